@@ -1,0 +1,277 @@
+//! What the referee adds to a decision: its time beside a bare ping-pong of lines of the same sizes.
+//!
+//! The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
+//! `cargo bench --bench decision`
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use referee_bot::{Answer, from_fn, hello, run};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde_json::Value;
+
+const ROUNDS: usize = 9;
+const MATCHES: u32 = 400;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("as-bot") => Ok(run(from_fn(hello("instant"), |_| Answer::legal(0)))?),
+        Some("as-echo") => Ok(echo(args[2].parse()?)?),
+        _ => bench(),
+    }
+}
+
+/// Answers every line with a line of `size` bytes.
+fn echo(size: usize) -> std::io::Result<()> {
+    let mut input = BufReader::with_capacity(256 * 1024, std::io::stdin().lock());
+    let mut output = std::fs::File::from(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?);
+    let answer: Vec<u8> = std::iter::repeat_n(b'x', size - 1).chain([b'\n']).collect();
+    let mut answers = Vec::new();
+    loop {
+        let there = input.fill_buf()?;
+        if there.is_empty() {
+            return Ok(());
+        }
+        // All lines that came at once are answered at once.
+        let (lines, used) = (there.iter().filter(|&&byte| byte == b'\n').count(), there.len());
+        input.consume(used);
+        answers.clear();
+        for _ in 0..lines {
+            answers.extend_from_slice(&answer);
+        }
+        output.write_all(&answers)?;
+    }
+}
+
+fn pin() -> Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let first = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).ok_or("no core")?;
+    let mut one = CpuSet::new();
+    one.set(first);
+    Ok(sched_setaffinity(None, &one)?)
+}
+
+struct Peer {
+    child: Child,
+    to: ChildStdin,
+    from: ChildStdout,
+    buffer: Vec<u8>,
+}
+
+impl Peer {
+    fn start(command: &mut Command) -> Result<Peer> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (to, from) = (child.stdin.take().ok_or("stdin")?, child.stdout.take().ok_or("stdout")?);
+        Ok(Peer { child, to, from, buffer: Vec::new() })
+    }
+
+    fn echo(size: usize) -> Result<Peer> {
+        Peer::start(Command::new(std::env::current_exe()?).args(["as-echo", &size.to_string()]))
+    }
+
+    /// Reads until so many line breaks have come.
+    fn lines(&mut self, mut count: usize) -> Result<&[u8]> {
+        self.buffer.clear();
+        let mut chunk = [0; 64 * 1024];
+        while count > 0 {
+            let got = self.from.read(&mut chunk)?;
+            if got == 0 {
+                return Err("the other end left".into());
+            }
+            count = count.saturating_sub(chunk[..got].iter().filter(|&&byte| byte == b'\n').count());
+            self.buffer.extend_from_slice(&chunk[..got]);
+        }
+        Ok(&self.buffer)
+    }
+
+    fn end(self) -> Result<()> {
+        let Peer { mut child, to, from, .. } = self;
+        drop((to, from));
+        child.wait()?;
+        Ok(())
+    }
+}
+
+/// What one decision takes, in microseconds, and how many there were.
+struct Figure {
+    each: f64,
+    decisions: u64,
+}
+
+/// `referee play` between two instant bots, records written.
+fn play(matches: u32) -> Result<(f64, u64)> {
+    let folder = tempfile::tempdir()?;
+    let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
+    let start = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
+        .arg(folder.path())
+        .output()?;
+    let took = start.elapsed().as_secs_f64() * 1e6;
+    let mut decisions = 0;
+    for line in output.stdout.lines() {
+        let line: Value = serde_json::from_str(&line?)?;
+        decisions += line["decisions"].as_u64().unwrap_or(0);
+    }
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok((took, decisions))
+}
+
+/// The same without the start of processes: the difference between many matches and one.
+fn pipes() -> Result<Figure> {
+    let (one, many) = (play(1)?, play(MATCHES)?);
+    let decisions = many.1 - one.1;
+    Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
+}
+
+/// Bare round trips with two echo children, one after the other.
+fn bare_pipes(request: usize, answer: usize, decisions: u64) -> Result<f64> {
+    let mut peers = [Peer::echo(answer)?, Peer::echo(answer)?];
+    let line: Vec<u8> = std::iter::repeat_n(b'x', request - 1).chain([b'\n']).collect();
+    let start = Instant::now();
+    for _ in 0..decisions / 2 {
+        for peer in &mut peers {
+            peer.to.write_all(&line)?;
+            peer.lines(1)?;
+        }
+    }
+    let took = start.elapsed().as_secs_f64() * 1e6 / decisions as f64;
+    peers.into_iter().try_for_each(Peer::end)?;
+    Ok(took)
+}
+
+/// `referee stdio` with so many matches open at once, the host answering with the first legal move.
+fn stdio(slots: usize, matches: usize) -> Result<Figure> {
+    let folder = tempfile::tempdir()?;
+    let mut peer = Peer::start(
+        Command::new(env!("CARGO_BIN_EXE_referee"))
+            .args(["stdio", "checkers", "--matches", &matches.to_string(), "--record"])
+            .arg(folder.path()),
+    )?;
+    peer.lines(1)?;
+    writeln!(peer.to, r#"{{"type":"hello","protocol":1,"name":"host","slots":{slots}}}"#)?;
+    let start = Instant::now();
+    let (mut decisions, mut answers, mut rest) = (0, Vec::new(), Vec::new());
+    let mut chunk = [0; 256 * 1024];
+    loop {
+        let got = peer.from.read(&mut chunk)?;
+        if got == 0 {
+            break;
+        }
+        rest.extend_from_slice(&chunk[..got]);
+        let end = rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        answers.clear();
+        for line in rest[..end].split(|&byte| byte == b'\n') {
+            let id = || -> Option<&str> { between(line, b"\"match\":\"", b'"') };
+            let seat = || -> Option<&str> { between(line, b"\"seat\":", b',') };
+            if line.starts_with(b"{\"type\":\"turn\"") {
+                let (Some(id), Some(seat)) = (id(), seat()) else { return Err("no turn".into()) };
+                let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
+                let first = between(line, b"\"legal\":[\"", b'"').ok_or("no legal")?;
+                decisions += 1;
+                writeln!(
+                    answers,
+                    r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":"{first}"}}"#
+                )?;
+            } else if line.starts_with(b"{\"type\":\"start\"") {
+                let id = id().ok_or("no match")?;
+                let seat = line.windows(7).rposition(|part| part == b"\"seat\":").ok_or("no seat")?;
+                writeln!(
+                    answers,
+                    r#"{{"type":"ready","match":"{id}","seat":{}}}"#,
+                    char::from(line[seat + 7])
+                )?;
+            }
+        }
+        rest.drain(..end);
+        if !answers.is_empty() {
+            peer.to.write_all(&answers)?;
+        }
+    }
+    let took = start.elapsed().as_secs_f64() * 1e6;
+    peer.end()?;
+    Ok(Figure { each: took / decisions as f64, decisions })
+}
+
+fn between<'a>(line: &'a [u8], before: &[u8], after: u8) -> Option<&'a str> {
+    let start = line.windows(before.len()).position(|part| part == before)? + before.len();
+    let len = line[start..].iter().position(|&byte| byte == after)?;
+    std::str::from_utf8(&line[start..start + len]).ok()
+}
+
+/// One echo process that answers so many lines at once.
+fn bare_stdio(slots: usize, request: usize, answer: usize, decisions: u64) -> Result<f64> {
+    let mut peer = Peer::echo(request)?;
+    let line: Vec<u8> = std::iter::repeat_n(b'x', answer - 1).chain([b'\n']).collect();
+    let lines = line.repeat(slots);
+    let start = Instant::now();
+    for _ in 0..decisions / slots as u64 {
+        peer.to.write_all(&lines)?;
+        peer.lines(slots)?;
+    }
+    let took = start.elapsed().as_secs_f64() * 1e6 / decisions as f64;
+    peer.end()?;
+    Ok(took)
+}
+
+/// Mean sizes of what goes to a bot and what comes back for one decision of such a match, in bytes.
+fn sizes() -> Result<(usize, usize)> {
+    let turn = concat!(
+        r#"{"type":"event","match":"m100","seat":0,"n":40,"event":{"kind":"move","seat":0,"move":"11-15"}}"#,
+        "\n",
+        r#"{"type":"event","match":"m100","seat":0,"n":41,"event":{"kind":"move","seat":1,"move":"22-18"}}"#,
+        "\n",
+        r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
+        r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
+        r#""legal":["1-5","11-16","15-18","6-10","7-10","8-12","15-19"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
+        "\n"
+    );
+    let answer = "{\"type\":\"move\",\"match\":\"m100\",\"seat\":0,\"turn\":20,\"move\":\"11-15\"}\n";
+    Ok((turn.len(), answer.len()))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn compare(
+    name: &str,
+    referee: impl Fn() -> Result<Figure>,
+    bare: impl Fn(u64) -> Result<f64>,
+) -> Result<()> {
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let figure = referee()?;
+        let bare = bare(figure.decisions)?;
+        ours.push(figure.each);
+        theirs.push(bare);
+        ratios.push(figure.each / bare);
+    }
+    println!("{name:<28} {:8.2} us {:8.2} us {:8.2}", median(ours), median(theirs), median(ratios));
+    Ok(())
+}
+
+fn bench() -> Result<()> {
+    pin()?;
+    let (request, answer) = sizes()?;
+    println!(
+        "checkers between instant bots, one core, records written; lines of {request} and {answer} bytes"
+    );
+    println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "bare", "ratio");
+    compare("pipes, two bots", pipes, |decisions| bare_pipes(request, answer, decisions))?;
+    for slots in [1, 64] {
+        compare(
+            &format!("stdio, {slots} open"),
+            || stdio(slots, MATCHES as usize),
+            |decisions| bare_stdio(slots, request, answer, decisions),
+        )?;
+    }
+    Ok(())
+}

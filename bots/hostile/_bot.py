@@ -1,0 +1,107 @@
+"""The proper part of a hostile bot: it plays the first legal move, until its script has it do something else.
+
+Kept apart from the SDK on purpose: the SDK would refuse to misbehave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Callable
+
+Json = dict[str, Any]
+Handler = Callable[[Json], None]
+
+LIFE = 120  # seconds
+# A bot that nobody ends must not stay on a test machine; no script ignores this signal.
+signal.signal(signal.SIGALRM, signal.SIG_DFL)
+signal.alarm(LIFE)
+
+# The turn ids at which a script misbehaves: by default only the third turn, when a match is well under way.
+POINTS = {int(point) for point in sys.argv[1:]} or {2}
+
+_input = open(0, "rb", closefd=False)
+
+
+def readline() -> bytes:
+    """Returns the next line, or nothing at the end of the input."""
+    return _input.readline()
+
+
+def write(data: bytes) -> None:
+    """Writes all of `data` at once; ends the process when nobody reads it any more."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(1, rest) :]
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def line(message: object) -> bytes:
+    """Returns a message as it stands on the wire."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def send(message: object) -> None:
+    write(line(message))
+
+
+def say_hello(message: Json) -> None:
+    send({"type": "hello", "protocol": 1, "name": Path(sys.argv[0]).stem})
+
+
+def say_ready(start: Json) -> None:
+    send({"type": "ready", "match": start["match"], "seat": start["seat"]})
+
+
+def move(turn: Json) -> Json:
+    """Returns the proper answer to a turn: its first legal move."""
+    where = {key: turn[key] for key in ("match", "seat", "turn")}
+    return {"type": "move", **where, "move": turn["legal"][0]}
+
+
+def answer(turn: Json) -> None:
+    send(move(turn))
+
+
+def nothing(message: Json) -> None:
+    """Says nothing."""
+
+
+def play(
+    misbehave: Handler = answer,
+    *,
+    hello: Handler = say_hello,
+    start: Handler = say_ready,
+    turn: Handler = answer,
+) -> None:
+    """Plays until the input ends: `misbehave` takes the turns in POINTS, `turn` the others."""
+    while text := readline():
+        message = json.loads(text)
+        kind = message["type"]
+        if kind == "hello":
+            hello(message)
+        elif kind == "start":
+            start(message)
+        elif kind == "turn":
+            (misbehave if message["turn"] in POINTS else turn)(message)
+        elif kind == "ping":
+            send({"type": "pong", "id": message["id"]})
+        elif kind == "bye":
+            return
+
+
+def read_on() -> None:
+    """Stays alive and says nothing more, until the input ends."""
+    while readline():
+        pass
+
+
+def sleep_on() -> None:
+    """Stays alive, neither reading nor writing, until a signal ends the process."""
+    while True:
+        signal.pause()

@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""Dies of a segmentation fault instead of answering. A referee calls `exited` at once, with the signal."""
+
+import os
+import resource
+import signal
+
+import _bot
+
+
+def die(turn: _bot.Json) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core file in the test's folder
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+_bot.play(die)

@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+"""Writes empty lines for ever. A referee ignores a bounded number of them, then calls `protocol`."""
+
+import _bot
+
+
+def flood(turn: _bot.Json) -> None:
+    while True:
+        _bot.write(b"\n" * 10_000)
+
+
+_bot.play(flood)

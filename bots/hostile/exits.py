@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""Exits with status 3 instead of answering. A referee calls `exited` at once, with the status."""
+
+import sys
+
+import _bot
+
+
+def leave(turn: _bot.Json) -> None:
+    sys.exit(3)
+
+
+_bot.play(leave)

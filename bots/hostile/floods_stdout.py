@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""Writes messages of an unknown type, as fast as it can, for ever.
+
+A referee calls `protocol` after a bounded number of lines, stores none of them, and serves others meanwhile.
+"""
+
+import _bot
+
+
+def flood(turn: _bot.Json) -> None:
+    lines = _bot.line({"type": "weather", "sky": "grey"}) * 1000
+    while True:
+        _bot.write(lines)
+
+
+_bot.play(flood)

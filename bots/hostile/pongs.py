@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""Sends `pong` for ever, without a ping. A referee ignores a bounded number of them, then calls `protocol`."""
+
+import _bot
+
+
+def flood(turn: _bot.Json) -> None:
+    lines = _bot.line({"type": "pong", "id": 1}) * 1000
+    while True:
+        _bot.write(lines)
+
+
+_bot.play(flood)

@@ -1,0 +1,44 @@
+"""Write a bot for referee in Python: a function from a turn to one of its legal moves.
+
+    from referee_bot import Turn, run
+
+    def choose(turn: Turn) -> str:
+        return turn.legal[0]
+
+    run(choose, name="first")
+
+`Bot` is there for those who want to see starts, events and ends as well.
+"""
+
+from .bot import Bot, Choose
+from .hello import Hello
+from .messages import Clock, End, Fault, Json, Retry, SeatInfo, Start, TimeLeft, Turn
+from .process import run
+from .reply import AcceptDraw, Move, Reply, Resign
+from .session import Session
+from .stream import Disconnected, Stream
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AcceptDraw",
+    "Bot",
+    "Choose",
+    "Clock",
+    "Disconnected",
+    "End",
+    "Fault",
+    "Hello",
+    "Json",
+    "Move",
+    "Reply",
+    "Resign",
+    "Retry",
+    "SeatInfo",
+    "Session",
+    "Start",
+    "Stream",
+    "TimeLeft",
+    "Turn",
+    "run",
+]

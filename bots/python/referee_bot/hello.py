@@ -1,0 +1,59 @@
+"""How a bot introduces itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .messages import Json
+
+PROTOCOL = 1
+"""The version of the protocol that this package speaks."""
+
+_NAME = re.compile(r"[A-Za-z0-9._ -]{1,64}")
+_PARTS = ("view", "legal", "event")
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The answer to the referee's `hello`.
+
+    `games` lists what the bot plays (None: does not say), `slots` how many matches it plays at once, `wants` which of
+    `view`, `legal` and `event` it is sent (None: all), and `push` asks for events at once instead of with the turn.
+    """
+
+    name: str
+    version: str | None = None
+    author: str | None = None
+    games: Sequence[str] | None = None
+    slots: int = 1
+    wants: Sequence[str] | None = None
+    push: bool = False
+
+    def __post_init__(self) -> None:
+        # Refused here, with a reason, rather than by the referee after a start-up limit.
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"name {self.name!r}: must be 1 to 64 of ASCII letters, digits, '.', '_', '-' and space")
+        if self.slots < 1:
+            raise ValueError(f"slots {self.slots}: must be at least 1")
+        unknown = [part for part in self.wants or () if part not in _PARTS]
+        if unknown:
+            raise ValueError(f"wants {unknown}: must be among {', '.join(_PARTS)}")
+
+    def to_json(self) -> Json:
+        """Returns the message, without the fields that say nothing."""
+        message: Json = {"type": "hello", "protocol": PROTOCOL, "name": self.name}
+        if self.version is not None:
+            message["version"] = self.version
+        if self.author is not None:
+            message["author"] = self.author
+        if self.games is not None:
+            message["games"] = list(self.games)
+        if self.slots != 1:
+            message["slots"] = self.slots
+        if self.wants is not None:
+            message["wants"] = list(self.wants)
+        if self.push:
+            message["push"] = True
+        return message

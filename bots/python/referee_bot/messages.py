@@ -1,0 +1,165 @@
+"""What the referee tells a bot, as values. Fields that are not known here are ignored.
+
+Times are whole milliseconds. The names are those of the protocol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+"""A JSON object."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time control of a match: `delay_ms` of each answer are free, the rest comes from the bank."""
+
+    delay_ms: int
+    bank_ms: int
+    increment_ms: int
+
+    @classmethod
+    def from_json(cls, clock: Json) -> Clock:
+        return cls(clock["delay_ms"], clock["bank_ms"], clock["increment_ms"])
+
+
+@dataclass(frozen=True)
+class SeatInfo:
+    """Who sits where: the display name, and the number of the side that the seat plays for."""
+
+    name: str
+    team: int
+
+
+@dataclass(frozen=True)
+class Start:
+    """A match begins, and the bot has `seat` in it."""
+
+    match: str
+    game: str
+    rules: int
+    options: Json
+    seat: int
+    seats: list[SeatInfo]
+    clock: Clock | None
+    """None: there is no limit."""
+    deal: str | None
+    commitment: str | None
+    """The SHA-256 that binds the referee to its seed; `End.reveal` lets a bot check it."""
+    nonce: bool
+    """True: a nonce returned by `Bot.start` is mixed into the dice."""
+
+    @classmethod
+    def from_json(cls, message: Json) -> Start:
+        clock = message.get("clock")
+        return cls(
+            match=message["match"],
+            game=message["game"],
+            rules=message["rules"],
+            options=message.get("options", {}),
+            seat=message["seat"],
+            seats=[SeatInfo(seat["name"], seat["team"]) for seat in message["seats"]],
+            clock=Clock.from_json(clock) if clock else None,
+            deal=message.get("deal"),
+            commitment=message.get("commitment"),
+            nonce=message.get("nonce", False),
+        )
+
+
+@dataclass(frozen=True)
+class TimeLeft:
+    """`bank_ms` is what the bank holds, `limit_ms` all the time there is for this answer."""
+
+    bank_ms: int
+    limit_ms: int
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Why the answer to the request `of` was refused."""
+
+    of: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The referee asks for a decision. It is complete: a bot needs to remember nothing."""
+
+    match: str
+    seat: int
+    turn: int
+    """The request's id."""
+    view: Json
+    """What the seat may see; empty when `wants` left it out."""
+    legal: list[str]
+    """Every legal move, sorted; empty when `wants` left it out."""
+    clock: TimeLeft | None
+    turns_left: int | None
+    draw_offered: bool
+    """True: `AcceptDraw()` is an answer too."""
+    retry: Retry | None
+    start: Start
+    """How this match began: the game, its options, the seats."""
+    events: list[Json]
+    """What happened in this match since its previous turn."""
+
+    @classmethod
+    def from_json(cls, message: Json, start: Start, events: list[Json]) -> Turn:
+        clock = message.get("clock")
+        retry = message.get("retry")
+        return cls(
+            match=message["match"],
+            seat=message["seat"],
+            turn=message["turn"],
+            view=message.get("view", {}),
+            legal=message.get("legal", []),
+            clock=TimeLeft(clock["bank_ms"], clock["limit_ms"]) if clock else None,
+            turns_left=message.get("turns_left"),
+            draw_offered=message.get("draw_offered", False),
+            retry=Retry(retry["of"], retry["code"], retry["message"]) if retry else None,
+            start=start,
+            events=events,
+        )
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Which seat broke the protocol or the rules, and how."""
+
+    seat: int
+    code: str
+    detail: str | None
+
+
+@dataclass(frozen=True)
+class End:
+    """A match is over. Ranks count from 1, scores go from 0 to 1, both by seat."""
+
+    match: str
+    seat: int
+    ended_by: str
+    reason: str | None
+    ranks: list[int] | None
+    """None when the match was aborted, as `scores`."""
+    scores: list[float] | None
+    fault: Fault | None
+    reveal: Json | None
+    """Seed, salt, deal and nonces, when they may be shown."""
+
+    @classmethod
+    def from_json(cls, message: Json) -> End:
+        fault = message.get("fault")
+        return cls(
+            match=message["match"],
+            seat=message["seat"],
+            ended_by=message["ended_by"],
+            reason=message.get("reason"),
+            ranks=message.get("ranks"),
+            scores=message.get("scores"),
+            fault=Fault(fault["seat"], fault["code"], fault.get("detail")) if fault else None,
+            reveal=message.get("reveal"),
+        )

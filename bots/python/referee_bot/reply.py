@@ -1,0 +1,57 @@
+"""What a bot may answer to a turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from .messages import Json, Turn
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move, with what may go along with it.
+
+    `offer_draw` offers a draw, in games that know draws by agreement. `info` says what the bot thought (score,
+    depth, nodes, pv, text); it is recorded, and at most 4 KiB of JSON.
+    """
+
+    move: str
+    offer_draw: bool = False
+    info: Json | None = None
+
+
+@dataclass(frozen=True)
+class Resign:
+    """Gives up the match."""
+
+
+@dataclass(frozen=True)
+class AcceptDraw:
+    """Takes the draw that is on offer: only where `Turn.draw_offered` is true."""
+
+
+Reply = Union[str, Move, Resign, AcceptDraw]
+"""A string is a plain move."""
+
+
+def to_json(reply: Reply, turn: Turn) -> Json:
+    """Returns the message that gives `reply` to `turn`.
+
+    Raises TypeError if `reply` is none of the known kinds: most often `choose` forgot its `return`.
+    """
+    where: Json = {"match": turn.match, "seat": turn.seat}
+    if isinstance(reply, str):
+        reply = Move(reply)
+    if isinstance(reply, Move):
+        message: Json = {"type": "move", **where, "turn": turn.turn, "move": reply.move}
+        if reply.offer_draw:
+            message["offer_draw"] = True
+        if reply.info is not None:
+            message["info"] = reply.info
+        return message
+    if isinstance(reply, AcceptDraw):
+        return {"type": "accept_draw", **where, "turn": turn.turn}
+    if isinstance(reply, Resign):
+        return {"type": "resign", **where}
+    raise TypeError(f"choose returned {reply!r}, not a str, Move, Resign or AcceptDraw")

@@ -1,0 +1,58 @@
+//! Why a bot stopped.
+
+use std::{fmt, io};
+
+/// Why a bot stopped before the referee said so.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading or writing failed.
+    Io(io::Error),
+    /// The referee's message is not what the protocol says.
+    Malformed {
+        /// What it began with.
+        line: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The bot chose a legal move that there is not.
+    NoSuchMove {
+        /// What it chose.
+        index: usize,
+        /// How many legal moves the turn had.
+        legal: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(source) => write!(f, "lost the referee: {source}"),
+            Error::Malformed { line, source } => {
+                write!(f, "cannot read the referee's message: {source}: {line}")
+            }
+            Error::NoSuchMove { index, legal } => {
+                write!(
+                    f,
+                    "the bot chose legal[{index}], but the turn has {legal} legal moves, counted from 0"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io(source) => Some(source),
+            Error::Malformed { source, .. } => Some(source),
+            Error::NoSuchMove { .. } => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Self {
+        Error::Io(source)
+    }
+}

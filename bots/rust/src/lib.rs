@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod bot;
+mod error;
+mod run;
+mod session;
+mod turn;
+
+pub use answer::{Answer, Move, Pick};
+pub use bot::{Bot, Event, FromFn, Start, from_fn, hello};
+pub use error::Error;
+pub use run::{run, run_on};
+pub use turn::Turn;
+
+pub use referee_protocol::bot::{Hello, Want};
+pub use referee_protocol::referee::{Clock, End, Fault, Retry, Reveal, SeatInfo, TurnClock};
+pub use referee_protocol::words::{EndedBy, FaultCode};
+pub use referee_protocol::{PROTOCOL, Text};
+pub use serde_json;

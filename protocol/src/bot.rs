@@ -1,0 +1,218 @@
+//! What a bot says. Fields that a reader does not know are ignored.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::Text;
+use crate::referee::Clock;
+use crate::words::OnFault;
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Any message from a bot. `V` is free JSON, as the reader wants it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case", bound(deserialize = "V: Deserialize<'de>"))]
+pub enum FromBot<'a, V> {
+    /// Answers the referee's `hello`.
+    Hello(Hello),
+    /// Answers `start`.
+    #[serde(borrow)]
+    Ready(Ready<'a>),
+    /// Answers `turn`.
+    #[serde(borrow)]
+    Move(Move<'a, V>),
+    /// Answers `turn`: the draw is agreed.
+    #[serde(borrow)]
+    AcceptDraw(AcceptDraw<'a>),
+    /// The side gives up.
+    #[serde(borrow)]
+    Resign(Resign<'a>),
+    /// Opens a match.
+    Open(Open<V>),
+    /// Breaks a match off.
+    #[serde(borrow)]
+    Abort(Abort<'a>),
+    /// Answers `ping`.
+    Pong(Pong),
+    /// The bot leaves.
+    Bye(Bye),
+}
+
+/// What the referee may leave out when a bot does not want it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Want {
+    /// `view` in `turn`.
+    View,
+    /// `legal` in `turn`.
+    Legal,
+    /// `event` messages.
+    Event,
+}
+
+/// Answers the referee's `hello`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hello {
+    /// The protocol's version: 1.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
+    pub protocol: u32,
+    /// 1 to 64 of ASCII letters, digits, `. _ -` and space. For display only.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Za-z0-9._ -]{1,64}$")))]
+    pub name: String,
+    /// The bot's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Who wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Where `auth` is `token`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The ids of the games it plays; absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<Vec<String>>,
+    /// Matches that it plays at once on this connection; default 1, at most 4096.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4096)))]
+    pub slots: Option<u32>,
+    /// What it wants to get; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wants: Option<Vec<Want>>,
+    /// True: events at once instead of with the next `turn`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub push: bool,
+}
+
+/// Answers `start`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ready<'a> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// Required when the connection holds several seats of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+    /// Lower-case hex of at most 64 bytes, mixed into the chance of the match.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^([0-9a-f]{2}){0,64}$")))]
+    pub nonce: Option<Text<'a>>,
+}
+
+/// Answers `turn`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(bound(deserialize = "V: Deserialize<'de>"))]
+pub struct Move<'a, V> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// Required when the connection holds several seats of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+    /// The request's id.
+    pub turn: u32,
+    /// One of `legal`.
+    #[serde(borrow)]
+    pub r#move: Text<'a>,
+    /// Offers a draw with the move.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub offer_draw: bool,
+    /// An object of at most 4 KiB: score, depth, nodes, pv, text. Recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
+    pub info: Option<V>,
+}
+
+/// Answers `turn`: the draw is agreed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AcceptDraw<'a> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// Required when the connection holds several seats of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+    /// The request that showed `draw_offered`.
+    pub turn: u32,
+}
+
+/// The side gives up, at any time in the match.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resign<'a> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// Required when the connection holds several seats of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+}
+
+/// Opens a match; only where the referee's `hello` said `may_open`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(bound(deserialize = "V: Deserialize<'de>"))]
+pub struct Open<V> {
+    /// Repeated in `start` and `error`; at most 256 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The game's id.
+    pub game: String,
+    /// The number of seats; default the game's smallest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seats: Option<u8>,
+    /// The game's options, an object; what is left out has its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
+    pub options: Option<V>,
+    /// The match seed, 64 hex digits; default derived from the run seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub seed: Option<String>,
+    /// The deal's id; default the match id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deal: Option<String>,
+    /// The clock of every seat; null: none; absent: the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub clock: Option<Option<Clock>>,
+    /// Default the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_fault: Option<OnFault>,
+    /// True: no `ready` is asked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub auto_ready: bool,
+}
+
+/// Tells `null` from a field that is absent.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Breaks a match off; only where the referee's `hello` said `may_open`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Abort<'a> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+}
+
+/// Answers `ping`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pong {
+    /// The ping's id.
+    #[serde(default)]
+    pub id: u64,
+}
+
+/// The bot leaves.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bye {}

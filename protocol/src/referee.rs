@@ -1,0 +1,287 @@
+//! What the referee says. It writes compact JSON with `type` first.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Text;
+use crate::words::{EndedBy, ErrorCode, FaultCode};
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Any message from the referee. `V` is a game's view or event, as the reader wants it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case", bound(deserialize = "V: Deserialize<'de>"))]
+pub enum FromReferee<'a, V> {
+    /// The referee speaks first.
+    Hello(Hello),
+    /// A match begins.
+    Start(Start<V>),
+    /// Something happened in a match.
+    #[serde(borrow)]
+    Event(Event<'a, V>),
+    /// A request: answer with one of `legal`.
+    #[serde(borrow)]
+    Turn(Turn<'a, V>),
+    /// A match has ended.
+    End(End),
+    /// A message was refused.
+    Error(Error),
+    /// No answer is owed.
+    Ping(Ping),
+    /// The connection is closed after it.
+    Bye(Bye),
+}
+
+/// Whether a token is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// None.
+    None,
+    /// `hello` must bring one.
+    Token,
+}
+
+/// The first message on every transport.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hello {
+    /// The protocol's version: 1.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
+    pub protocol: u32,
+    /// Name and version of the referee, `referee/0.1.0`.
+    pub server: String,
+    /// Whether a token is asked for.
+    pub auth: Auth,
+    /// Whether this connection may open and abort matches.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub may_open: bool,
+}
+
+/// A match begins.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Start<V> {
+    /// The match's id, unique in a run.
+    pub r#match: String,
+    /// The id of the `open` that this answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The game's id.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules: u32,
+    /// The game's options, complete.
+    #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
+    pub options: V,
+    /// The receiver's seat.
+    pub seat: u8,
+    /// All seats in order.
+    pub seats: Vec<SeatInfo>,
+    /// The clock of every seat; null: no limit.
+    pub clock: Option<Clock>,
+    /// The deal's id; null in a mirrored set.
+    pub deal: Option<String>,
+    /// SHA-256 of salt and seed, in hex.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub commitment: String,
+    /// Whether a nonce in `ready` is mixed into the chance of this match.
+    pub nonce: bool,
+}
+
+/// A seat as all players see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeatInfo {
+    /// The set-up's label.
+    pub name: String,
+    /// The number of its side: 0, 1, ...
+    pub team: u8,
+}
+
+/// A clock, in whole milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Clock {
+    /// Free for every answer.
+    #[serde(default)]
+    pub delay_ms: u64,
+    /// What all that goes beyond is taken from.
+    #[serde(default)]
+    pub bank_ms: u64,
+    /// Added to the bank after an answer in time.
+    #[serde(default)]
+    pub increment_ms: u64,
+}
+
+/// Something happened in a match.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Event<'a, V> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// The receiver's seat.
+    pub seat: u8,
+    /// 0, 1, ... within match and seat.
+    pub n: u32,
+    /// What happened: an object with `kind`.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("type" = "object", "properties" = { "kind": { "type": "string" } }, "required" = ["kind"]))
+    )]
+    pub event: V,
+}
+
+/// A request: answer with `move` and one of `legal`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(bound(deserialize = "V: Deserialize<'de>"))]
+pub struct Turn<'a, V> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// The receiver's seat.
+    pub seat: u8,
+    /// The request's id, 0, 1, ... within match and seat; the answer repeats it.
+    pub turn: u32,
+    /// The position as the seat may see it; absent if not wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
+    pub view: Option<V>,
+    /// All legal moves, sorted by their bytes; absent if not wanted.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Vec<Text<'a>>>,
+    /// The seat's clock; null: no limit.
+    pub clock: Option<TurnClock>,
+    /// Turns until the turn limit, this one included, all seats together; absent without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns_left: Option<u32>,
+    /// Whether `accept_draw` is possible.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub draw_offered: bool,
+    /// Only after a refused answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+}
+
+/// What is left on a seat's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TurnClock {
+    /// The bank.
+    pub bank_ms: u64,
+    /// All the time there is for this answer.
+    pub limit_ms: u64,
+}
+
+/// Why the request is put again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Retry {
+    /// The refused request's id.
+    pub of: u32,
+    /// What was wrong.
+    pub code: FaultCode,
+    /// The same in words.
+    pub message: String,
+}
+
+/// A match has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct End {
+    /// The match.
+    pub r#match: String,
+    /// The receiver's seat.
+    pub seat: u8,
+    /// Per seat: 1 + the number of sides that did strictly better; absent when aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Vec<u8>>,
+    /// Per seat: the mean over the other sides of 1, 0.5, 0; absent when aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Vec<f64>>,
+    /// What ended it.
+    pub ended_by: EndedBy,
+    /// The rule, the fault's code or the word of `ended_by`.
+    pub reason: String,
+    /// The fault that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// What the match's chance came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reveal: Option<Reveal>,
+}
+
+/// A fault as results name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fault {
+    /// Whose it was.
+    pub seat: u8,
+    /// What it was.
+    pub code: FaultCode,
+    /// A short text, "signal 11".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What the match's chance came from, so that it can be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reveal {
+    /// The match seed, 64 hex digits.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub seed: String,
+    /// The commitment's salt, 64 hex digits.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub salt: String,
+    /// The deal's id.
+    pub deal: String,
+    /// Per seat, "" if none.
+    pub nonces: Vec<String>,
+}
+
+/// A message was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Error {
+    /// Why.
+    pub code: ErrorCode,
+    /// The same in words, with what would be right.
+    pub message: String,
+    /// The id of the `open`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r#match: Option<String>,
+    /// The seat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+    /// The request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
+    /// What a short form could mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legal_forms: Option<Vec<String>>,
+}
+
+/// No answer is owed; `pong` lets a host measure.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ping {
+    /// Repeated in `pong`.
+    pub id: u64,
+}
+
+/// The connection is closed after it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bye {
+    /// Why.
+    pub reason: String,
+}

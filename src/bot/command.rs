@@ -1,0 +1,105 @@
+//! How a bot is started.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+
+use crate::core::hex;
+
+/// A command line, split as a shell would, run without a shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+}
+
+impl FromStr for Command {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Command, String> {
+        match shlex::split(text) {
+            None => Err(format!("`{text}` cannot be split into words: a quote is not closed")),
+            Some(argv) if argv.is_empty() => Err("an empty command line starts no bot".to_owned()),
+            Some(argv) => Ok(Command { argv }),
+        }
+    }
+}
+
+impl std::fmt::Display for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(
+            &shlex::try_join(self.argv.iter().map(String::as_str)).unwrap_or_else(|_| self.argv.join(" ")),
+        )
+    }
+}
+
+impl Command {
+    /// A short name: that of the script, where an interpreter runs one, else of the program.
+    pub fn label(&self) -> String {
+        let script =
+            self.argv.iter().skip(1).find(|word| !word.starts_with('-') && Path::new(word).is_file());
+        let name = script.unwrap_or(&self.argv[0]);
+        let stem =
+            Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let label: String = stem.chars().map(plain).take(40).collect();
+        if label.is_empty() { "bot".to_owned() } else { label }
+    }
+
+    /// SHA-256 of the program and of every argument that is a file, so that a record tells which bot it was.
+    pub fn fingerprints(&self) -> Vec<(String, String)> {
+        let program = find_program(&self.argv[0]);
+        let files = program.into_iter().chain(self.argv.iter().skip(1).cloned());
+        let digest = |path: String| {
+            let mut file = std::fs::File::open(&path).ok().filter(|_| Path::new(&path).is_file())?;
+            let mut hash = Sha256::new();
+            std::io::copy(&mut file, &mut HashWriter(&mut hash)).ok()?;
+            Some((path, hex::encode(&hash.finalize())))
+        };
+        files.filter_map(digest).collect()
+    }
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl std::io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where the system would find a program.
+fn find_program(name: &str) -> Option<String> {
+    if name.contains('/') {
+        return Some(name.to_owned());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+        .map(|file| file.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_split_as_a_shell_would() {
+        let command: Command = "python3 'my bot.py' --name \"a b\"".parse().unwrap();
+        assert_eq!(command.argv, ["python3", "my bot.py", "--name", "a b"]);
+        assert!("python3 'bot.py".parse::<Command>().unwrap_err().contains("quote"));
+        assert!(" ".parse::<Command>().is_err());
+    }
+
+    #[test]
+    fn the_label_is_the_script_where_there_is_one() {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        assert_eq!(format!("python3 -u {script} 7").parse::<Command>().unwrap().label(), "Cargo");
+        assert_eq!("./target/fast-bot --depth 3".parse::<Command>().unwrap().label(), "fast-bot");
+    }
+}

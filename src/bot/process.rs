@@ -1,0 +1,116 @@
+//! The process of a bot.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use referee_protocol::limits;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::sync::watch;
+
+use crate::bot::Command;
+use crate::bot::tail::Tail;
+use crate::transport::Stream;
+
+/// A bot that runs in a process group of its own. Dropping it kills the group.
+pub struct Process {
+    group: Pid,
+    has_exited: watch::Receiver<bool>,
+    stderr: Tail,
+}
+
+impl Process {
+    /// Starts a bot. `on_exit` is told how it ended, "status 1" or "signal 11".
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn start(
+        command: &Command,
+        on_exit: impl FnOnce(String) + Send + 'static,
+    ) -> io::Result<(Process, Stream)> {
+        let (its_input, our_output) = io::pipe()?;
+        let (our_input, its_output) = io::pipe()?;
+        let mut child = tokio::process::Command::new(&command.argv[0])
+            .args(&command.argv[1..])
+            .stdin(its_input)
+            .stdout(its_output)
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
+        let stderr = Tail::default();
+        if let Some(pipe) = child.stderr.take() {
+            tokio::spawn(stderr.clone().drain(pipe));
+        }
+        let (tell, has_exited) = watch::channel(false);
+        tokio::spawn(async move {
+            let how = match child.wait().await {
+                Ok(status) => describe(status),
+                Err(error) => format!("its end was not seen: {error}"),
+            };
+            tell.send_replace(true);
+            on_exit(how);
+        });
+        let process = Process { group, has_exited, stderr };
+        Ok((process, Stream::new(our_input.into(), our_output.into())?))
+    }
+
+    /// What it wrote to its standard error since the last call, and how many bytes before that were not kept.
+    pub fn take_stderr(&self) -> (String, u64) {
+        self.stderr.take()
+    }
+
+    /// The processor time that it and the children that it has waited for have used, in steps of 10 ms.
+    /// None where the system does not tell, or when it has ended.
+    pub fn cpu(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.group.as_raw_nonzero())).ok()?;
+        // The second field is the program's name in brackets, which may hold anything.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks: u64 = fields.get(11..15)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+        Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
+    }
+
+    /// Ends it, after its stream has been closed: it has 2 s, then gets SIGTERM, after 1 s more SIGKILL.
+    pub async fn end(mut self) {
+        for (patience, signal) in
+            [(limits::END_OF_INPUT_MS, Signal::TERM), (limits::SIGTERM_MS, Signal::KILL)]
+        {
+            let exit = self.has_exited.wait_for(|&has_exited| has_exited);
+            if tokio::time::timeout(Duration::from_millis(patience), exit).await.is_ok() {
+                break;
+            }
+            tracing::debug!(group = %self.group, ?signal, "the bot did not end");
+            self.signal(signal);
+        }
+        // A killed process is gone at once, unless the system is in trouble; then nobody could wait for it.
+        let exit = self.has_exited.wait_for(|&has_exited| has_exited);
+        if tokio::time::timeout(Duration::from_secs(5), exit).await.is_err() {
+            tracing::warn!(group = %self.group, "the bot cannot be killed");
+        }
+        // Dropping it ends what it has started and left behind in its group.
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Err(error) = kill_process_group(self.group, signal)
+            && error != rustix::io::Errno::SRCH
+        {
+            tracing::warn!(group = %self.group, %error, "signal not sent");
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}

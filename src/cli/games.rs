@@ -1,0 +1,80 @@
+//! `referee games`: what can be played.
+
+use std::io::{self, Write};
+
+use clap::Args as ClapArgs;
+use serde_json::json;
+
+use crate::cli::{Exit, Failure};
+use crate::core::Meta;
+use crate::games::GAMES;
+use crate::report::table;
+
+/// List the games with their seats, properties and options
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee games
+  referee games --json")]
+pub(super) struct Args {
+    /// One JSON object a line, a game each
+    #[arg(long)]
+    json: bool,
+}
+
+fn seats(meta: &Meta) -> Vec<usize> {
+    meta.seatings.iter().map(|seating| seating.seats()).collect()
+}
+
+fn properties(meta: &Meta) -> Vec<&'static str> {
+    let all = [
+        (meta.hidden, "hidden information"),
+        (!meta.hidden, "open"),
+        (meta.chance, "chance"),
+        (meta.simultaneous, "simultaneous choices"),
+        (meta.draws_by_agreement, "draws by agreement"),
+        (meta.openings, "openings"),
+    ];
+    all.into_iter().filter(|&(has, _)| has).map(|(_, name)| name).collect()
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut out = io::stdout().lock();
+    for rules in GAMES {
+        let meta = rules.meta();
+        let defaults = rules.default_options();
+        let defaults: serde_json::Value = serde_json::from_str(defaults.get()).map_err(io::Error::from)?;
+        if args.json {
+            let options: Vec<_> = meta
+                .options
+                .iter()
+                .map(|option| json!({"name": option.name, "default": defaults[option.name], "help": option.help}))
+                .collect();
+            let game = json!({
+                "type": "game",
+                "id": meta.id,
+                "title": meta.title,
+                "rules_version": meta.rules_version,
+                "seats": seats(meta),
+                "hidden": meta.hidden,
+                "chance": meta.chance,
+                "simultaneous": meta.simultaneous,
+                "draws_by_agreement": meta.draws_by_agreement,
+                "openings": meta.openings,
+                "options": options,
+            });
+            writeln!(out, "{game}")?;
+            continue;
+        }
+        let counts: Vec<String> = seats(meta).iter().map(ToString::to_string).collect();
+        let (id, title, version) = (meta.id, meta.title, meta.rules_version);
+        writeln!(out, "{id}: {title}, rules version {version}, {} seats", counts.join(" or "))?;
+        writeln!(out, "  {}", properties(meta).join(", "))?;
+        let rows = meta
+            .options
+            .iter()
+            .map(|option| vec![format!("  --set {}=", option.name), option.help.to_owned()])
+            .collect();
+        writeln!(out, "{}\n", table(&["  options", ""], rows, 0..0).trim_fmt())?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,90 @@
+//! The subcommands, one file each.
+
+mod exit;
+mod games;
+mod options;
+mod perft;
+mod play;
+mod rules;
+mod schema;
+mod show;
+mod signals;
+mod stdio;
+mod verify;
+
+pub use exit::{Exit, Failure};
+
+use clap::{Parser, Subcommand, ValueEnum};
+use tracing::level_filters::LevelFilter;
+
+/// The headless referee for programs that play board games against each other.
+#[derive(Debug, Parser)]
+#[command(name = "referee", version, after_help = exit::HELP, arg_required_else_help = true)]
+pub struct Cli {
+    /// What goes to standard error: off, error, warn, info, debug or trace
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
+    log_level: LevelFilter,
+    /// How it is written
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Play(play::Args),
+    Stdio(stdio::Args),
+    Verify(verify::Args),
+    Show(show::Args),
+    Games(games::Args),
+    Rules(rules::Args),
+    Schema(schema::Args),
+    Perft(perft::Args),
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// What went wrong, and what the process ends with.
+    pub fn run(self) -> Result<Exit, Failure> {
+        self.start_logging();
+        match self.command {
+            Command::Play(args) => play::run(args),
+            Command::Stdio(args) => stdio::run(args),
+            Command::Verify(args) => verify::run(&args),
+            Command::Show(args) => show::run(&args),
+            Command::Games(args) => games::run(&args),
+            Command::Rules(args) => rules::run(&args),
+            Command::Schema(args) => schema::run(&args),
+            Command::Perft(args) => perft::run(&args),
+        }
+    }
+
+    fn start_logging(&self) {
+        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(self.log_level);
+        match self.log_format {
+            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
+            LogFormat::Json => log.json().init(),
+        }
+    }
+}
+
+/// Runs on one thread: a lane is never shared.
+fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    // A bot of the same user must not read the referee's memory, seeds and other bots' secrets in it.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
+    {
+        tracing::warn!(%error, "the referee stays dumpable");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok(runtime.map_err(Failure::cannot_run)?.block_on(future))
+}

@@ -1,0 +1,215 @@
+//! Options that several subcommands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use referee_protocol::referee::Clock;
+use referee_protocol::words::OnFault;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::cli::Failure;
+use crate::core::chance::Seed;
+use crate::core::erased::Rules;
+use crate::core::hex;
+use crate::games;
+use crate::server::{Run, Terms, check_clock};
+use crate::store::Records;
+
+/// Options of the game.
+#[derive(Debug, Args)]
+pub(super) struct GameOptions {
+    /// An option of the game, as `referee games` lists them; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    set: Vec<(String, Value)>,
+}
+
+impl GameOptions {
+    /// As a JSON object.
+    pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
+        let mut options = Map::new();
+        for (key, value) in &self.set {
+            if options.insert(key.clone(), value.clone()).is_some() {
+                return Err(Failure::usage(format!("--set {key} is given twice")));
+            }
+        }
+        serde_json::value::to_raw_value(&options).map_err(Failure::usage)
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
+    // What is no JSON is a string: `--set fen=B:W18:B12` needs no quotes.
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    Ok((key.to_owned(), value))
+}
+
+/// The game with this id.
+pub(super) fn game(id: &str) -> Result<&'static dyn Rules, Failure> {
+    games::find(id).ok_or_else(|| Failure::usage(games::unknown(id)))
+}
+
+/// Options of matches.
+#[derive(Debug, Args)]
+pub(super) struct MatchOptions {
+    /// Each bot's clock: `none`, or some of delay=TIME (free for every move), bank=TIME (for what goes beyond),
+    /// increment=TIME (added after a move)
+    #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s", value_parser = clock)]
+    clock: ClockOption,
+    /// Forgiven beyond a limit, but billed
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = milliseconds)]
+    margin: u64,
+    /// What a fault leads to: forfeit, retry=N or random
+    #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
+    on_fault: OnFault,
+    /// How long a bot has from its start to `hello`
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
+    hello_limit: u64,
+    /// How long a bot has for its first `ready`, where it loads what it needs; later ones get 5 s at most
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
+    ready_limit: u64,
+    /// The run seed, from which all chance follows: 64 hex digits [default: from the operating system]
+    #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = seed)]
+    seed: Option<Seed>,
+    /// A file with the run seed: other programs of the machine can read a command line
+    #[arg(long, value_name = "FILE")]
+    seed_file: Option<PathBuf>,
+    /// A new or empty folder for the records, one file a match
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ClockOption(Option<Clock>);
+
+impl MatchOptions {
+    /// The run that they describe.
+    pub(super) fn run(&self) -> Result<Run, Failure> {
+        let seed = match (&self.seed, &self.seed_file) {
+            (Some(seed), _) => *seed,
+            (None, Some(path)) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| Failure::usage(format!("--seed-file {}: {error}", path.display())))?;
+                seed(text.trim())
+                    .map_err(|what| Failure::usage(format!("--seed-file {}: {what}", path.display())))?
+            }
+            (None, None) => {
+                let mut bytes = [0; 32];
+                getrandom::fill(&mut bytes).map_err(|error| {
+                    Failure::cannot_run(format!("no seed from the operating system: {error}"))
+                })?;
+                Seed(bytes)
+            }
+        };
+        let terms = Terms {
+            clock: self.clock.0,
+            margin_ms: self.margin,
+            on_fault: self.on_fault,
+            hello_ms: self.hello_limit,
+            first_ready_ms: self.ready_limit,
+        };
+        Ok(Run { seed, terms })
+    }
+
+    /// Where records go.
+    pub(super) fn records(&self) -> Result<Option<Records>, Failure> {
+        let open = |folder: &PathBuf| {
+            Records::open(folder).map_err(|error| {
+                let what = format!("--record {}: {error}", folder.display());
+                match error.kind() {
+                    std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
+                        Failure::usage(what)
+                    }
+                    _ => Failure::cannot_run(what),
+                }
+            })
+        };
+        self.record.as_ref().map(open).transpose()
+    }
+}
+
+fn seed(text: &str) -> Result<Seed, String> {
+    hex::decode32(text).map(Seed).ok_or_else(|| {
+        format!("a seed is exactly 64 lower-case hex digits, this has {} characters", text.chars().count())
+    })
+}
+
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let parsed: Result<Duration, _> = humantime::parse_duration(text);
+    let time = parsed.map_err(|error| format!("`{text}` is no time such as 500ms, 5s or 2m: {error}"))?;
+    if time > Duration::from_secs(24 * 60 * 60) {
+        return Err(format!("`{text}` is more than a day"));
+    }
+    if !time.subsec_nanos().is_multiple_of(1_000_000) {
+        return Err(format!("`{text}` is no whole number of milliseconds"));
+    }
+    Ok(time.as_millis() as u64)
+}
+
+fn clock(text: &str) -> Result<ClockOption, String> {
+    if text == "none" {
+        return Ok(ClockOption(None));
+    }
+    let mut clock = Clock { delay_ms: 0, bank_ms: 0, increment_ms: 0 };
+    let mut seen = Vec::new();
+    for part in text.split(',') {
+        let (key, value) =
+            part.split_once('=').ok_or_else(|| format!("`{part}` is not KEY=TIME; or say `none`"))?;
+        let field = match key {
+            "delay" => &mut clock.delay_ms,
+            "bank" => &mut clock.bank_ms,
+            "increment" => &mut clock.increment_ms,
+            _ => {
+                return Err(format!(
+                    "a clock has no `{key}`: there is delay, bank and increment; or say `none`"
+                ));
+            }
+        };
+        if seen.contains(&key) {
+            return Err(format!("`{key}` is given twice"));
+        }
+        seen.push(key);
+        *field = milliseconds(value)?;
+    }
+    check_clock(clock)?;
+    Ok(ClockOption(Some(clock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_read_from_its_parts() {
+        let read = |text| clock(text).map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)));
+        assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
+        assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
+        assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
+        assert_eq!(read("none"), Ok(None));
+    }
+
+    #[test]
+    fn a_wrong_clock_is_refused_with_the_reason() {
+        for (text, what) in [
+            ("", "KEY=TIME"),
+            ("5s", "KEY=TIME"),
+            ("dealy=5s", "`dealy`"),
+            ("delay=5", "no time"),
+            ("delay=5s,delay=6s", "twice"),
+            ("increment=1s", "no time for an answer"),
+            ("delay=90000s", "more than a day"),
+            ("delay=1us", "whole number"),
+        ] {
+            let error = clock(text).expect_err(text);
+            assert!(error.contains(what), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_json_where_it_can_be_and_else_a_string() {
+        assert_eq!(key_value("draw_plies=10"), Ok(("draw_plies".to_owned(), Value::from(10))));
+        assert_eq!(key_value("fen=B:W18:B12"), Ok(("fen".to_owned(), Value::from("B:W18:B12"))));
+        assert!(key_value("fen").is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! `referee play`: matches between bots that the referee starts.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::bot::Command;
+use crate::cli::options::{GameOptions, MatchOptions, game};
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, block_on};
+use crate::core::Viewer;
+use crate::games;
+use crate::report::{Scoresheet, result_line, summary_table};
+use crate::server::{MatchReport, Play, Played, Step};
+
+/// Play matches between bots that the referee starts
+///
+/// A BOT is a command line in one argument, split as a shell would and run without a shell. The first bot has seat 0
+/// in the first match; from match to match the bots move on by one seat. Processes are used again.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
+  referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
+  referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
+pub(super) struct Args {
+    /// The game: see `referee games`
+    game: String,
+    /// The bots, one for each seat
+    #[arg(required = true, value_name = "BOT")]
+    bots: Vec<Command>,
+    /// How many matches
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    matches: u32,
+    #[command(flatten)]
+    options: GameOptions,
+    #[command(flatten)]
+    terms: MatchOptions,
+    /// One JSON object a line: each match, then the summary
+    #[arg(long)]
+    json: bool,
+    /// End with exit code 1 if there was any fault
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+    let rules = game(&args.game)?;
+    let seats = u8::try_from(args.bots.len()).unwrap_or(u8::MAX);
+    let seating =
+        games::seating(rules, Some(seats)).map_err(|what| Failure::usage(format!("{seats} bots: {what}")))?;
+    let options = args.options.to_json()?;
+    rules.open(&options, seating).map_err(Failure::usage)?;
+    let play = Play {
+        run: args.terms.run()?,
+        rules,
+        options,
+        seating,
+        bots: args.bots,
+        matches: args.matches,
+        records: args.terms.records()?,
+        watched: args.matches == 1 && !args.json,
+    };
+    let mut printer = Printer::new(args.matches, args.json);
+    let Played { summary, stopped } = block_on(play.run(interrupted(), |step| printer.tell(step)))?;
+    let written = printer.finish(|out| {
+        if args.json {
+            writeln!(out, "{}", serde_json::to_string(&summary)?)
+        } else if args.matches > 1 {
+            writeln!(out, "{}", summary_table(&summary).trim_fmt())?;
+            if summary.aborted > 0 {
+                writeln!(out, "{} aborted", summary.aborted)?;
+            }
+            writeln!(out, "run seed {}", summary.seed)
+        } else {
+            Ok(())
+        }
+    });
+    if summary.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(why) = stopped {
+        return Err(Failure::cannot_run(why));
+    }
+    written?;
+    let has_faults = summary.bots.iter().any(|bot| bot.faults.total() > 0);
+    Ok(if args.strict && has_faults { Exit::No } else { Exit::Done })
+}
+
+/// Tells a person or a program what happens.
+struct Printer {
+    json: bool,
+    is_single: bool,
+    progress: ProgressBar,
+    scoresheet: Scoresheet,
+    has_begun: bool,
+    /// The first error of standard output; the matches go on.
+    failed: Option<io::Error>,
+}
+
+impl Printer {
+    fn new(matches: u32, json: bool) -> Printer {
+        // It is drawn on standard error, and only where that is a terminal.
+        let progress = if matches > 1 { ProgressBar::new(matches.into()) } else { ProgressBar::hidden() };
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} matches, {per_sec}, {eta} left {msg}")
+        {
+            progress.set_style(style);
+        }
+        progress.enable_steady_tick(Duration::from_millis(200));
+        let scoresheet = Scoresheet::new(Viewer::Public, io::stdout().is_terminal());
+        Printer { json, is_single: matches == 1, progress, scoresheet, has_begun: false, failed: None }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut Self, &mut io::StdoutLock<'_>) -> io::Result<()>) {
+        if self.failed.is_none() {
+            let mut out = io::stdout().lock();
+            self.failed = write(self, &mut out).and_then(|()| out.flush()).err();
+        }
+    }
+
+    fn tell(&mut self, step: Step<'_>) {
+        match step {
+            Step::Moved { play, news } => self.write(|printer, out| {
+                if !std::mem::replace(&mut printer.has_begun, true) {
+                    let names: Vec<&str> =
+                        play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
+                    writeln!(out, "{}: {}\n", play.setup().header.game, names.join(" - "))?;
+                }
+                printer.scoresheet.add(out, play, news)
+            }),
+            Step::Ended(report) => {
+                self.progress.inc(1);
+                self.write(|printer, out| printer.ended(out, report));
+            }
+        }
+    }
+
+    fn ended(&self, out: &mut impl Write, report: &MatchReport) -> io::Result<()> {
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(report)?)
+        } else if self.is_single {
+            writeln!(out, "{}", result_line(report))?;
+            match &report.record {
+                Some(path) => writeln!(out, "record: {}", path.display()),
+                None => Ok(()),
+            }
+        } else {
+            Ok(())
+        }
+    }
+
+    fn finish(mut self, write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> io::Result<()> {
+        self.progress.finish_and_clear();
+        self.write(|_, out| write(out));
+        self.failed.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,22 @@
+//! `referee rules`: the rules page of a game.
+
+use std::io::{self, Write};
+
+use clap::Args as ClapArgs;
+
+use crate::cli::options::game;
+use crate::cli::{Exit, Failure};
+
+/// Print the rules page of a game, Markdown
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:
+  referee rules checkers")]
+pub(super) struct Args {
+    /// The game: see `referee games`
+    game: String,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    io::stdout().lock().write_all(game(&args.game)?.meta().rules.as_bytes())?;
+    Ok(Exit::Done)
+}

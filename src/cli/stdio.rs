@@ -1,0 +1,61 @@
+//! `referee stdio`: the other end of standard input and output holds all seats.
+
+use clap::Args as ClapArgs;
+
+use crate::cli::options::{GameOptions, MatchOptions, game};
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, block_on};
+use crate::games;
+use crate::server::{HostMatches, HostPlayed, HostRun, serve_host};
+
+/// Speak the protocol on standard input and output: the other end holds all seats
+///
+/// Without GAME the other end opens and aborts matches itself, with `open` and `abort`, as many at once as the `slots`
+/// of its `hello`. With GAME the referee opens them.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee stdio
+  referee stdio checkers --matches 100 --record records")]
+pub(super) struct Args {
+    /// The game that the referee opens matches of
+    #[arg(requires = "matches")]
+    game: Option<String>,
+    /// How many matches the referee opens
+    #[arg(short = 'n', long, value_name = "N", requires = "game", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    matches: Option<u32>,
+    /// How many seats each of them has [default: the game's smallest number]
+    #[arg(long, value_name = "N", requires = "game")]
+    seats: Option<u8>,
+    #[command(flatten)]
+    options: GameOptions,
+    #[command(flatten)]
+    terms: MatchOptions,
+}
+
+pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+    let options = args.options.to_json()?;
+    let matches = match args.game.as_deref().zip(args.matches) {
+        None if options.get() != "{}" => {
+            return Err(Failure::usage(
+                "--set is for the GAME of the command line; an `open` brings its own `options`",
+            ));
+        }
+        None => None,
+        Some((id, matches)) => {
+            let rules = game(id)?;
+            let seating = games::seating(rules, args.seats).map_err(Failure::usage)?;
+            rules.open(&options, seating).map_err(Failure::usage)?;
+            Some(HostMatches { rules, options, seating, matches })
+        }
+    };
+    let asked = matches.as_ref().map(|matches| matches.matches);
+    let host = HostRun { run: args.terms.run()?, records: args.terms.records()?, matches };
+    let played = block_on(serve_host(host, interrupted()))?;
+    let HostPlayed { matches, aborted, interrupted } = played.map_err(Failure::cannot_run)?;
+    tracing::info!(matches, aborted, "played");
+    if interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    // Who opens the matches itself may leave when it likes.
+    Ok(if asked.is_some_and(|asked| matches < asked) { Exit::No } else { Exit::Done })
+}

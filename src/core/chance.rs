@@ -1,0 +1,207 @@
+//! Chance that anyone can check: every number follows from a seed that was committed to (specification, Chance).
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::core::game::Draw;
+use crate::core::hex;
+
+/// 32 bytes that a run or a match takes all its chance from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Seed(pub [u8; 32]);
+
+impl std::fmt::Debug for Seed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seed(secret)")
+    }
+}
+
+fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"));
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+impl Seed {
+    /// In a run: the seed of the matches on a deal.
+    pub fn of_deal(&self, deal: &str) -> Seed {
+        Seed(hmac(&self.0, &[b"referee/1/seed\n", deal.as_bytes()]))
+    }
+
+    /// In a run: the salt of a match's commitment.
+    pub fn salt(&self, match_id: &str) -> [u8; 32] {
+        hmac(&self.0, &[b"referee/1/salt\n", match_id.as_bytes()])
+    }
+
+    /// What is shown before a match of this seed: it binds the referee and tells nothing.
+    pub fn commitment(&self, salt: &[u8; 32]) -> [u8; 32] {
+        Sha256::new().chain_update(salt).chain_update(self.0).finalize().into()
+    }
+
+    /// The key of everything that is drawn in a match. `nonces` as hex, empty for a seat without one.
+    pub fn match_key<S: AsRef<str>>(&self, game: &str, deal: &str, nonces: &[S]) -> MatchKey {
+        let nonces: Vec<&str> = nonces.iter().map(AsRef::as_ref).collect();
+        let text = format!("referee/1\n{game}\n{deal}\n{}", nonces.join(","));
+        MatchKey(hmac(&self.0, &[text.as_bytes()]))
+    }
+
+    /// As 64 hex digits.
+    pub fn to_hex(self) -> String {
+        hex::encode(&self.0)
+    }
+}
+
+/// The key of everything that is drawn in a match.
+#[derive(Clone, Copy)]
+pub struct MatchKey(pub [u8; 32]);
+
+impl MatchKey {
+    /// What the game draws.
+    pub fn stream(&self) -> Stream {
+        Stream { key: self.0, block: 0, ready: [0; 4], used: 4 }
+    }
+
+    /// The moves that the referee makes for faulty seats.
+    pub fn fallback(&self) -> Stream {
+        MatchKey(hmac(&self.0, &[b"fallback"])).stream()
+    }
+}
+
+/// A source of uniform numbers.
+pub trait Uniform {
+    /// A number from 0 to `n - 1`.
+    fn uniform(&mut self, n: u64) -> u64;
+
+    /// Fisher-Yates, from the end.
+    fn shuffle<T>(&mut self, list: &mut [T]) {
+        for i in (1..list.len()).rev() {
+            list.swap(i, self.uniform(i as u64 + 1) as usize);
+        }
+    }
+
+    /// The numbers that a game asks for.
+    fn draw(&mut self, draw: Draw, out: &mut Vec<u16>) {
+        out.clear();
+        match draw {
+            Draw::Dice { count, sides } => {
+                out.extend((0..count).map(|_| 1 + self.uniform(sides.into()) as u16));
+            }
+            Draw::Pick { of } => out.push(self.uniform(of.into()) as u16),
+            Draw::Shuffle { len } => {
+                out.extend(0..len);
+                self.shuffle(out);
+            }
+        }
+    }
+}
+
+/// Numbers from a key: HMAC-SHA256 of a counter, four big-endian u64 a block.
+#[derive(Clone)]
+pub struct Stream {
+    key: [u8; 32],
+    block: u64,
+    ready: [u64; 4],
+    used: usize,
+}
+
+impl Stream {
+    fn next(&mut self) -> u64 {
+        if self.used == self.ready.len() {
+            let block = hmac(&self.key, &[&self.block.to_be_bytes()]);
+            for (word, bytes) in self.ready.iter_mut().zip(block.as_chunks::<8>().0) {
+                *word = u64::from_be_bytes(*bytes);
+            }
+            self.block += 1;
+            self.used = 0;
+        }
+        self.used += 1;
+        self.ready[self.used - 1]
+    }
+}
+
+impl Uniform for Stream {
+    fn uniform(&mut self, n: u64) -> u64 {
+        // floor(2^64 / n) * n does not fit into 64 bits where n divides 2^64; there nothing is refused.
+        let beyond = (u64::MAX % n + 1) % n;
+        loop {
+            let x = self.next();
+            if x <= u64::MAX - beyond {
+                return x % n;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seed() -> Seed {
+        Seed(std::array::from_fn(|i| i as u8))
+    }
+
+    #[test]
+    fn commitment_has_the_published_value() {
+        assert_eq!(
+            hex::encode(&seed().commitment(&[0; 32])),
+            "bb2275c49f28ad52cae6d55e34a974a58c7a3ba26f976e8ecbbe7a536918dc73"
+        );
+    }
+
+    #[test]
+    fn match_key_and_its_first_block_have_the_published_values() {
+        let key = seed().match_key("saxum", "m1", &["", ""]);
+        assert_eq!(hex::encode(&key.0), "1b680325253240f7367276a4288dcc54f78f4142f7c5ad3979badc14d2f78495");
+        let mut stream = key.stream();
+        let block: [u64; 4] = std::array::from_fn(|_| stream.next());
+        assert_eq!(block, [0xbe854c71f01a8c92, 0x5963ea4ea0944441, 0xd79c7cf70a505485, 0xb70be4f5017a6492]);
+    }
+
+    #[test]
+    fn dice_and_shuffle_have_the_published_values() {
+        let key = seed().match_key("saxum", "m1", &["", ""]);
+        let mut drawn = Vec::new();
+        key.stream().draw(Draw::Dice { count: 6, sides: 6 }, &mut drawn);
+        assert_eq!(drawn, [3, 6, 6, 5, 4, 6]);
+        key.stream().draw(Draw::Shuffle { len: 10 }, &mut drawn);
+        assert_eq!(drawn, [1, 9, 6, 0, 7, 3, 2, 8, 5, 4]);
+    }
+
+    #[test]
+    fn nonces_change_the_key_as_published() {
+        let key = seed().match_key("saxum", "m1", &["00ff", ""]);
+        assert_eq!(hex::encode(&key.0), "287ab9c6d329d30b5570abf7727194e718552689c7f435663f29f2259a8b70ba");
+    }
+
+    #[test]
+    fn fallback_stream_has_the_published_values() {
+        let key = seed().match_key("saxum", "m1", &["", ""]);
+        let mut stream = key.fallback();
+        assert_eq!(
+            hex::encode(&stream.key),
+            "8fe086426349748cd73f1433bad78ca3f7ad613fc6a7d5647b2ce0739181b9f9"
+        );
+        assert_eq!(stream.next(), 0x47dc3dce43e6d9e5);
+    }
+
+    #[test]
+    fn a_run_seed_gives_the_published_salt_commitment_and_match_seed() {
+        let (salt, of_deal) = (seed().salt("m1"), seed().of_deal("m1"));
+        assert_eq!(hex::encode(&salt), "d9f5751b6d7395bbb52d9a2d8c424efe4c5a90445cb7b5aac5fdb742d577642f");
+        assert_eq!(of_deal.to_hex(), "8c1e9bd9b6f79833319e719c06cbec55ba3ff0de76c25f3b407d40509ce6a9bb");
+        assert_eq!(
+            hex::encode(&of_deal.commitment(&salt)),
+            "34f6c8da9620584c4fe415e490f518f0b6fd3e796223f766ce959bfeb80dd99a"
+        );
+    }
+
+    #[test]
+    fn uniform_of_one_takes_a_number_all_the_same() {
+        let mut stream = seed().match_key("saxum", "m1", &["", ""]).stream();
+        assert_eq!(stream.uniform(1), 0);
+        assert_eq!(stream.next(), 0x5963ea4ea0944441);
+    }
+}

@@ -1,0 +1,343 @@
+//! Games behind one object-safe face, as the match uses them.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::core::game::{Fact, Game, Meta, Misconfigured, Turn};
+use crate::core::json::write_value;
+use crate::core::perft::{self, NotCountable};
+use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
+
+/// The rules of a game, without its type.
+pub trait Rules: Sync {
+    /// What is known before it is played.
+    fn meta(&self) -> &'static Meta;
+
+    /// The default options, complete.
+    fn default_options(&self) -> Box<RawValue>;
+
+    /// A game at its beginning. `options` is a JSON object; what it leaves out has its default.
+    ///
+    /// # Errors
+    /// When the options are not this game's, or do not fit each other or the seating.
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured>;
+
+    /// The leaves at `depth` from the start, for each first move.
+    ///
+    /// # Errors
+    /// As [`Rules::open`]; or the game is not countable.
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured>;
+
+    /// The leaves at `depth` from the start.
+    ///
+    /// # Errors
+    /// As [`Rules::divide`].
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured>;
+}
+
+/// The rules of the game `G`.
+pub struct Of<G>(PhantomData<fn() -> G>);
+
+impl<G: Game> Of<G> {
+    /// The rules.
+    pub const RULES: Of<G> = Of(PhantomData);
+
+    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
+        if !options.get().starts_with('{') {
+            return Err(Misconfigured(format!("the options of {} are a JSON object", G::META.id)));
+        }
+        let options = G::Options::deserialize(&mut serde_json::Deserializer::from_str(options.get()))
+            .map_err(|error| {
+                Misconfigured(format!("options of {}: {}", G::META.id, without_place(&error)))
+            })?;
+        Ok((G::start(&options, seating)?, options))
+    }
+}
+
+/// The error's text without "at line 1 column 8": options come from a command line or a field, where that misleads.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
+}
+
+fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value)
+        .unwrap_or_else(|error| unreachable!("options have string keys and no hand-made JSON: {error}"))
+}
+
+impl From<NotCountable> for Misconfigured {
+    fn from(error: NotCountable) -> Self {
+        Misconfigured(error.to_string())
+    }
+}
+
+impl<G: Game> Rules for Of<G> {
+    fn meta(&self) -> &'static Meta {
+        const { &G::META }
+    }
+
+    fn default_options(&self) -> Box<RawValue> {
+        raw(&G::Options::default())
+    }
+
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured> {
+        let (position, options) = Self::start(options, seating)?;
+        Ok(Box::new(Seated::new(position, raw(&options))))
+    }
+
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured> {
+        let (position, _) = Self::start(options, G::META.seatings[0])?;
+        Ok(perft::divide(&position, depth)?
+            .into_iter()
+            .map(|(mv, leaves)| (mv.to_string(), leaves))
+            .collect())
+    }
+
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured> {
+        let (position, _) = Self::start(options, G::META.seatings[0])?;
+        Ok(perft::perft(&position, depth)?)
+    }
+}
+
+/// Why a text is no legal move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It names none.
+    Illegal,
+    /// A short form that names these.
+    Ambiguous(Vec<String>),
+}
+
+/// A game that is being played.
+pub trait Table: Send {
+    /// What is known of the game.
+    fn meta(&self) -> &'static Meta;
+
+    /// The options, complete.
+    fn options(&self) -> &RawValue;
+
+    /// Who or what the position waits for.
+    fn turn(&self) -> Turn;
+
+    /// Turns until the turn limit, this one included.
+    fn turns_left(&self) -> Option<u32>;
+
+    /// Finds the legal moves of a seat that decides now and keeps them until it decides again.
+    fn prepare(&mut self, seat: Seat);
+
+    /// How many prepared moves there are.
+    fn count(&self, seat: Seat) -> usize;
+
+    /// Writes the prepared legal moves, sorted by their bytes.
+    fn write_legal(&self, seat: Seat, out: &mut Vec<u8>);
+
+    /// Which of the prepared moves a text names.
+    ///
+    /// # Errors
+    /// [`Refused`]
+    fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused>;
+
+    /// The text of a prepared move.
+    fn text(&self, seat: Seat, index: usize) -> &str;
+
+    /// Plays a prepared move.
+    fn play(&mut self, seat: Seat, index: usize);
+
+    /// Takes what was drawn.
+    fn settle(&mut self, drawn: &[u16]);
+
+    /// How many events have happened since [`Table::forget`].
+    fn told(&self) -> usize;
+
+    /// Writes one of them as a viewer may see it.
+    fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
+
+    /// Drops the events.
+    fn forget(&mut self);
+
+    /// Writes the position as a viewer may see it.
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
+
+    /// Draws the position for a person.
+    ///
+    /// # Errors
+    /// Only those of the formatter.
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// A position for a person, to be printed.
+pub struct Board<'a>(pub &'a dyn Table, pub Viewer);
+
+impl fmt::Display for Board<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw_board(self.1, f)
+    }
+}
+
+/// The legal moves of a seat: typed, with the places of their texts, sorted by those.
+struct Prepared<M> {
+    moves: Vec<(Span, M)>,
+    texts: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl<M> Prepared<M> {
+    fn bytes(&self, span: Span) -> &[u8] {
+        &self.texts[span.start as usize..span.end as usize]
+    }
+
+    fn text(&self, span: Span) -> &str {
+        std::str::from_utf8(self.bytes(span)).unwrap_or_else(|_| unreachable!("written by Display"))
+    }
+}
+
+enum Told<F> {
+    Move { seat: Seat, index: usize, secret: bool },
+    Fact(F),
+}
+
+struct Seated<G: Game> {
+    position: G,
+    options: Box<RawValue>,
+    scratch: Vec<G::Move>,
+    prepared: [Prepared<G::Move>; MAX_SEATS],
+    told: Vec<Told<G::Fact>>,
+}
+
+impl<G: Game> Seated<G> {
+    fn new(position: G, options: Box<RawValue>) -> Self {
+        Seated {
+            position,
+            options,
+            scratch: Vec::new(),
+            prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: Vec::new() }),
+            told: Vec::new(),
+        }
+    }
+}
+
+impl<G: Game> Table for Seated<G> {
+    fn meta(&self) -> &'static Meta {
+        const { &G::META }
+    }
+
+    fn options(&self) -> &RawValue {
+        &self.options
+    }
+
+    fn turn(&self) -> Turn {
+        self.position.turn()
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        self.position.turns_left()
+    }
+
+    fn prepare(&mut self, seat: Seat) {
+        use std::io::Write;
+        self.scratch.clear();
+        self.position.legal_moves(seat, &mut self.scratch);
+        let Prepared { moves, texts } = &mut self.prepared[seat.index()];
+        moves.clear();
+        texts.clear();
+        for &mv in &self.scratch {
+            let start = texts.len() as u32;
+            write!(texts, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
+            moves.push((Span { start, end: texts.len() as u32 }, mv));
+        }
+        let bytes = |span: &Span| &texts[span.start as usize..span.end as usize];
+        moves.sort_unstable_by(|(a, _), (b, _)| bytes(a).cmp(bytes(b)));
+    }
+
+    fn count(&self, seat: Seat) -> usize {
+        self.prepared[seat.index()].moves.len()
+    }
+
+    fn write_legal(&self, seat: Seat, out: &mut Vec<u8>) {
+        let prepared = &self.prepared[seat.index()];
+        out.push(b'[');
+        for (i, &(span, _)) in prepared.moves.iter().enumerate() {
+            out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
+            out.extend_from_slice(prepared.bytes(span));
+            out.push(b'"');
+        }
+        out.push(b']');
+    }
+
+    fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused> {
+        let prepared = &self.prepared[seat.index()];
+        if let Ok(index) =
+            prepared.moves.binary_search_by(|&(span, _)| prepared.bytes(span).cmp(text.as_bytes()))
+        {
+            return Ok(index);
+        }
+        let mut candidates =
+            (0..prepared.moves.len()).filter(|&index| G::is_short_form(text, prepared.moves[index].1));
+        match (candidates.next(), candidates.next()) {
+            (None, _) => Err(Refused::Illegal),
+            (Some(index), None) => Ok(index),
+            (Some(first), Some(second)) => {
+                let all = [first, second].into_iter().chain(candidates);
+                Err(Refused::Ambiguous(all.map(|index| self.text(seat, index).to_owned()).collect()))
+            }
+        }
+    }
+
+    fn text(&self, seat: Seat, index: usize) -> &str {
+        let prepared = &self.prepared[seat.index()];
+        prepared.text(prepared.moves[index].0)
+    }
+
+    fn play(&mut self, seat: Seat, index: usize) {
+        let mv = self.prepared[seat.index()].moves[index].1;
+        self.told.push(Told::Move { seat, index, secret: self.position.is_secret(seat, mv) });
+        let told = &mut self.told;
+        self.position.play(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
+    }
+
+    fn settle(&mut self, drawn: &[u16]) {
+        let told = &mut self.told;
+        self.position.settle(drawn, &mut |fact| told.push(Told::Fact(fact)));
+    }
+
+    fn told(&self) -> usize {
+        self.told.len()
+    }
+
+    fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
+        match &self.told[index] {
+            Told::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
+            &Told::Move { seat, index, secret } => {
+                out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
+                out.push(b'0' + seat.0);
+                if secret && !viewer.shares(seat) {
+                    out.extend_from_slice(b",\"move\":null}");
+                } else {
+                    out.extend_from_slice(b",\"move\":\"");
+                    out.extend_from_slice(self.text(seat, index).as_bytes());
+                    out.extend_from_slice(b"\"}");
+                }
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.told.clear();
+    }
+
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        write_value(out, &self.position.view(viewer));
+    }
+
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.position.draw_board(viewer, f)
+    }
+}

@@ -1,0 +1,25 @@
+//! Lower-case hex, the form of seeds, hashes and nonces.
+
+/// Bytes as hex.
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hex as bytes; none unless it is lower case and of even length.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
+}
+
+/// Hex as exactly 32 bytes: 64 digits.
+pub fn decode32(text: &str) -> Option<[u8; 32]> {
+    decode(text)?.try_into().ok()
+}

@@ -1,0 +1,16 @@
+//! The vocabulary of everything else.
+
+pub mod chance;
+pub mod clock;
+pub mod erased;
+pub mod game;
+pub mod hex;
+pub mod json;
+pub mod outcome;
+pub mod perft;
+pub mod seat;
+
+pub use chance::Uniform;
+pub use game::{Draw, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
+pub use outcome::Outcome;
+pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

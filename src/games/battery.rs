@@ -1,0 +1,485 @@
+//! What is true of every game. `battery!(Game)` makes the tests of one; the list of games calls it for each.
+//!
+//! All play here is random, with default options, from fixed keys, in every seating. A test goes through the typed
+//! game, or through the object-safe layer where bytes count.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::core::chance::{MatchKey, Stream};
+use crate::core::erased::{Of, Refused, Rules, Table};
+use crate::core::{Fact, Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+
+macro_rules! battery {
+    ($game:ty) => {
+        $crate::games::battery::battery! { $game:
+            the_options_are_those_of_the_documentation,
+            random_playouts_end,
+            legal_moves_parse_back_to_themselves_and_can_be_played,
+            legal_lists_are_sorted_and_unique,
+            every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused,
+            the_same_choices_give_the_same_bytes,
+            imagined_positions_agree_with_the_view_they_came_from,
+            nobody_sees_what_they_must_not_know,
+        }
+    };
+    ($game:ty: $($name:ident,)*) => {
+        $(#[test]
+        fn $name() {
+            $crate::games::battery::$name::<$game>();
+        })*
+    };
+}
+pub(crate) use battery;
+
+/// More decisions and draws than any game takes.
+const ENDLESS: usize = 100_000;
+/// Random playouts in each seating.
+const PLAYOUTS: u8 = 4;
+/// Positions that are looked at closely in each playout.
+const SAMPLE: usize = 40;
+/// Texts that must be refused in each seating.
+const REFUSALS: usize = 1000;
+
+fn stream(number: u8) -> Stream {
+    MatchKey([number; 32]).stream()
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap()
+}
+
+fn view<G: Game>(position: &G, viewer: Viewer) -> String {
+    json(&position.view(viewer))
+}
+
+fn viewers(seating: Seating) -> impl Iterator<Item = Viewer> {
+    seating.all().iter().map(Viewer::Seat).chain([Viewer::Public, Viewer::Omniscient])
+}
+
+fn legal<G: Game>(position: &G, seat: Seat) -> Vec<G::Move> {
+    let mut moves = Vec::new();
+    position.legal_moves(seat, &mut moves);
+    moves
+}
+
+fn texts<G: Game>(position: &G, seat: Seat) -> BTreeSet<String> {
+    legal(position, seat).iter().map(ToString::to_string).collect()
+}
+
+fn pick<T: Copy>(list: &[T], rng: &mut impl Uniform) -> T {
+    list[rng.uniform(list.len() as u64) as usize]
+}
+
+fn deciders(turn: Turn) -> SeatSet {
+    match turn {
+        Turn::Decide(seats) => seats,
+        Turn::Draw(_) | Turn::Over(_) => SeatSet::EMPTY,
+    }
+}
+
+/// What `META` and the trait promise of every position.
+fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
+    match turn {
+        Turn::Decide(seats) => {
+            assert!(
+                !seats.is_empty() && seats.iter().all(|seat| seating.all().contains(seat)),
+                "{seats:?} decide"
+            );
+            assert!(G::META.simultaneous || seats.len() == 1, "{seats:?} decide at once");
+            assert_ne!(turns_left, Some(0), "a seat decides beyond the turn limit");
+        }
+        Turn::Draw(draw) => assert!(G::META.chance, "{draw:?} in a game without chance"),
+        Turn::Over(outcome) => {
+            assert!(
+                (0..seating.sides()).any(|side| outcome.standing(side) == 0),
+                "nobody is best in {outcome:?}"
+            );
+            assert!(!outcome.turn_limit || turns_left.is_some(), "{outcome:?} without a limit");
+        }
+    }
+}
+
+/// All positions of a random playout.
+fn playout<G: Game>(seating: Seating, number: u8) -> Vec<G> {
+    let mut rng = stream(number);
+    let mut drawn = Vec::new();
+    let mut position = G::start(&G::Options::default(), seating).unwrap();
+    let mut passed = Vec::new();
+    loop {
+        let (turn, turns_left) = (position.turn(), position.turns_left());
+        check_turn::<G>(turn, turns_left, seating);
+        assert!(passed.len() < ENDLESS, "{} does not end: {position:?}", G::META.id);
+        passed.push(position.clone());
+        match turn {
+            Turn::Draw(draw) => {
+                rng.draw(draw, &mut drawn);
+                position.settle(&drawn, &mut |_| {});
+            }
+            Turn::Decide(seats) => {
+                let moves: Vec<_> =
+                    seats.iter().map(|seat| (seat, pick(&legal(&position, seat), &mut rng))).collect();
+                for (seat, mv) in moves {
+                    position.play(seat, mv, &mut |_| {});
+                }
+            }
+            Turn::Over(_) => return passed,
+        }
+        assert!(position.turns_left() <= turns_left, "turns are given back");
+    }
+}
+
+/// Positions from all phases of some playouts that wait for something of this kind.
+fn sample<G: Game>(kind: fn(Turn) -> bool, mut look: impl FnMut(Seating, &G)) {
+    for &seating in G::META.seatings {
+        for number in 0..PLAYOUTS {
+            let mut positions = playout::<G>(seating, number);
+            positions.retain(|position| kind(position.turn()));
+            for position in positions.iter().step_by(positions.len().div_ceil(SAMPLE).max(1)) {
+                look(seating, position);
+            }
+        }
+    }
+}
+
+fn is_decision(turn: Turn) -> bool {
+    matches!(turn, Turn::Decide(_))
+}
+
+fn is_draw(turn: Turn) -> bool {
+    matches!(turn, Turn::Draw(_))
+}
+
+pub(crate) fn the_options_are_those_of_the_documentation<G: Game>() {
+    let rules = &Of::<G>::RULES as &dyn Rules;
+    let defaults = rules.default_options();
+    let keys: serde_json::Map<_, _> = serde_json::from_str(defaults.get()).unwrap();
+    let documented: BTreeSet<&str> = G::META.options.iter().map(|option| option.name).collect();
+    assert_eq!(keys.keys().map(String::as_str).collect::<BTreeSet<_>>(), documented);
+    for name in documented {
+        assert!(G::META.rules.contains(&format!("`{name}`")), "the rules page does not explain `{name}`");
+    }
+    for &seating in G::META.seatings {
+        assert!(rules.open(&defaults, seating).is_ok(), "the defaults are refused");
+        let unknown = serde_json::value::to_raw_value(&serde_json::json!({ "no_such_option": 1 })).unwrap();
+        assert!(rules.open(&unknown, seating).is_err(), "an unknown option is taken");
+    }
+}
+
+pub(crate) fn random_playouts_end<G: Game>() {
+    for &seating in G::META.seatings {
+        for number in 0..4 * PLAYOUTS {
+            playout::<G>(seating, number);
+        }
+    }
+}
+
+pub(crate) fn legal_moves_parse_back_to_themselves_and_can_be_played<G: Game>() {
+    sample::<G>(is_decision, |_, position| {
+        let seats = deciders(position.turn());
+        for seat in seats.iter() {
+            let moves = legal(position, seat);
+            assert!(!moves.is_empty(), "seat {seat} must decide and cannot: {position:?}");
+            assert_eq!(texts(position, seat).len(), moves.len(), "a move is listed twice: {moves:?}");
+            for &mv in &moves {
+                let text = mv.to_string();
+                assert!(text.parse().ok() == Some(mv), "{text} reads as another move or none");
+                // They go into JSON as they are.
+                assert!(
+                    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')),
+                    "{text}"
+                );
+                let mut next = position.clone();
+                for other in seats.iter() {
+                    let mv = if other == seat { mv } else { legal(position, other)[0] };
+                    next.play(other, mv, &mut |_| {});
+                }
+                view(&next, Viewer::Omniscient);
+            }
+        }
+    });
+}
+
+/// A random playout through the object-safe layer. `look` sees each position in which seats decide, their moves
+/// prepared; and after each decision and draw, without seats, what was told of it. It says whether to go on.
+fn table_playout<G: Game>(seating: Seating, number: u8, mut look: impl FnMut(&dyn Table, SeatSet) -> bool) {
+    let rules = &Of::<G>::RULES as &dyn Rules;
+    let mut table = rules.open(&rules.default_options(), seating).unwrap();
+    let mut rng = stream(number);
+    let mut drawn = Vec::new();
+    loop {
+        match table.turn() {
+            Turn::Draw(draw) => {
+                rng.draw(draw, &mut drawn);
+                table.settle(&drawn);
+            }
+            Turn::Decide(seats) => {
+                seats.iter().for_each(|seat| table.prepare(seat));
+                if !look(table.as_ref(), seats) {
+                    return;
+                }
+                for seat in seats.iter() {
+                    table.play(seat, rng.uniform(table.count(seat) as u64) as usize);
+                }
+            }
+            Turn::Over(_) => return,
+        }
+        if !look(table.as_ref(), SeatSet::EMPTY) {
+            return;
+        }
+        table.forget();
+    }
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// The view and all that was told.
+fn shown(table: &dyn Table, viewer: Viewer) -> String {
+    written(|out| {
+        table.write_view(viewer, out);
+        (0..table.told()).for_each(|index| table.write_event(index, viewer, out));
+    })
+}
+
+fn listed(table: &dyn Table, seat: Seat) -> Vec<String> {
+    serde_json::from_str(&written(|out| table.write_legal(seat, out))).unwrap()
+}
+
+pub(crate) fn legal_lists_are_sorted_and_unique<G: Game>() {
+    for &seating in G::META.seatings {
+        table_playout::<G>(seating, 0, |table, seats| {
+            for seat in seats.iter() {
+                let legal = listed(table, seat);
+                assert!(legal.is_sorted_by(|a, b| a.as_bytes() < b.as_bytes()), "{legal:?}");
+            }
+            true
+        });
+    }
+}
+
+/// The text after one to three edits.
+fn mutated(text: &str, alphabet: &[char], rng: &mut impl Uniform) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for _ in 0..=rng.uniform(3) {
+        let at = rng.uniform(chars.len() as u64 + 1) as usize;
+        match rng.uniform(3) {
+            0 if at < chars.len() => chars[at] = pick(alphabet, rng),
+            1 if at < chars.len() => drop(chars.remove(at)),
+            _ => chars.insert(at, pick(alphabet, rng)),
+        }
+    }
+    chars.into_iter().collect()
+}
+
+/// What [`Table::find`] should say, by the definition of short forms.
+fn expected<G: Game>(legal: &[String], text: &str) -> Result<usize, Refused> {
+    if let Some(index) = legal.iter().position(|mv| mv == text) {
+        return Ok(index);
+    }
+    let is_short = |mv: &String| mv.parse().is_ok_and(|mv| G::is_short_form(text, mv));
+    let named: Vec<usize> = (0..legal.len()).filter(|&index| is_short(&legal[index])).collect();
+    match *named {
+        [] => Err(Refused::Illegal),
+        [index] => Ok(index),
+        _ => Err(Refused::Ambiguous(named.into_iter().map(|index| legal[index].clone()).collect())),
+    }
+}
+
+pub(crate) fn every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused<G: Game>() {
+    let mut rng = stream(u8::MAX);
+    for &seating in G::META.seatings {
+        let mut refused = 0;
+        for number in 0..u8::MAX {
+            table_playout::<G>(seating, number, |table, seats| {
+                for seat in seats.iter() {
+                    let before = shown(table, Viewer::Omniscient);
+                    let legal = listed(table, seat);
+                    let alphabet: Vec<char> =
+                        legal.concat().chars().chain(" -x019aK\"\\\0\u{e9}".chars()).collect();
+                    for (index, text) in legal.iter().enumerate() {
+                        assert_eq!(table.find(seat, text), Ok(index), "{text}");
+                        assert_eq!(table.text(seat, index), text);
+                    }
+                    for _ in 0..4 {
+                        let text =
+                            mutated(&legal[rng.uniform(legal.len() as u64) as usize], &alphabet, &mut rng);
+                        let expected = expected::<G>(&legal, &text);
+                        refused += usize::from(expected.is_err());
+                        assert_eq!(table.find(seat, &text), expected, "{text:?} in {before}");
+                    }
+                    assert_eq!(
+                        shown(table, Viewer::Omniscient),
+                        before,
+                        "looking for a move changed the position"
+                    );
+                    assert_eq!(listed(table, seat), legal, "looking for a move changed the legal moves");
+                }
+                refused < REFUSALS
+            });
+            if refused >= REFUSALS {
+                break;
+            }
+        }
+        assert!(refused >= REFUSALS, "only {refused} texts were refused");
+    }
+}
+
+pub(crate) fn the_same_choices_give_the_same_bytes<G: Game>() {
+    for &seating in G::META.seatings {
+        let transcript = || {
+            let mut all = Vec::new();
+            table_playout::<G>(seating, 0, |table, seats| {
+                all.extend(viewers(seating).map(|viewer| shown(table, viewer)));
+                all.extend(seats.iter().map(|seat| written(|out| table.write_legal(seat, out))));
+                true
+            });
+            all
+        };
+        let (once, again) = (transcript(), transcript());
+        assert_eq!(once.len(), again.len());
+        once.iter().zip(&again).for_each(|(once, again)| assert_eq!(once, again));
+    }
+}
+
+/// A position that agrees with what the seat knows, by way of the bytes that a bot gets.
+fn imagined<G: Game>(position: &G, seating: Seating, seat: Seat, rng: &mut impl Uniform) -> G {
+    let seen = serde_json::from_str(&view(position, Viewer::Seat(seat))).unwrap();
+    let known = Known { options: &G::Options::default(), seating, seat, turns_left: position.turns_left() };
+    G::imagine(&known, &seen, rng)
+}
+
+/// Asserts that the seat cannot tell two positions apart, nor can a spectator, who knows less.
+fn assert_same_for<G: Game>(seat: Seat, one: &G, other: &G) {
+    for viewer in [Viewer::Seat(seat), Viewer::Public] {
+        assert_eq!(
+            view(one, viewer),
+            view(other, viewer),
+            "{viewer:?} sees which of these it is: {one:?} {other:?}"
+        );
+    }
+    assert_eq!(one.turn(), other.turn());
+    assert_eq!(one.turns_left(), other.turns_left());
+    if deciders(one.turn()).contains(seat) {
+        assert_eq!(
+            texts(one, seat),
+            texts(other, seat),
+            "seat {seat} may play other moves: {one:?} {other:?}"
+        );
+    }
+}
+
+pub(crate) fn imagined_positions_agree_with_the_view_they_came_from<G: Game>() {
+    let mut rng = stream(u8::MAX);
+    sample::<G>(is_decision, |seating, position| {
+        for seat in seating.all().iter() {
+            let imagined = imagined(position, seating, seat, &mut rng);
+            assert_same_for(seat, position, &imagined);
+            if !G::META.hidden {
+                assert_eq!(
+                    imagined.key(),
+                    position.key(),
+                    "nothing is hidden, yet the view does not tell all"
+                );
+            }
+        }
+    });
+}
+
+pub(crate) fn nobody_sees_what_they_must_not_know<G: Game>() {
+    if !G::META.hidden {
+        for &seating in G::META.seatings {
+            table_playout::<G>(seating, 0, |table, _| {
+                let everything = shown(table, Viewer::Omniscient);
+                viewers(seating)
+                    .for_each(|viewer| assert_eq!(shown(table, viewer), everything, "to {viewer:?}"));
+                true
+            });
+        }
+        return;
+    }
+    let mut rng = stream(u8::MAX);
+    let mut differed = false;
+    sample::<G>(is_decision, |seating, position| {
+        for seat in seating.all().iter() {
+            let worlds = [(); 2].map(|()| imagined(position, seating, seat, &mut rng));
+            let [one, other] = &worlds;
+            assert_same_for(seat, one, other);
+            differed |= view(one, Viewer::Omniscient) != view(other, Viewer::Omniscient);
+            play_alike(seat, worlds, &mut rng);
+        }
+    });
+    assert!(differed, "information is hidden, yet no seat imagined two positions that differ");
+    sample::<G>(is_draw, |seating, position| {
+        for seat in seating.all().iter() {
+            draw_alike(seat, position, &mut rng);
+        }
+    });
+}
+
+/// Two positions that a seat cannot tell apart go on in a way that looks the same to it: what it does itself and what
+/// is public is the same in both, what is secret from it differs. A ply of secret moves must tell it nothing. A public
+/// one may reveal something by its consequences; if it reveals nothing in the view, the events must not either.
+fn play_alike<G: Game>(seat: Seat, mut worlds: [G; 2], rng: &mut impl Uniform) {
+    let mut plies: [Vec<(Seat, G::Move)>; 2] = [Vec::new(), Vec::new()];
+    let mut is_secret = true;
+    for mover in deciders(worlds[0].turn()).iter() {
+        let mv = pick(&legal(&worlds[0], mover), rng);
+        let mut candidates = legal(&worlds[1], mover);
+        if worlds[0].is_secret(mover, mv) && mover != seat {
+            candidates.retain(|&mv| worlds[1].is_secret(mover, mv));
+        } else {
+            is_secret &= worlds[0].is_secret(mover, mv);
+            candidates.retain(|&candidate| candidate == mv);
+        }
+        // What the mover does here it cannot do there: these positions have no such ply in common.
+        if candidates.is_empty() {
+            return;
+        }
+        plies[0].push((mover, mv));
+        plies[1].push((mover, pick(&candidates, rng)));
+    }
+    let mut told = [Vec::new(), Vec::new()];
+    for ((world, ply), told) in worlds.iter_mut().zip(plies).zip(&mut told) {
+        for (mover, mv) in ply {
+            world.play(mover, mv, &mut |fact| told.push(heard(&fact, seat)));
+        }
+    }
+    let [one, other] = &worlds;
+    if is_secret || views_are_equal(seat, one, other) && is_decision(one.turn()) {
+        assert_same_for(seat, one, other);
+        assert_eq!(told[0], told[1], "events tell seat {seat} which of these it is: {one:?} {other:?}");
+    }
+}
+
+/// Two draws that show the seat the same must not be told apart by what it hears of them. In the second two numbers
+/// have changed places, which often concerns others alone.
+fn draw_alike<G: Game>(seat: Seat, position: &G, rng: &mut impl Uniform) {
+    let Turn::Draw(draw) = position.turn() else { return };
+    let mut drawn = Vec::new();
+    rng.draw(draw, &mut drawn);
+    let [a, b] = [(); 2].map(|()| rng.uniform(drawn.len() as u64) as usize);
+    let [(one, told), (other, told_other)] = [(a, a), (a, b)].map(|(a, b)| {
+        drawn.swap(a, b);
+        let (mut world, mut told) = (position.clone(), Vec::new());
+        world.settle(&drawn, &mut |fact| told.push(heard(&fact, seat)));
+        (world, told)
+    });
+    if views_are_equal(seat, &one, &other) {
+        assert_same_for(seat, &one, &other);
+        assert_eq!(told, told_other, "events tell seat {seat} which of these it is: {one:?} {other:?}");
+    }
+}
+
+fn views_are_equal<G: Game>(seat: Seat, one: &G, other: &G) -> bool {
+    view(one, Viewer::Seat(seat)) == view(other, Viewer::Seat(seat))
+}
+
+/// What the seat is told, and what a spectator is.
+fn heard(fact: &impl Fact, seat: Seat) -> [String; 2] {
+    [Viewer::Seat(seat), Viewer::Public].map(|viewer| json(&fact.as_seen_by(viewer)))
+}

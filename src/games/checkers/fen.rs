@@ -1,0 +1,151 @@
+//! PDN's FEN: `B:W18,K27:B1,12` is Black to move, White's man on 18 and king on 27, Black's men on 1 and 12. A colour
+//! without pieces is its letter alone: `B:W:B1`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::board::{Board, Colour, bit, squares};
+use super::text::{Text, read_square};
+
+/// `B:W` and `:B`, and at most `K32,` for each square.
+const LONGEST: usize = 5 + 4 * 32;
+
+impl Colour {
+    const fn letter(self) -> u8 {
+        match self {
+            Colour::Black => b'B',
+            Colour::White => b'W',
+        }
+    }
+
+    fn read(text: &str) -> Option<(Colour, &str)> {
+        let colour = match text.as_bytes().first()? {
+            b'B' => Colour::Black,
+            b'W' => Colour::White,
+            _ => return None,
+        };
+        Some((colour, &text[1..]))
+    }
+}
+
+impl Board {
+    fn fen(&self) -> Text<LONGEST> {
+        let mut text = Text::new();
+        text.push(self.to_move.letter());
+        for colour in [Colour::White, Colour::Black] {
+            text.push(b':');
+            text.push(colour.letter());
+            for (i, square) in squares(self.pieces[colour as usize]).enumerate() {
+                if i > 0 {
+                    text.push(b',');
+                }
+                if self.kings & bit(square) != 0 {
+                    text.push(b'K');
+                }
+                text.push_square(square);
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fen().fmt(f)
+    }
+}
+
+impl fmt::Debug for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Board {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.fen().as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Board {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A text that is no position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadFen {
+    /// It has not three parts.
+    #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
+    Parts,
+    /// A part does not begin with a colour, or the first is more than one.
+    #[error("in the FEN `{0}` is no colour: B is Black, W is White")]
+    Colour(String),
+    /// Both lists are of one colour.
+    #[error("the FEN lists the pieces of {0} twice: one list is of W, one of B, empty if there are none")]
+    OneColour(Colour),
+    /// A piece is no square.
+    #[error(
+        "in the FEN `{0}` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
+    )]
+    Piece(String),
+    /// Two pieces stand on one square.
+    #[error("the FEN names square {0} twice: a square holds one piece")]
+    Twice(u32),
+    /// A man should have been crowned.
+    #[error("the FEN has {0}'s man {1} on the row where it is crowned: a king there is K{1}")]
+    Uncrowned(Colour, u32),
+}
+
+/// As much of a stranger's text as an error repeats.
+fn excerpt(text: &str) -> String {
+    text.chars().take(12).collect()
+}
+
+impl FromStr for Board {
+    type Err = BadFen;
+
+    /// Reads the lists in either order, their squares in any, and a dot at the end if there is one. A side to move
+    /// without pieces can be read, for a game ends like that; it cannot be started with.
+    fn from_str(text: &str) -> Result<Board, BadFen> {
+        let mut parts = text.strip_suffix('.').unwrap_or(text).split(':');
+        let (Some(to_move), Some(one), Some(other), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(BadFen::Parts);
+        };
+        let colour = |text| Colour::read(text).ok_or_else(|| BadFen::Colour(excerpt(text)));
+        let (to_move, "") = colour(to_move)? else { return Err(BadFen::Colour(excerpt(to_move))) };
+        let lists = [colour(one)?, colour(other)?];
+        if lists[0].0 == lists[1].0 {
+            return Err(BadFen::OneColour(lists[0].0));
+        }
+        let mut board = Board { pieces: [0; 2], kings: 0, to_move };
+        for (colour, list) in lists {
+            for piece in list.split(',').filter(|_| !list.is_empty()) {
+                board.put(colour, piece)?;
+            }
+        }
+        Ok(board)
+    }
+}
+
+impl Board {
+    fn put(&mut self, colour: Colour, piece: &str) -> Result<(), BadFen> {
+        let (is_king, number) = piece.strip_prefix('K').map_or((false, piece), |number| (true, number));
+        let square = read_square(number).ok_or_else(|| BadFen::Piece(excerpt(piece)))?;
+        if (self.pieces[0] | self.pieces[1]) & bit(square) != 0 {
+            return Err(BadFen::Twice(square + 1));
+        }
+        if is_king {
+            self.kings |= bit(square);
+        } else if colour.crowning_row() & bit(square) != 0 {
+            return Err(BadFen::Uncrowned(colour, square + 1));
+        }
+        self.pieces[colour as usize] |= bit(square);
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Checkers, which is English draughts. Seat 0 is Black and moves first, seat 1 is White.
+//!
+//! Results in PDN files name the first mover first: there `1-0` means that Black won, `0-1` that White did.
+
+mod board;
+mod fen;
+mod moves;
+#[cfg(test)]
+mod tests;
+mod text;
+mod view;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::board::{Board, Colour};
+pub use self::fen::BadFen;
+pub use self::moves::{BadMove, Move};
+pub use self::view::{Seen, View};
+use crate::core::{
+    Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
+    Viewer,
+};
+
+/// What a set-up may choose.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The start position.
+    pub fen: Board,
+    /// The game is drawn after so many plies in a row without capture or crowning; 0 means never.
+    pub draw_plies: u32,
+    /// The game is drawn after so many plies; 0 means never.
+    pub turn_limit: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { fen: Board::default(), draw_plies: 50, turn_limit: 0 }
+    }
+}
+
+/// A position of checkers.
+#[derive(Clone, Debug)]
+pub struct Checkers {
+    board: Board,
+    /// Plies in a row without capture or crowning.
+    quiet_plies: u32,
+    draw_plies: u32,
+    turns_left: Option<u32>,
+}
+
+impl Checkers {
+    /// The end, if this is one. The rules' own endings come first, and defeat before the draw.
+    fn outcome(&self) -> Option<Outcome> {
+        let winner = || self.board.to_move().other().seat().index();
+        if self.board.is_bare() {
+            Some(Outcome::win(winner(), "no_pieces"))
+        } else if !self.board.can_move() {
+            Some(Outcome::win(winner(), "no_moves"))
+        } else if self.draw_plies > 0 && self.quiet_plies >= self.draw_plies {
+            Some(Outcome::draw("quiet_plies"))
+        } else if self.turns_left == Some(0) {
+            Some(Outcome::turn_limit())
+        } else {
+            None
+        }
+    }
+}
+
+impl Game for Checkers {
+    const META: Meta = Meta {
+        id: "checkers",
+        title: "Checkers",
+        rules_version: 1,
+        seatings: &[Seating::new(2, 2)],
+        hidden: false,
+        chance: false,
+        simultaneous: false,
+        draws_by_agreement: true,
+        openings: true,
+        options: &[
+            OptionMeta {
+                name: "fen",
+                help: "The start position as PDN's FEN; default: the initial position.",
+            },
+            OptionMeta {
+                name: "draw_plies",
+                help: "A draw after so many plies in a row without capture or crowning; 0: never, which requires a \
+                       turn_limit; default: 50.",
+            },
+            OptionMeta { name: "turn_limit", help: "A draw after so many plies; 0: never; default: 0." },
+        ],
+        rules: include_str!("rules.md"),
+    };
+    type Options = Options;
+    type Move = Move;
+    type Fact = NoFact;
+    type View<'a> = View;
+    type Seen = Seen;
+    type Key = Board;
+
+    fn start(options: &Options, _: Seating) -> Result<Checkers, Misconfigured> {
+        let Options { fen: board, draw_plies, turn_limit } = *options;
+        if board.is_bare() {
+            let side = board.to_move();
+            return Err(Misconfigured(format!(
+                "{side} is to move in the FEN {board} and needs a piece on it"
+            )));
+        }
+        if draw_plies == 0 && turn_limit == 0 {
+            return Err(Misconfigured(
+                "draw_plies 0 needs a turn_limit above 0, or the game might not end".to_owned(),
+            ));
+        }
+        Ok(Checkers { board, quiet_plies: 0, draw_plies, turns_left: (turn_limit > 0).then_some(turn_limit) })
+    }
+
+    fn turn(&self) -> Turn {
+        self.outcome().map_or_else(|| Turn::Decide(SeatSet::one(self.board.to_move().seat())), Turn::Over)
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        self.turns_left
+    }
+
+    fn legal_moves(&self, _: Seat, out: &mut Vec<Move>) {
+        self.board.legal_moves(out);
+    }
+
+    fn play(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
+        let starts_anew = self.board.play(mv);
+        self.quiet_plies = if starts_anew { 0 } else { self.quiet_plies.saturating_add(1) };
+        self.turns_left = self.turns_left.map(|turns| turns.saturating_sub(1));
+    }
+
+    fn settle(&mut self, _: &[u16], _: &mut impl FnMut(NoFact)) {
+        unreachable!("nothing is drawn in checkers");
+    }
+
+    fn view(&self, _: Viewer) -> View {
+        View::of(self)
+    }
+
+    fn key(&self) -> Board {
+        self.board
+    }
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Checkers {
+        let Seen { board, quiet_plies } = *seen;
+        Checkers { board, quiet_plies, draw_plies: known.options.draw_plies, turns_left: known.turns_left }
+    }
+
+    fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        view::draw(self, f)
+    }
+
+    fn is_short_form(text: &str, mv: Move) -> bool {
+        mv.is_shortened_to(text)
+    }
+}

@@ -1,0 +1,237 @@
+//! What is read and written: moves, FEN, options, views, the board for a person.
+
+use serde_json::{json, value::to_raw_value};
+
+use super::*;
+use crate::core::erased::{Of, Refused, Rules, Table};
+
+fn open(options: serde_json::Value) -> Result<Box<dyn Table>, String> {
+    let options = to_raw_value(&options).unwrap();
+    Of::<Checkers>::RULES.open(&options, Checkers::META.seatings[0]).map_err(|error| error.to_string())
+}
+
+fn refusal(options: serde_json::Value) -> String {
+    open(options).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn moves_are_read_as_they_are_written() {
+    for text in ["11-15", "1-5", "32-27", "15x24", "15x24x31", "6x13x22x15x6"] {
+        assert_eq!(text.parse::<Move>().unwrap().to_string(), text);
+    }
+    for text in [
+        "", "11", "11-", "-15", "11-15-18", "011-15", "+11-15", "11 -15", "11-15 ", "11–15", "0-4", "29-33",
+        "11:15", "x", "15xx24", "15x24-28",
+    ] {
+        assert_eq!(text.parse::<Move>(), Err(BadMove::Form), "{text}");
+    }
+    for text in ["11-17", "12-13", "4-5", "11x15", "15x31", "15x24x32", "15-24", "11-11", "11x11"] {
+        assert_eq!(text.parse::<Move>(), Err(BadMove::Reach), "{text}");
+    }
+    let circling = "6x13x22x15x6x13x22x15x6x13";
+    assert_eq!(circling.split('x').count(), MAX_SQUARES);
+    assert_eq!(circling.parse::<Move>().unwrap().to_string(), circling);
+    assert_eq!(format!("{circling}x22").parse::<Move>(), Err(BadMove::Form));
+}
+
+#[test]
+fn the_short_form_names_a_capture_by_its_ends() {
+    let mut table = open(json!({ "fen": "B:W19,27:B15" })).unwrap();
+    table.prepare(BLACK);
+    assert_eq!(table.find(BLACK, "15x31"), Ok(0));
+    assert_eq!(table.text(BLACK, 0), "15x24x31");
+    for text in ["15-31", "15x24", "15x", "x31", "15x31x", "015x31", "31x15", "15x24x31x"] {
+        assert_eq!(table.find(BLACK, text), Err(Refused::Illegal), "{text}");
+    }
+}
+
+#[test]
+fn a_step_has_no_short_form() {
+    let mut table = open(json!({})).unwrap();
+    table.prepare(BLACK);
+    assert_eq!(table.find(BLACK, "11x15"), Err(Refused::Illegal));
+}
+
+#[test]
+fn an_ambiguous_short_form_is_refused_with_its_candidates() {
+    let both = |moves: [&str; 2]| Err(Refused::Ambiguous(moves.map(str::to_owned).to_vec()));
+    let mut table = open(json!({ "fen": "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13" })).unwrap();
+    table.prepare(BLACK);
+    assert_eq!(table.find(BLACK, "2x27"), both(["2x11x18x27", "2x11x20x27"]));
+    let mut table = open(json!({ "fen": "B:W9,10,17,18:BK6" })).unwrap();
+    table.prepare(BLACK);
+    assert_eq!(table.find(BLACK, "6x6"), both(["6x13x22x15x6", "6x15x22x13x6"]));
+}
+
+#[test]
+fn a_whole_path_is_no_short_form_of_others() {
+    let mut table = open(json!({ "fen": "B:W9,10,17,18,19:BK15" })).unwrap();
+    table.prepare(BLACK);
+    assert_eq!(table.count(BLACK), 3);
+    let index = table.find(BLACK, "15x24").unwrap();
+    assert_eq!(table.text(BLACK, index), "15x24");
+}
+
+#[test]
+fn a_fen_is_written_as_it_was_read() {
+    let fens = [
+        "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12",
+        "B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29",
+        "W:WK27,K23:BK28,12",
+        "B:W:B1",
+        "W:W31:B",
+        "W:W:B",
+    ];
+    for fen in fens {
+        let board: Board = fen.parse().unwrap();
+        assert_eq!(board.to_string().parse(), Ok(board), "{fen}");
+    }
+    assert_eq!("W:WK27,K23:BK28,12".parse::<Board>().unwrap().to_string(), "W:WK23,K27:B12,K28");
+    assert_eq!(fens[0].parse(), Ok(Board::default()));
+    let full = (1..=32).map(|square| format!("K{square}")).collect::<Vec<_>>().join(",");
+    let full = format!("B:W:B{full}");
+    assert_eq!(full.parse::<Board>().unwrap().to_string(), full);
+}
+
+#[test]
+fn a_bot_reads_the_board_as_sets_of_squares() {
+    let board: Board = "W:W31,K32:B1,2,K5".parse().unwrap();
+    assert_eq!(board.to_move(), Colour::White);
+    assert_eq!([board.men(Colour::White), board.kings(Colour::White)], [1 << 30, 1 << 31]);
+    assert_eq!([board.men(Colour::Black), board.kings(Colour::Black)], [0b11, 1 << 4]);
+}
+
+#[test]
+fn a_fen_may_list_black_first_and_end_in_a_dot() {
+    let board: Board = "B:W31,K32:B1,2".parse().unwrap();
+    assert_eq!("B:B2,1:WK32,31".parse(), Ok(board));
+    assert_eq!("B:W31,K32:B1,2.".parse(), Ok(board));
+    assert_eq!("B:W31,K32:B1,2..".parse::<Board>(), Err(BadFen::Piece("2.".to_owned())));
+}
+
+#[test]
+fn a_fen_that_is_wrong_is_refused_with_what_is_wrong() {
+    let refused = |fen: &str| fen.parse::<Board>().unwrap_err();
+    for fen in ["", "B", "B:W31", "B:W31:B1:B2", "garbage", "."] {
+        assert_eq!(refused(fen), BadFen::Parts, "{fen}");
+    }
+    for (fen, piece) in [
+        ("B:W33:B1", "33"),
+        ("B:W0:B1", "0"),
+        ("B:W032:B1", "032"),
+        ("B:W31,:B1", ""),
+        ("B:W 31:B1", " 31"),
+        ("B:W21-32:B1", "21-32"),
+        ("B:Wk31:B1", "k31"),
+        ("B:WK:B1", "K"),
+        ("B:WKK31:B1", "KK31"),
+    ] {
+        assert_eq!(refused(fen), BadFen::Piece(piece.to_owned()), "{fen}");
+    }
+    for (fen, colour) in
+        [("X:W31:B1", "X"), ("b:W31:B1", "b"), ("BW:W31:B1", "BW"), (":W31:B1", ""), ("B:31:B1", "31")]
+    {
+        assert_eq!(refused(fen), BadFen::Colour(colour.to_owned()), "{fen}");
+    }
+    assert_eq!(refused("B:W31:W32"), BadFen::OneColour(Colour::White));
+    assert_eq!(refused("B:W31,31:B1"), BadFen::Twice(31));
+    assert_eq!(refused("B:W15:BK15"), BadFen::Twice(15));
+    assert_eq!(refused("B:W4:B1"), BadFen::Uncrowned(Colour::White, 4));
+    assert_eq!(refused("B:W5:B29"), BadFen::Uncrowned(Colour::Black, 29));
+    assert_eq!(
+        refused("B:W5:B29").to_string(),
+        "the FEN has Black's man 29 on the row where it is crowned: a king there is K29"
+    );
+}
+
+#[test]
+fn options_that_cannot_be_played_are_refused() {
+    assert_eq!(
+        refusal(json!({ "fen": "B:W31:B" })),
+        "Black is to move in the FEN B:W31:B and needs a piece on it"
+    );
+    assert_eq!(
+        refusal(json!({ "fen": "B:W33:B1" })),
+        "options of checkers: in the FEN `33` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
+    );
+    assert_eq!(
+        refusal(json!({ "draw_plies": 0 })),
+        "draw_plies 0 needs a turn_limit above 0, or the game might not end"
+    );
+    assert!(open(json!({ "draw_plies": 0, "turn_limit": 1 })).is_ok());
+    assert!(refusal(json!({ "draw_plies": -1 })).contains("-1"));
+    assert!(refusal(json!({ "plies": 1 })).contains("`plies`"));
+    assert!(open(json!({ "fen": "B:W:B1" })).is_ok(), "only the side to move needs a piece");
+}
+
+#[test]
+fn the_view_of_the_start_is_that_of_the_rules_page() {
+    let table = open(json!({})).unwrap();
+    for viewer in [Viewer::Seat(BLACK), Viewer::Seat(WHITE), Viewer::Public, Viewer::Omniscient] {
+        let mut out = Vec::new();
+        table.write_view(viewer, &mut out);
+        let view = String::from_utf8(out).unwrap();
+        let page = r#"{"to_move":[0],"board":"bbbbbbbbbbbb........wwwwwwwwwwww","fen":"B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12","quiet_plies":0}"#;
+        assert_eq!(view, page);
+        assert!(Checkers::META.rules.contains(page));
+    }
+}
+
+#[test]
+fn the_view_shows_kings_the_count_and_the_end() {
+    let mut position = at("B:WK32,12:BK1,3,4");
+    play(&mut position, "1-5");
+    let view = |position: &Checkers| serde_json::to_string(&position.view(Viewer::Public)).unwrap();
+    assert_eq!(
+        view(&position),
+        r#"{"to_move":[1],"board":"..bbB......w...................W","fen":"W:W12,K32:B3,4,K5","quiet_plies":1}"#
+    );
+    let mut position = at("B:W12:B3,4");
+    play(&mut position, "4-8");
+    assert_eq!(
+        view(&position),
+        r#"{"to_move":[],"board":"..b....b...w....................","fen":"W:W12:B3,8","quiet_plies":1}"#
+    );
+}
+
+#[test]
+fn a_person_finds_every_square_on_the_board() {
+    let drawn = |fen: &str| {
+        let table = open(json!({ "fen": fen })).unwrap();
+        crate::core::erased::Board(table.as_ref(), Viewer::Public).to_string()
+    };
+    let start = drawn(&Board::default().to_string());
+    let (board, last) = start.split_at(start.len() - "Black to move\n".len());
+    assert_eq!(last, "Black to move\n");
+    assert!(Checkers::META.rules.contains(board), "the rules page shows another board than\n{board}");
+    assert_eq!(
+        drawn("W:W21,K32:B16,K1"),
+        " 1 |     B     2     3     4 | 4
+ 5 |  5     6     7     8    | 8
+ 9 |     9    10    11    12 | 12
+13 | 13    14    15     b    | 16
+17 |    17    18    19    20 | 20
+21 |  w    22    23    24    | 24
+25 |    25    26    27    28 | 28
+29 | 29    30    31     W    | 32
+White to move
+"
+    );
+}
+
+#[test]
+fn a_person_sees_the_quiet_plies_and_the_end() {
+    let last_line = |position: &Checkers| {
+        struct Drawn<'a>(&'a Checkers);
+        impl fmt::Display for Drawn<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.draw_board(Viewer::Public, f)
+            }
+        }
+        Drawn(position).to_string().lines().last().map(str::to_owned).unwrap()
+    };
+    let mut position = at("B:W12,K32:B3,4");
+    play(&mut position, "4-8");
+    assert_eq!(last_line(&position), "White to move, quiet plies: 1");
+    assert_eq!(last_line(&at("W:W12:B3,8")), "over: no_moves");
+}

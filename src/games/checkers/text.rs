@@ -1,0 +1,49 @@
+//! Square numbers and short texts, written and read without the heap.
+
+use std::fmt;
+
+/// A text of at most `N` ASCII characters, built on the stack.
+pub(super) struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Text<N> {
+    pub(super) const fn new() -> Self {
+        Text { bytes: [0; N], len: 0 }
+    }
+
+    pub(super) fn push(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    /// The number of the square with this index: 1 to 32.
+    pub(super) fn push_square(&mut self, square: u32) {
+        let number = square as u8 + 1;
+        if number >= 10 {
+            self.push(b'0' + number / 10);
+        }
+        self.push(b'0' + number % 10);
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_else(|_| unreachable!("only ASCII is pushed"))
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The index of the square with this number; none unless it is 1 to 32, without sign or leading zero.
+pub(super) fn read_square(number: &str) -> Option<u32> {
+    let number = match *number.as_bytes() {
+        [ones @ b'1'..=b'9'] => ones - b'0',
+        [tens @ b'1'..=b'3', ones @ b'0'..=b'9'] => (tens - b'0') * 10 + (ones - b'0'),
+        _ => return None,
+    };
+    (number <= 32).then(|| u32::from(number) - 1)
+}

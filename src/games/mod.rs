@@ -1,0 +1,53 @@
+//! The games. A new one is a folder here and a line in the list.
+
+use crate::core::Seating;
+use crate::core::erased::{Of, Rules};
+
+#[cfg(test)]
+mod battery;
+
+/// The list: it makes the module, the entry in [`GAMES`] and a run of the test battery.
+macro_rules! games {
+    ($($module:ident :: $game:ident,)*) => {
+        $(pub mod $module;)*
+
+        /// All games, by id.
+        pub static GAMES: &[&dyn Rules] = &[$(&Of::<$module::$game>::RULES,)*];
+
+        #[cfg(test)]
+        mod tests {
+            $(mod $module {
+                crate::games::battery::battery!(crate::games::$module::$game);
+            })*
+        }
+    };
+}
+
+games! {
+    checkers::Checkers,
+}
+
+/// The game with this id.
+pub fn find(id: &str) -> Option<&'static dyn Rules> {
+    GAMES.iter().copied().find(|rules| rules.meta().id == id)
+}
+
+/// That there is no such game, and which there are.
+pub fn unknown(id: &str) -> String {
+    let shown: String = id.chars().take(40).collect();
+    let ids: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
+    format!("there is no game `{shown}`: there is {}", ids.join(", "))
+}
+
+/// How so many seats play a game together; none: its default.
+///
+/// # Errors
+/// When the game is not played with so many.
+pub fn seating(rules: &dyn Rules, seats: Option<u8>) -> Result<Seating, String> {
+    let meta = rules.meta();
+    let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() == seats as usize);
+    meta.seatings.iter().find(fits).copied().ok_or_else(|| {
+        let counts: Vec<String> = meta.seatings.iter().map(|seating| seating.seats().to_string()).collect();
+        format!("{} is played with {} seats, not {}", meta.id, counts.join(" or "), seats.unwrap_or_default())
+    })
+}

@@ -1,0 +1,87 @@
+//! How a match ended, and what that is worth to each seat.
+
+use referee_protocol::referee::Fault;
+use referee_protocol::words::EndedBy;
+use serde::{Deserialize, Serialize};
+
+use crate::core::seat::{MAX_SEATS, Seating};
+
+/// How a match ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ending {
+    /// What ended it.
+    pub ended_by: EndedBy,
+    /// The rule, the fault's code, or the word of `ended_by`.
+    pub reason: String,
+    /// Per seat; none when aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Vec<u8>>,
+    /// Per seat; none when aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Vec<f64>>,
+    /// The fault that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// Where a side stands at the end. Smaller is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// By the rules of the game.
+    In(u8),
+    /// Out, and after how many decisions from the last: who went later stands ahead.
+    Out(std::cmp::Reverse<u32>),
+}
+
+/// Ranks and scores of the seats from the standing of their sides.
+pub(super) fn ranks_and_scores(seating: Seating, standing: [Standing; MAX_SEATS]) -> (Vec<u8>, Vec<f64>) {
+    let sides = &standing[..seating.sides()];
+    let per_seat = |seat| sides[seating.side(seat)];
+    let ranks = seating
+        .all()
+        .iter()
+        .map(|seat| 1 + sides.iter().filter(|&&other| other < per_seat(seat)).count() as u8);
+    let scores = seating.all().iter().map(|seat| {
+        let own = per_seat(seat);
+        let halves: usize =
+            sides.iter().map(|&other| usize::from(own < other) + usize::from(own <= other)).sum();
+        // The side itself counted as one half.
+        (halves - 1) as f64 / 2.0 / (sides.len() - 1).max(1) as f64
+    });
+    (ranks.collect(), scores.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use super::*;
+
+    fn judged(seating: Seating, sides: &[Standing]) -> (Vec<u8>, Vec<f64>) {
+        let mut standing = [Standing::In(0); MAX_SEATS];
+        standing[..sides.len()].copy_from_slice(sides);
+        ranks_and_scores(seating, standing)
+    }
+
+    #[test]
+    fn two_sides_score_one_and_nothing_or_half_each() {
+        let two = Seating::new(2, 2);
+        assert_eq!(judged(two, &[Standing::In(0), Standing::In(1)]), (vec![1, 2], vec![1.0, 0.0]));
+        assert_eq!(judged(two, &[Standing::In(0), Standing::In(0)]), (vec![1, 1], vec![0.5, 0.5]));
+    }
+
+    #[test]
+    fn a_win_among_three_scores_one_and_a_quarter_each_and_partners_share_it() {
+        let (ranks, scores) =
+            judged(Seating::new(6, 3), &[Standing::In(1), Standing::In(0), Standing::In(1)]);
+        assert_eq!(ranks, [2, 1, 2, 2, 1, 2]);
+        assert_eq!(scores, [0.25, 1.0, 0.25, 0.25, 1.0, 0.25]);
+    }
+
+    #[test]
+    fn a_side_that_went_out_later_ranks_ahead_of_an_earlier_one_and_behind_all_others() {
+        let out = |decision| Standing::Out(Reverse(decision));
+        assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(1), out(9)]).0, [3, 1, 2]);
+        assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(0), out(4)]).0, [2, 1, 2]);
+    }
+}

@@ -1,0 +1,17 @@
+//! The lines of a record, as the match writes them.
+
+use crate::core::clock::Tick;
+use crate::core::json::Object;
+
+/// The record of a match so far.
+#[derive(Debug, Default)]
+pub(super) struct Log(pub(super) Vec<u8>);
+
+impl Log {
+    /// A line of this kind, to be filled and ended.
+    pub(super) fn line(&mut self, kind: &str, at: Tick) -> Object<'_> {
+        let mut line = Object::open(&mut self.0, kind);
+        line.number("at_us", at.0);
+        line
+    }
+}

@@ -1,0 +1,20 @@
+//! The match as a state machine without I/O: the one place that decides.
+//!
+//! The shell stamps [`Event`]s and hands them to [`Match::handle`]; the match answers with bytes in the outboxes of
+//! its seats and with its log, which is the record. The same events give the same bytes.
+
+mod ending;
+mod event;
+mod log;
+mod match_;
+mod player;
+mod setup;
+
+pub use ending::Ending;
+pub use event::{Event, Stamp};
+pub use match_::{Match, NOT_READY};
+pub use player::Faults;
+pub use setup::{Header, SeatHeader, Setup, Wants};
+
+#[cfg(test)]
+mod tests;

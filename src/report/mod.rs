@@ -1,0 +1,7 @@
+//! Results for people.
+
+mod scoresheet;
+mod table;
+
+pub use scoresheet::Scoresheet;
+pub use table::{result_line, summary_table, table};

@@ -1,0 +1,65 @@
+//! A match, move by move, with the board.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use crate::core::Viewer;
+use crate::core::erased::Board;
+use crate::referee::Match;
+
+/// Writes a match down as it goes on.
+pub struct Scoresheet {
+    viewer: Viewer,
+    /// Whether to write for a terminal.
+    is_terminal: bool,
+    moves: u32,
+}
+
+impl Scoresheet {
+    /// For this viewer.
+    pub fn new(viewer: Viewer, is_terminal: bool) -> Scoresheet {
+        Scoresheet { viewer, is_terminal, moves: 0 }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        if self.is_terminal { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Writes what the match is and how it begins.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn begin(&self, out: &mut impl Write, play: &Match) -> io::Result<()> {
+        let header = &play.setup().header;
+        let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+        writeln!(out, "{} {}: {}", header.r#match, header.game, names.join(" - "))?;
+        writeln!(out, "{}", Board(play.table(), self.viewer))
+    }
+
+    /// Writes what happened, then the board.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn add(&mut self, out: &mut impl Write, play: &Match, news: &[u8]) -> io::Result<()> {
+        let seats = &play.setup().header.seats;
+        for line in news.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
+            let seat = event["seat"].as_u64().and_then(|seat| seats.get(seat as usize));
+            let name = seat.map_or("", |seat| &seat.name);
+            let text = match event["kind"].as_str() {
+                Some("move") => {
+                    self.moves += 1;
+                    format!("{:3}. {name}: {}", self.moves, event["move"].as_str().unwrap_or("(secret)"))
+                }
+                Some("draw_offered") => format!("     {name} offers a draw"),
+                Some("out") => {
+                    format!("     {name} is out: {}", event["reason"].as_str().unwrap_or_default())
+                }
+                _ => format!("     {event}"),
+            };
+            writeln!(out, "{}", self.bold(&text))?;
+        }
+        writeln!(out, "{}", Board(play.table(), self.viewer))
+    }
+}

@@ -1,0 +1,281 @@
+//! From a line to the match that it is for.
+
+use referee_protocol::Text;
+use referee_protocol::bot::{self, Want};
+use referee_protocol::limits;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use serde_json::value::RawValue;
+
+use crate::core::seat::Seat;
+use crate::referee::{Event, Wants};
+use crate::server::incoming::{self, Address, Incoming, Unreadable};
+use crate::server::lane::{Lane, MatchKey, Notice};
+use crate::server::session::{BotHello, Role, SessionKey};
+use crate::transport::{Line, Lines};
+
+impl Lane {
+    /// Handles the complete lines of a session.
+    pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
+        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        // The lines are lent out: handling them changes the session.
+        let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
+        session.has_lines = false;
+        while let Some(line) = lines.next_line() {
+            self.handle_line(key, line, now);
+            let Some(session) = self.sessions.get(key.0).filter(|session| session.stream.is_some()) else {
+                return;
+            };
+            if session.has_lines {
+                self.ready.push(key);
+                break;
+            }
+        }
+        self.sessions[key.0].lines = lines;
+    }
+
+    fn handle_line(&mut self, key: SessionKey, line: Line<'_>, now: u64) {
+        let session = &mut self.sessions[key.0];
+        let bytes = match line {
+            Line::Text(text) => text.len(),
+            Line::TooLong => limits::LINE_FROM_BOT,
+        };
+        if !session.count_line(bytes) {
+            let message = "more than 64 lines or 128 KiB for each open match since the last request";
+            session.refuse(ErrorCode::Protocol, message.to_owned(), None, None);
+            self.dismiss(key, message);
+            return self.lose(key, now, FaultCode::Protocol, message);
+        }
+        match line {
+            Line::Text([]) => {}
+            Line::Text(text) => match incoming::read(text) {
+                (address, Ok(message)) => self.handle_message(key, address, message, now),
+                (address, Err(Unreadable::Malformed(what))) => {
+                    self.handle_broken(key, &address, FaultCode::Malformed, &what, now);
+                }
+                (address, Err(Unreadable::UnknownType(kind))) => {
+                    let message = format!("there is no message `{kind}`");
+                    self.handle_stray(key, &address, ErrorCode::UnknownType, &message, now);
+                }
+            },
+            Line::TooLong => {
+                let what = "a line has at most 65536 bytes; the rest of this one is passed over";
+                self.handle_broken(key, &Address::default(), FaultCode::LineTooLong, what, now);
+            }
+        }
+    }
+
+    fn handle_message(&mut self, key: SessionKey, address: Address<'_>, message: Incoming<'_>, now: u64) {
+        let session = &mut self.sessions[key.0];
+        if session.hello.is_none()
+            && !matches!(message, Incoming::Hello(_) | Incoming::Bye(_) | Incoming::Pong(_))
+        {
+            let message = "the first message is `hello`".to_owned();
+            return session.refuse(ErrorCode::OutOfState, message, None, None);
+        }
+        match message {
+            Incoming::Hello(hello) => self.greet(key, hello, now),
+            Incoming::Bye(_) => self.lose(key, now, FaultCode::Disconnected, "it said `bye`"),
+            Incoming::Pong(_) => {}
+            Incoming::Ready(ready) => {
+                if let Some((game, seat)) = self.place(key, &ready.r#match, ready.seat) {
+                    self.tell(game, now, Event::Ready { seat, nonce: ready.nonce.as_deref() });
+                }
+            }
+            Incoming::Move(answer) => {
+                let Some((game, seat)) = self.place(key, &answer.r#match, answer.seat) else { return };
+                let (turn, text, offer_draw) = (answer.turn, &*answer.r#move, answer.offer_draw);
+                let info = answer.info.map(RawValue::get);
+                if info.is_some_and(|info| !info.starts_with('{')) {
+                    let what = "`info` is an object";
+                    return self.tell(game, now, broken(seat, Some(turn), FaultCode::Malformed, what));
+                }
+                self.tell(game, now, Event::Answer { seat, turn, text, offer_draw, info });
+            }
+            Incoming::AcceptDraw(answer) => {
+                if let Some((game, seat)) = self.place(key, &answer.r#match, answer.seat) {
+                    self.tell(game, now, Event::AcceptDraw { seat, turn: answer.turn });
+                }
+            }
+            Incoming::Resign(resign) => {
+                if let Some((game, seat)) = self.place(key, &resign.r#match, resign.seat) {
+                    self.tell(game, now, Event::Resign(seat));
+                }
+            }
+            Incoming::Open(_) | Incoming::Abort(_) if session.role != (Role::Host { may_open: true }) => {
+                let message = "only a host that was told `may_open` opens and aborts matches";
+                self.handle_stray(key, &address, ErrorCode::NotAllowed, message, now);
+            }
+            Incoming::Open(open) => self.handle_open(key, open),
+            Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {
+                Some(&game) => self.tell(game, now, Event::Abort("the host broke it off")),
+                None => self.refuse_match(key, &abort.r#match),
+            },
+        }
+    }
+
+    fn greet(&mut self, key: SessionKey, hello: bot::Hello, now: u64) {
+        let session = &mut self.sessions[key.0];
+        if session.hello.is_some() {
+            let message = "`hello` comes once".to_owned();
+            return session.refuse(ErrorCode::OutOfState, message, None, None);
+        }
+        if hello.protocol != referee_protocol::PROTOCOL {
+            let message = format!(
+                "protocol {} is not spoken here, only {}",
+                hello.protocol,
+                referee_protocol::PROTOCOL
+            );
+            session.refuse(ErrorCode::UnsupportedProtocol, message.clone(), None, None);
+            self.dismiss(key, &message);
+            return self.lose(key, now, FaultCode::NoStart, &message);
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
+        if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
+            let message =
+                "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space; say `hello` again";
+            return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
+        }
+        let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
+        session.hello_until = None;
+        session.chatter = (0, 0);
+        session.hello = Some(BotHello {
+            wants: Wants {
+                view: wants(Want::View),
+                legal: wants(Want::Legal),
+                event: wants(Want::Event),
+                push: hello.push,
+            },
+            slots: hello.slots.unwrap_or(1).clamp(1, limits::SLOTS) as usize,
+            name: hello.name,
+            version: hello.version,
+            author: hello.author,
+            games: hello.games,
+        });
+        self.notices.push_back(Notice::Greeted(key));
+    }
+
+    fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>) {
+        let session = &mut self.sessions[key.0];
+        let id = open.id.clone();
+        if id.as_ref().is_some_and(|id| id.len() > limits::OPEN_ID) {
+            let message = format!("`id` has at most {} bytes", limits::OPEN_ID);
+            return session.refuse(ErrorCode::BadSetup, message, None, None);
+        }
+        let asked = open.options.map(ToOwned::to_owned);
+        let bot::Open { game, seats, seed, deal, clock, on_fault, auto_ready, .. } = open;
+        let open = bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready };
+        // The next lines may be for the match that is not there yet.
+        session.has_lines = true;
+        self.notices.push_back(Notice::OpenAsked(key, Box::new(open)));
+    }
+
+    /// The match and seat that a message is for. If there is none, the sender is told.
+    fn place(&mut self, key: SessionKey, match_id: &Text<'_>, seat: Option<u8>) -> Option<(MatchKey, Seat)> {
+        let game = self.by_id.get(&**match_id).copied();
+        let places = game.map_or(&[][..], |game| &self.matches[game.0].places);
+        let mut own =
+            (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
+        let first = own.next();
+        let found = match seat {
+            Some(seat) => first.into_iter().chain(own).find(|own| own.0 == seat),
+            None => first.filter(|_| own.next().is_none()),
+        };
+        match (game, first, found) {
+            (Some(game), _, Some(seat)) => Some((game, seat)),
+            (Some(_), Some(_), None) => {
+                let message = match seat {
+                    Some(seat) => format!("seat {seat} of this match is not yours"),
+                    None => "`seat` is missing: several seats of this match are yours".to_owned(),
+                };
+                self.sessions[key.0].refuse(
+                    ErrorCode::UnknownSeat,
+                    message,
+                    None,
+                    Some(match_id.to_string()),
+                );
+                None
+            }
+            _ => {
+                self.refuse_match(key, match_id);
+                None
+            }
+        }
+    }
+
+    fn refuse_match(&mut self, key: SessionKey, match_id: &str) {
+        let shown: String = match_id.chars().take(40).collect();
+        let message = format!("there is no match `{shown}` on this connection, or it has ended");
+        self.sessions[key.0].refuse(ErrorCode::UnknownMatch, message, None, Some(shown));
+    }
+
+    /// The seat that an address names, where it is the sender's.
+    fn addressed(&self, key: SessionKey, address: &Address<'_>) -> Option<(MatchKey, Seat)> {
+        let game = *self.by_id.get(&**address.match_id.as_ref()?)?;
+        let places = &self.matches[game.0].places;
+        let mut own =
+            (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
+        let seat = match address.seat {
+            Some(seat) => own.find(|own| own.0 == seat)?,
+            None => own.next().filter(|_| own.next().is_none())?,
+        };
+        Some((game, seat))
+    }
+
+    /// A line that is no message: the fault of a request, if it is clear of which.
+    fn handle_broken(
+        &mut self,
+        key: SessionKey,
+        address: &Address<'_>,
+        code: FaultCode,
+        what: &str,
+        now: u64,
+    ) {
+        if self.sessions[key.0].hello.is_none() {
+            return self.sessions[key.0].refuse(ErrorCode::Malformed, what.to_owned(), None, None);
+        }
+        if let Some(turn) = address.turn
+            && let Some((game, seat)) = self.addressed(key, address)
+        {
+            return self.tell(game, now, broken(seat, Some(turn), code, what));
+        }
+        let mut open = self.open_requests(key);
+        let (first, second) = (open.next(), open.next());
+        drop(open);
+        match (first, second) {
+            (Some((game, seat)), None) => self.tell(game, now, broken(seat, None, code, what)),
+            _ => {
+                let error = if code == FaultCode::LineTooLong {
+                    ErrorCode::LineTooLong
+                } else {
+                    ErrorCode::Malformed
+                };
+                self.handle_stray(key, address, error, what, now);
+            }
+        }
+    }
+
+    /// A message out of its state. It counts against a match if it is clear against which.
+    fn handle_stray(
+        &mut self,
+        key: SessionKey,
+        address: &Address<'_>,
+        code: ErrorCode,
+        message: &str,
+        now: u64,
+    ) {
+        let session = &self.sessions[key.0];
+        let only = session.seats.first().copied().filter(|_| session.seats.len() == 1);
+        match self.addressed(key, address).or(only) {
+            Some((game, seat)) => self.tell(game, now, Event::Stray { seat, code, message }),
+            None => {
+                let id = address.id.as_ref().map(ToString::to_string);
+                let match_id = address.match_id.as_ref().map(|id| id.chars().take(40).collect());
+                self.sessions[key.0].refuse(code, message.to_owned(), id, match_id);
+            }
+        }
+    }
+}
+
+fn broken(seat: Seat, turn: Option<u32>, code: FaultCode, detail: &str) -> Event<'_> {
+    Event::Broken { seat, turn, code, detail }
+}

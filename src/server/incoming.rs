@@ -1,0 +1,166 @@
+//! Reading what a stream says, strictly: one JSON object, no key twice at any depth.
+
+use std::fmt;
+
+use referee_protocol::Text;
+use referee_protocol::bot;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A message from a bot.
+pub(super) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
+
+/// What could be read of a line, whether it is a message or not.
+#[derive(Debug, Default)]
+pub(super) struct Address<'a> {
+    pub(super) match_id: Option<Text<'a>>,
+    pub(super) seat: Option<u8>,
+    pub(super) turn: Option<u32>,
+    /// The id of an `open`.
+    pub(super) id: Option<Text<'a>>,
+}
+
+/// Why a line is no message.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// Not a JSON object of the protocol.
+    Malformed(String),
+    /// A type that the protocol does not have.
+    UnknownType(String),
+}
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
+    let mut address = Address::default();
+    let message = read_into(line, &mut address);
+    (address, message)
+}
+
+fn read_into<'a>(line: &'a [u8], address: &mut Address<'a>) -> Result<Incoming<'a>, Unreadable> {
+    let malformed = |what: &str| Unreadable::Malformed(what.to_owned());
+    let text = std::str::from_utf8(line).map_err(|_| malformed("the line is not UTF-8"))?;
+    if !text.trim_start().starts_with('{') {
+        return Err(malformed("the line is not a JSON object"));
+    }
+    let in_words =
+        |error: serde_json::Error| Unreadable::Malformed(format!("the line cannot be read: {error}"));
+    let mut kind = None;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    TopLevel { address, kind: &mut kind }.deserialize(&mut reader).map_err(in_words)?;
+    reader.end().map_err(in_words)?;
+    let kind = kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
+    Ok(match &*kind {
+        "hello" => Incoming::Hello(serde_json::from_str(text).map_err(in_words)?),
+        "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
+        "move" => Incoming::Move(serde_json::from_str(text).map_err(in_words)?),
+        "accept_draw" => Incoming::AcceptDraw(serde_json::from_str(text).map_err(in_words)?),
+        "resign" => Incoming::Resign(serde_json::from_str(text).map_err(in_words)?),
+        "open" => Incoming::Open(serde_json::from_str(text).map_err(in_words)?),
+        "abort" => Incoming::Abort(serde_json::from_str(text).map_err(in_words)?),
+        "pong" => Incoming::Pong(serde_json::from_str(text).map_err(in_words)?),
+        "bye" => Incoming::Bye(bot::Bye {}),
+        other => return Err(Unreadable::UnknownType(other.chars().take(40).collect())),
+    })
+}
+
+/// A value that matters here, or any other.
+enum Value<'a> {
+    Text(Text<'a>),
+    Number(u64),
+    Other,
+}
+
+/// Reads the outermost object: keeps what addresses the message, and refuses keys that stand twice.
+struct TopLevel<'k, 'a> {
+    address: &'k mut Address<'a>,
+    kind: &'k mut Option<Text<'a>>,
+}
+
+impl<'a> DeserializeSeed<'a> for TopLevel<'_, 'a> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut keys: Vec<Text<'a>> = Vec::with_capacity(8);
+        while let Some(key) = map.next_key::<Text<'a>>()? {
+            let value = map.next_value_seed(Any)?;
+            match (&*key, value) {
+                ("type", Value::Text(text)) => *self.kind = Some(text),
+                ("match", Value::Text(text)) => self.address.match_id = Some(text),
+                ("id", Value::Text(text)) => self.address.id = Some(text),
+                ("seat", Value::Number(seat)) => self.address.seat = u8::try_from(seat).ok(),
+                ("turn", Value::Number(turn)) => self.address.turn = u32::try_from(turn).ok(),
+                _ => {}
+            }
+            keys.push(key);
+        }
+        refuse_doubles(&mut keys)
+    }
+}
+
+fn refuse_doubles<E: serde::de::Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
+    keys.sort_unstable();
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(E::custom(format_args!("the key `{}` stands twice", pair[0]))),
+        None => Ok(()),
+    }
+}
+
+/// Reads any value.
+struct Any;
+
+impl<'a> DeserializeSeed<'a> for Any {
+    type Value = Value<'a>;
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Value<'a>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Any {
+    type Value = Value<'a>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<Value<'a>, E> {
+        Ok(Value::Other)
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<Value<'a>, E> {
+        Ok(Value::Other)
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Value<'a>, E> {
+        Ok(Value::Number(number))
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<Value<'a>, E> {
+        Ok(Value::Other)
+    }
+    fn visit_unit<E>(self) -> Result<Value<'a>, E> {
+        Ok(Value::Other)
+    }
+    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Value<'a>, E> {
+        Ok(Value::Text(text.into()))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Value<'a>, E> {
+        Ok(Value::Text(text.to_owned().into()))
+    }
+    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Value<'a>, A::Error> {
+        while items.next_element_seed(Any)?.is_some() {}
+        Ok(Value::Other)
+    }
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Value<'a>, A::Error> {
+        let mut keys = Vec::new();
+        while let Some(key) = map.next_key::<Text<'a>>()? {
+            map.next_value_seed(Any)?;
+            keys.push(key);
+        }
+        refuse_doubles(&mut keys)?;
+        Ok(Value::Other)
+    }
+}

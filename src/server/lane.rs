@@ -1,0 +1,521 @@
+//! A lane: the matches and streams that one thread serves.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use referee_protocol::bot;
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use serde_json::value::RawValue;
+use slab::Slab;
+use tokio::sync::mpsc;
+
+use crate::core::clock::Tick;
+use crate::core::erased::Table;
+use crate::core::seat::Seat;
+use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
+use crate::server::alarm::Alarms;
+use crate::server::session::{Role, Session, SessionKey};
+use crate::server::wakes::Wakes;
+use crate::transport::Stream;
+
+/// How a process ends that has done nothing wrong.
+const LEFT: &str = "status 0";
+
+/// A match of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MatchKey(pub(super) usize);
+
+/// What a lane has to tell.
+pub enum Notice {
+    /// A bot has introduced itself.
+    Greeted(SessionKey),
+    /// A session is over; [`Lane::forget`] it.
+    Gone {
+        /// Which.
+        session: SessionKey,
+        /// Why.
+        code: FaultCode,
+        /// The same in words.
+        detail: String,
+        /// The seats that wait for another process of the bot: it ended properly after an earlier match, when these
+        /// had been announced already. See [`Lane::seat`].
+        waiting: Vec<(MatchKey, Seat)>,
+    },
+    /// A host asks for a match.
+    OpenAsked(SessionKey, Box<bot::Open<Box<RawValue>>>),
+    /// Something happened in a match that is watched.
+    Moved(MatchKey),
+    /// A match has ended.
+    Ended(Box<Finished>),
+}
+
+/// A match that has ended.
+pub struct Finished {
+    /// What it was set up with.
+    pub setup: Setup,
+    /// How it ended.
+    pub ending: Ending,
+    /// Per seat.
+    pub faults: Vec<Faults>,
+    /// Moves made.
+    pub decisions: u32,
+    /// From opening to end.
+    pub duration: Duration,
+    /// The longest that the referee kept one answer waiting.
+    pub lag: Duration,
+    /// The record, without its seal.
+    pub record: Vec<u8>,
+    /// For the seal.
+    pub reveal: message::Reveal,
+    /// What who looks on has not been told yet.
+    pub news: Vec<u8>,
+    /// The game as it stood at the end.
+    pub last: Match,
+}
+
+/// Who plays a seat: a session, or nobody, and why.
+pub type Place = Result<SessionKey, (FaultCode, String)>;
+
+pub(super) struct Running {
+    pub(super) play: Match,
+    /// The lane's time and lag when it was opened.
+    opened: (u64, u64),
+    pub(super) places: Vec<Option<SessionKey>>,
+    alarm: Option<u64>,
+    is_touched: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    Session(SessionKey),
+    Match(MatchKey),
+}
+
+/// The matches and streams that one thread serves.
+pub struct Lane {
+    start: Instant,
+    pub(super) sessions: Slab<Session>,
+    pub(super) matches: Slab<Running>,
+    pub(super) by_id: HashMap<String, MatchKey>,
+    wakes: Arc<Wakes>,
+    alarms: Alarms<Due>,
+    /// Matches in which something happened, and sessions with something to write, since the last flush.
+    touched: Vec<MatchKey>,
+    dirty: Vec<SessionKey>,
+    /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
+    pub(super) ready: Vec<SessionKey>,
+    pub(super) notices: VecDeque<Notice>,
+    /// How long the lane could not look at its streams, in all, in microseconds.
+    lag: u64,
+    /// Since when somebody else has the thread.
+    away: Option<u64>,
+    exits: (mpsc::UnboundedSender<(SessionKey, String)>, mpsc::UnboundedReceiver<(SessionKey, String)>),
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lane {
+    /// A lane without matches.
+    pub fn new() -> Lane {
+        Lane {
+            start: now(),
+            sessions: Slab::new(),
+            matches: Slab::new(),
+            by_id: HashMap::new(),
+            wakes: Arc::default(),
+            ready: Vec::new(),
+            alarms: Alarms::new(),
+            touched: Vec::new(),
+            dirty: Vec::new(),
+            notices: VecDeque::new(),
+            lag: 0,
+            away: None,
+            exits: mpsc::unbounded_channel(),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        now().duration_since(self.start).as_micros() as u64
+    }
+
+    /// Adds a stream and greets it. It has `hello_limit` to answer.
+    pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
+        let until = self.now() + hello_limit.as_micros() as u64;
+        let entry = self.sessions.vacant_entry();
+        let key = SessionKey(entry.key());
+        let session = entry.insert(Session::new(key, role, stream, until, self.wakes.clone()));
+        session.say(&message::FromReferee::Hello(message::Hello {
+            protocol: referee_protocol::PROTOCOL,
+            server: crate::SERVER.to_owned(),
+            auth: message::Auth::None,
+            may_open: role == Role::Host { may_open: true },
+        }));
+        self.dirty.push(key);
+        // The first look registers the stream with the reactor.
+        self.ready.push(key);
+        key
+    }
+
+    /// Where to tell that the process of a session has ended, and how.
+    pub fn exits(&self) -> mpsc::UnboundedSender<(SessionKey, String)> {
+        self.exits.0.clone()
+    }
+
+    /// What a bot said of itself, once it has.
+    pub fn hello(&self, session: SessionKey) -> Option<&super::BotHello> {
+        self.sessions.get(session.0)?.hello.as_ref()
+    }
+
+    /// Ends a session: what waits for it is written as far as it is taken, then the stream is closed.
+    pub fn forget(&mut self, session: SessionKey) {
+        if let Some(mut session) = self.sessions.try_remove(session.0) {
+            session.write(0);
+        }
+    }
+
+    /// Says `bye`.
+    pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
+        if let Some(open) = self.sessions.get_mut(session.0) {
+            open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
+            let now = now().duration_since(self.start).as_micros() as u64;
+            open.write(now);
+        }
+    }
+
+    /// Refuses what a session asked for.
+    pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
+        if let Some(open) = self.sessions.get_mut(session.0) {
+            open.refuse(code, message, id, None);
+            self.dirty.push(session);
+        }
+    }
+
+    /// Whether a session can still be reached.
+    pub fn is_live(&self, session: SessionKey) -> bool {
+        self.sessions.get(session.0).is_some_and(|session| session.stream.is_some())
+    }
+
+    /// Waits until a session has taken all that was said to it.
+    pub async fn drained(&mut self, session: SessionKey, patience: Duration) {
+        let drained = poll_fn(|cx| match self.sessions.get_mut(session.0) {
+            Some(open) if open.stream.is_some() && open.has_output() => {
+                self.wakes.attach(cx.waker());
+                open.write(0);
+                if open.has_output() { Poll::Pending } else { Poll::Ready(()) }
+            }
+            _ => Poll::Ready(()),
+        });
+        let _ = tokio::time::timeout(patience, drained).await;
+    }
+
+    /// Opens a match.
+    pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<Place>) -> MatchKey {
+        let id = setup.header.r#match.clone();
+        let entry = self.matches.vacant_entry();
+        let key = MatchKey(entry.key());
+        let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
+        let opened = (now().duration_since(self.start).as_micros() as u64, self.lag);
+        entry.insert(Running {
+            play: Match::open(setup, table),
+            opened,
+            places: sessions,
+            alarm: None,
+            is_touched: false,
+        });
+        self.by_id.insert(id, key);
+        for (seat, place) in (0..).map(Seat).zip(&places) {
+            match place {
+                Ok(session) => self.sessions[session.0].seats.push((key, seat)),
+                Err((code, detail)) => self.tell(key, opened.0, Event::Gone { seat, code: *code, detail }),
+            }
+        }
+        self.touch(key);
+        key
+    }
+
+    /// Fills a seat that waits for another process of its bot.
+    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: Place) {
+        let now = self.now();
+        let Some(running) = self.matches.get_mut(key.0) else { return };
+        match place {
+            Ok(session) => {
+                running.places[seat.index()] = Some(session);
+                self.sessions[session.0].seats.push((key, seat));
+                self.tell(key, now, Event::Restart(seat));
+            }
+            Err((code, detail)) => self.tell(key, now, Event::Gone { seat, code, detail: &detail }),
+        }
+    }
+
+    /// Breaks a match off.
+    pub fn abort(&mut self, key: MatchKey, reason: &str) {
+        let now = self.now();
+        self.tell(key, now, Event::Abort(reason));
+    }
+
+    /// The matches that run.
+    pub fn running(&self) -> Vec<MatchKey> {
+        self.matches.iter().map(|(key, _)| MatchKey(key)).collect()
+    }
+
+    /// A match that runs.
+    pub fn match_mut(&mut self, key: MatchKey) -> Option<&mut Match> {
+        self.matches.get_mut(key.0).map(|running| &mut running.play)
+    }
+
+    /// Serves until there is something to tell.
+    pub async fn next(&mut self) -> Notice {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Notice> {
+        self.wakes.attach(cx.waker());
+        loop {
+            if let Some(notice) = self.notices.pop_front() {
+                self.away = Some(self.now());
+                return Poll::Ready(notice);
+            }
+            self.serve(cx);
+            if self.notices.is_empty()
+                && self.ready.is_empty()
+                && self.alarms.poll(self.start, cx).is_pending()
+            {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
+    fn serve(&mut self, cx: &mut Context<'_>) {
+        self.wakes.take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.ready);
+        let started = self.now();
+        self.lag += self.away.take().map_or(0, |since| started - since);
+        while let Poll::Ready(Some((key, status))) = self.exits.1.poll_recv(cx) {
+            if let Some(session) = self.sessions.get_mut(key.0) {
+                session.exited = Some(status);
+                session.drain();
+                ready.push(key);
+            }
+        }
+        for key in &ready {
+            if let Some(session) = self.sessions.get_mut(key.0) {
+                session.read(started);
+            }
+        }
+        let stamp = if ready.len() > 1 { self.now() } else { started };
+        for key in ready.drain(..) {
+            self.handle_lines(key, stamp);
+            self.look_at(key, stamp);
+        }
+        // Those that have lines left.
+        ready.append(&mut self.ready);
+        self.ready = ready;
+        while let Some((at, due)) = self.alarms.pop(stamp) {
+            // A timer may be late by a millisecond; more than that is lag.
+            self.lag += (stamp - at).saturating_sub(2_000);
+            match due {
+                Due::Session(key) => {
+                    if let Some(session) = self.sessions.get_mut(key.0) {
+                        session.alarm = None;
+                    }
+                    self.look_at(key, stamp);
+                }
+                Due::Match(key) => self.expire(key, stamp),
+            }
+        }
+        self.flush(stamp);
+    }
+
+    /// A deadline of a match may have passed: what has arrived by now is read before that is judged.
+    fn expire(&mut self, key: MatchKey, stamp: u64) {
+        let Some(running) = self.matches.get_mut(key.0) else { return };
+        running.alarm = None;
+        let opened = running.opened.0;
+        if running.play.deadline().is_some_and(|at| opened + at.0 <= stamp) {
+            for session in running.places.clone().into_iter().flatten() {
+                if let Some(session) = self.sessions.get_mut(session.0) {
+                    session.drain();
+                }
+                self.handle_lines(session, stamp);
+            }
+            self.tell(key, stamp, Event::Tick);
+        }
+        self.touch(key);
+    }
+
+    /// Hands an event to a match.
+    pub(super) fn tell(&mut self, key: MatchKey, now: u64, event: Event<'_>) {
+        let Some(running) = self.matches.get_mut(key.0) else { return };
+        let stamp =
+            Stamp { at: Tick(now.saturating_sub(running.opened.0)), lag: self.lag - running.opened.1 };
+        running.play.handle(stamp, event);
+        self.touch(key);
+    }
+
+    fn touch(&mut self, key: MatchKey) {
+        if let Some(running) = self.matches.get_mut(key.0)
+            && !std::mem::replace(&mut running.is_touched, true)
+        {
+            self.touched.push(key);
+        }
+    }
+
+    /// Looks whether a session is over, and when to look again.
+    pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
+        let asked = self.open_requests(key).next().is_some();
+        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        if session.has_output() {
+            self.dirty.push(key);
+        }
+        if session.has_lines {
+            return;
+        }
+        if let Some((code, detail)) = session.over(now, asked) {
+            return self.lose(key, now, code, &detail);
+        }
+        let Some(due) = session.deadline().map(|due| if due <= now { now + 1_000_000 } else { due }) else {
+            return;
+        };
+        if session.alarm.is_none_or(|alarm| due < alarm) {
+            session.alarm = Some(due);
+            self.alarms.set(due, Due::Session(key));
+        }
+    }
+
+    /// The open requests of a session.
+    pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
+        let seats = self.sessions.get(key.0).map_or(&[][..], |session| &session.seats);
+        seats.iter().copied().filter(|&(key, seat)| self.matches[key.0].play.open_request(seat).is_some())
+    }
+
+    /// A session is over: its matches are told.
+    pub(super) fn lose(&mut self, key: SessionKey, now: u64, code: FaultCode, detail: &str) {
+        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        let left_properly = code == FaultCode::Exited && detail == LEFT && session.has_played;
+        let mut waiting = Vec::new();
+        let is_host = session.role != Role::Process;
+        for (key, seat) in session.seats.clone() {
+            if is_host {
+                self.tell(key, now, Event::Abort("the other end left"));
+                continue;
+            }
+            let running = &mut self.matches[key.0];
+            running.places[seat.index()] = None;
+            if left_properly && running.play.awaits_ready(seat) {
+                waiting.push((key, seat));
+            } else {
+                self.tell(key, now, Event::Gone { seat, code, detail });
+            }
+        }
+        if is_host {
+            // Its input may have ended while it still reads.
+            self.flush(now);
+        }
+        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        session.seats.clear();
+        session.write(now);
+        session.stream = None;
+        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting });
+    }
+
+    /// Hands what the matches have to say to the streams: one write each.
+    fn flush(&mut self, stamp: u64) {
+        if !self.touched.is_empty() {
+            let at = self.now();
+            self.lag += at - stamp;
+            let mut touched = std::mem::take(&mut self.touched);
+            for key in touched.drain(..) {
+                self.flush_match(key, at);
+            }
+            self.touched = touched;
+        }
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for key in dirty.drain(..) {
+            if let Some(session) = self.sessions.get_mut(key.0) {
+                session.write(stamp);
+                if session.deadline().is_some() {
+                    // Rare: a stream that is blocked, closed or new.
+                    self.look_at(key, stamp);
+                }
+            }
+        }
+        self.dirty.append(&mut dirty);
+    }
+
+    fn flush_match(&mut self, key: MatchKey, at: u64) {
+        let Some(running) = self.matches.get_mut(key.0) else { return };
+        running.is_touched = false;
+        let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
+        for (seat, place) in (0..).map(Seat).zip(&running.places) {
+            if running.play.outbox(seat).is_empty() {
+                continue;
+            }
+            let is_asking = running.play.is_asking(seat);
+            running.play.handle(stamp, Event::Sent(seat));
+            let outbox = running.play.outbox(seat);
+            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key.0)) {
+                if is_asking {
+                    session.chatter = (0, 0);
+                }
+                session.queue(outbox);
+                self.dirty.extend(*place);
+            }
+            outbox.clear();
+        }
+        if running.play.ending().is_some() {
+            return self.finish(key, stamp);
+        }
+        if !running.play.news().is_empty() {
+            self.notices.push_back(Notice::Moved(key));
+        }
+        let Some(deadline) = running.play.deadline() else { return };
+        let due = running.opened.0 + deadline.0;
+        if running.alarm.is_none_or(|alarm| due < alarm) {
+            running.alarm = Some(due);
+            self.alarms.set(due, Due::Match(key));
+        }
+    }
+
+    fn finish(&mut self, key: MatchKey, stamp: Stamp) {
+        let Running { mut play, places, .. } = self.matches.remove(key.0);
+        self.by_id.remove(&play.setup().header.r#match);
+        for session in places.into_iter().flatten() {
+            if let Some(session) = self.sessions.get_mut(session.0) {
+                session.seats.retain(|&(of, _)| of != key);
+                session.has_played = true;
+            }
+        }
+        let Some(ending) = play.ending().cloned() else {
+            unreachable!("only matches that ended are finished")
+        };
+        let setup = play.setup().clone();
+        let finished = Finished {
+            ending,
+            faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            decisions: play.decisions(),
+            duration: Duration::from_micros(stamp.at.0),
+            lag: Duration::from_micros(play.worst_lag()),
+            record: play.log().to_vec(),
+            reveal: play.reveal(),
+            news: std::mem::take(play.news()),
+            setup,
+            last: play,
+        };
+        self.notices.push_back(Notice::Ended(Box::new(finished)));
+    }
+}
+
+/// The shell's one clock.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for matches")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,159 @@
+//! What the matches of one run have in common.
+
+use referee_protocol::limits;
+use referee_protocol::referee::Clock;
+use referee_protocol::words::OnFault;
+use serde_json::value::RawValue;
+
+use crate::core::chance::Seed;
+use crate::core::erased::{Rules, Table};
+use crate::core::game::Misconfigured;
+use crate::core::hex;
+use crate::core::seat::{Seating, Viewer};
+use crate::referee::{Header, SeatHeader, Setup, Wants};
+
+/// What every match of a run is played on.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// None: no limit.
+    pub clock: Option<Clock>,
+    /// Forgiven beyond a limit, in milliseconds.
+    pub margin_ms: u64,
+    /// What faults lead to.
+    pub on_fault: OnFault,
+    /// From start to `hello`, in milliseconds.
+    pub hello_ms: u64,
+    /// From `start` to `ready` in the first match of a process, in milliseconds.
+    pub first_ready_ms: u64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms {
+            clock: Some(Clock { delay_ms: 5_000, bank_ms: 60_000, increment_ms: 0 }),
+            margin_ms: limits::MARGIN_MS,
+            on_fault: OnFault::Forfeit,
+            hello_ms: limits::HELLO_MS,
+            first_ready_ms: limits::FIRST_READY_MS,
+        }
+    }
+}
+
+/// The longest that any part of a clock can be, in milliseconds: a day.
+const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Refuses a clock that gives no time or more than a day.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_clock(clock: Clock) -> Result<(), String> {
+    let Clock { delay_ms, bank_ms, increment_ms } = clock;
+    if delay_ms == 0 && bank_ms == 0 {
+        return Err("a clock with neither delay nor bank leaves no time for an answer".to_owned());
+    }
+    if [delay_ms, bank_ms, increment_ms].iter().any(|&part| part > LONGEST_MS) {
+        return Err("delay, bank and increment of a clock are at most a day each".to_owned());
+    }
+    Ok(())
+}
+
+impl Terms {
+    /// How long a bot has for `ready`, in milliseconds.
+    pub fn ready_ms(&self, is_first: bool) -> u64 {
+        if is_first { self.first_ready_ms } else { limits::READY_MS.min(self.first_ready_ms) }
+    }
+}
+
+/// A run: everything that is played with one seed.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The run seed.
+    pub seed: Seed,
+    /// What its matches are played on.
+    pub terms: Terms,
+}
+
+/// A match that is to be opened.
+pub struct Plan<'a> {
+    /// m1, m2, ...
+    pub id: String,
+    /// None: the match's id.
+    pub deal: Option<String>,
+    /// None: derived from the run seed.
+    pub seed: Option<Seed>,
+    /// The game.
+    pub rules: &'static dyn Rules,
+    /// Its options; what is left out has its default.
+    pub options: &'a RawValue,
+    /// How the seats play together.
+    pub seating: Seating,
+    /// The seats in order.
+    pub seats: Vec<PlannedSeat>,
+    /// The id of the `open` that asked for it.
+    pub open_id: Option<String>,
+    /// Whether no `ready` is asked; then there are no nonces.
+    pub auto_ready: bool,
+    /// Whether somebody looks on.
+    pub watched: bool,
+}
+
+/// A seat of a match that is to be opened.
+#[derive(Clone)]
+pub struct PlannedSeat {
+    /// The label in results.
+    pub name: String,
+    /// From `start` to `ready`, in milliseconds.
+    pub ready_ms: u64,
+    /// What is known of the bot, for people.
+    pub bot: Option<Box<RawValue>>,
+    /// What it wants to get.
+    pub wants: Wants,
+}
+
+impl Run {
+    /// Sets a match up on the given terms.
+    ///
+    /// # Errors
+    /// When the game cannot start like this.
+    pub fn set_up(&self, terms: &Terms, plan: Plan<'_>) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
+        let table = plan.rules.open(plan.options, plan.seating)?;
+        let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
+        let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
+        let salt = self.seed.salt(&plan.id);
+        let side = |seat: usize| plan.seating.side(crate::core::Seat(seat as u8)) as u8;
+        let seats = plan.seats.into_iter().enumerate().map(|(seat, planned)| {
+            let PlannedSeat { name, ready_ms, bot, wants } = planned;
+            (SeatHeader { name, team: side(seat), ready_ms, bot }, wants)
+        });
+        let (seats, wants) = seats.unzip();
+        let header = Header {
+            format: Header::FORMAT,
+            referee: crate::SERVER.to_owned(),
+            r#match: plan.id,
+            game: plan.rules.meta().id.to_owned(),
+            rules: plan.rules.meta().rules_version,
+            options: table.options().to_owned(),
+            seats,
+            clock: terms.clock,
+            margin_ms: terms.margin_ms,
+            on_fault: terms.on_fault,
+            deal,
+            commitment: hex::encode(&seed.commitment(&salt)),
+            nonce: !plan.auto_ready,
+            auto_ready: plan.auto_ready,
+        };
+        let seating = plan.seating;
+        Ok((
+            Setup {
+                header,
+                seating,
+                seed,
+                salt,
+                open_id: plan.open_id,
+                wants,
+                watched: plan.watched.then_some(Viewer::Public),
+            },
+            table,
+        ))
+    }
+}

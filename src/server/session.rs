@@ -1,0 +1,250 @@
+//! One stream and who is at its other end.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use referee_protocol::limits;
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+
+use crate::core::json;
+use crate::core::seat::Seat;
+use crate::referee::Wants;
+use crate::server::lane::MatchKey;
+use crate::server::wakes::{StreamWaker, Wakes};
+use crate::transport::{Lines, Progress, Stream};
+
+/// A session of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionKey(pub(super) usize);
+
+/// Who is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A bot that the referee started: its process will be heard of.
+    Process,
+    /// One that holds all seats; it opens its matches itself if it may.
+    Host {
+        /// Whether it may.
+        may_open: bool,
+    },
+}
+
+/// What a bot said of itself.
+#[derive(Clone, Debug)]
+pub struct BotHello {
+    /// For display.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// The games it plays; none: any.
+    pub games: Option<Vec<String>>,
+    /// Matches that it plays at once.
+    pub slots: usize,
+    /// What it wants to get.
+    pub wants: Wants,
+}
+
+/// How long a stream that has ended may belong to a process that has not: the news come on two ways. Microseconds.
+const GRACE: u64 = 100_000;
+/// Reads in a row from one stream, so that a busy one does not keep the others waiting.
+const READS: usize = 2;
+
+pub(super) struct Session {
+    pub(super) role: Role,
+    pub(super) hello: Option<BotHello>,
+    /// The seats that it holds.
+    pub(super) seats: Vec<(MatchKey, Seat)>,
+    /// Whether a match has ended on it.
+    pub(super) has_played: bool,
+    /// None once the session is over.
+    pub(super) stream: Option<Stream>,
+    pub(super) lines: Lines,
+    /// Whether complete lines wait until the lane's owner has done what one of them asked for.
+    pub(super) has_lines: bool,
+    /// Since the last request: lines and bytes.
+    pub(super) chatter: (u32, u32),
+    /// When to look at it at the latest; what the alarm was set for.
+    pub(super) alarm: Option<u64>,
+    /// When the time for `hello` is up.
+    pub(super) hello_until: Option<u64>,
+    /// When the stream ended, and how.
+    closed: Option<(u64, &'static str)>,
+    /// How its process ended.
+    pub(super) exited: Option<String>,
+    out: VecDeque<u8>,
+    /// Since when the other end takes nothing.
+    blocked: Option<u64>,
+    signal: Arc<StreamWaker>,
+    waker: Waker,
+}
+
+impl Session {
+    pub(super) fn new(
+        key: SessionKey,
+        role: Role,
+        stream: Stream,
+        hello_until: u64,
+        wakes: Arc<Wakes>,
+    ) -> Session {
+        let signal = StreamWaker::new(key, wakes);
+        Session {
+            role,
+            hello: None,
+            seats: Vec::new(),
+            has_played: false,
+            stream: Some(stream),
+            lines: Lines::new(limits::LINE_FROM_BOT),
+            has_lines: false,
+            chatter: (0, 0),
+            alarm: None,
+            hello_until: Some(hello_until),
+            closed: None,
+            exited: None,
+            out: VecDeque::new(),
+            blocked: None,
+            waker: signal.clone().into(),
+            signal,
+        }
+    }
+
+    pub(super) fn say(&mut self, message: &message::FromReferee<'_, ()>) {
+        json::write_line(&mut self.out, message);
+    }
+
+    pub(super) fn refuse(
+        &mut self,
+        code: ErrorCode,
+        message: String,
+        id: Option<String>,
+        match_id: Option<String>,
+    ) {
+        let error = message::Error {
+            code,
+            message,
+            id,
+            r#match: match_id,
+            seat: None,
+            turn: None,
+            legal_forms: None,
+        };
+        self.say(&message::FromReferee::Error(error));
+    }
+
+    pub(super) fn queue(&mut self, bytes: &[u8]) {
+        self.out.extend(bytes);
+    }
+
+    /// Reads what is there, without waiting.
+    pub(super) fn read(&mut self, now: u64) {
+        self.signal.taken();
+        let mut cx = Context::from_waker(&self.waker);
+        for _ in 0..READS {
+            let Some(stream) =
+                self.stream.as_mut().filter(|_| self.closed.is_none_or(|(_, how)| how != ENDED))
+            else {
+                return;
+            };
+            match stream.poll_read(&mut cx, &mut self.lines) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(Progress::Read)) => {}
+                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(now, ENDED),
+            }
+        }
+        self.waker.wake_by_ref();
+    }
+
+    /// Reads what is there at the last moment, whether it was reported or not.
+    pub(super) fn drain(&mut self) {
+        let Some(stream) = &mut self.stream else { return };
+        for _ in 0..READS {
+            if !matches!(stream.try_read(&mut self.lines), Ok(Progress::Read)) {
+                return;
+            }
+        }
+    }
+
+    fn close(&mut self, now: u64, how: &'static str) {
+        // The end of the input says more than a write that failed.
+        if self.closed.is_none_or(|(_, how)| how != ENDED) {
+            self.closed = Some((self.closed.map_or(now, |(since, _)| since), how));
+        }
+    }
+
+    /// Writes as much as the other end takes.
+    pub(super) fn write(&mut self, now: u64) {
+        let mut cx = Context::from_waker(&self.waker);
+        let Some(stream) = &mut self.stream else { return };
+        while !self.out.is_empty() {
+            match stream.poll_write(&mut cx, self.out.as_slices().0) {
+                Poll::Ready(Ok(written)) => {
+                    self.out.drain(..written);
+                    self.blocked = None;
+                }
+                Poll::Ready(Err(_)) => {
+                    self.out.clear();
+                    return self.close(now, "it closed its input");
+                }
+                Poll::Pending => {
+                    self.blocked.get_or_insert(now);
+                    return;
+                }
+            }
+        }
+        if self.out.capacity() > 256 * 1024 {
+            self.out = VecDeque::new();
+        }
+    }
+
+    /// Whether something waits to be written.
+    pub(super) fn has_output(&self) -> bool {
+        !self.out.is_empty()
+    }
+
+    /// Counts a line. False when there were too many since the last request.
+    pub(super) fn count_line(&mut self, bytes: usize) -> bool {
+        let open = self.seats.len().max(1) as u32;
+        self.chatter.0 += 1;
+        self.chatter.1 = self.chatter.1.saturating_add(bytes as u32 + 1);
+        self.chatter.0 <= limits::LINES_BETWEEN_REQUESTS.saturating_mul(open)
+            && self.chatter.1 <= limits::BYTES_BETWEEN_REQUESTS.saturating_mul(open)
+    }
+
+    /// When something is due.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.stream.as_ref()?;
+        let closed = self.closed.map(|(since, _)| if self.awaits_exit() { since + GRACE } else { since });
+        let stalled = self.blocked.map(|since| since + limits::STALLED_MS * 1000);
+        [closed, stalled, self.hello_until].into_iter().flatten().min()
+    }
+
+    fn awaits_exit(&self) -> bool {
+        self.role == Role::Process && self.exited.is_none()
+    }
+
+    /// Why the session is over, if it is. `asked` tells whether a request is open on it.
+    pub(super) fn over(&self, now: u64, asked: bool) -> Option<(FaultCode, String)> {
+        self.stream.as_ref()?;
+        let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.seats.len();
+        if let Some(status) = &self.exited {
+            Some((FaultCode::Exited, status.clone()))
+        } else if let Some((since, how)) = self.closed
+            && (!self.awaits_exit() || now >= since + GRACE)
+        {
+            Some((FaultCode::Disconnected, how.to_owned()))
+        } else if self.hello_until.is_some_and(|until| now >= until) {
+            Some((FaultCode::NoStart, format!("no `hello` within {} ms", limits::HELLO_MS)))
+        } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked {
+            Some((FaultCode::Stalled, format!("it took nothing for {} ms", limits::STALLED_MS)))
+        } else if self.out.len() > waits {
+            Some((FaultCode::Stalled, format!("more than {waits} bytes wait for it")))
+        } else {
+            None
+        }
+    }
+}
+
+const ENDED: &str = "its output ended";

@@ -1,0 +1,70 @@
+//! Which streams are ready, so that a lane looks at those alone.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Wake, Waker};
+
+use crate::server::session::SessionKey;
+
+/// The streams that are ready, and the task that waits for them.
+#[derive(Default)]
+pub(super) struct Wakes(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    ready: Vec<SessionKey>,
+    task: Option<Waker>,
+}
+
+impl Wakes {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes this task from now on.
+    pub(super) fn attach(&self, waker: &Waker) {
+        let mut inner = self.lock();
+        if inner.task.as_ref().is_none_or(|task| !task.will_wake(waker)) {
+            inner.task = Some(waker.clone());
+        }
+    }
+
+    /// Moves what is ready to the end of `into`.
+    pub(super) fn take(&self, into: &mut Vec<SessionKey>) {
+        into.append(&mut self.lock().ready);
+    }
+}
+
+/// The waker of one stream.
+pub(super) struct StreamWaker {
+    session: SessionKey,
+    queued: AtomicBool,
+    wakes: Arc<Wakes>,
+}
+
+impl StreamWaker {
+    pub(super) fn new(session: SessionKey, wakes: Arc<Wakes>) -> Arc<StreamWaker> {
+        Arc::new(StreamWaker { session, queued: AtomicBool::new(false), wakes })
+    }
+
+    /// The lane looks at the stream now: from here on it can be reported again.
+    pub(super) fn taken(&self) {
+        self.queued.store(false, Ordering::Release);
+    }
+}
+
+impl Wake for StreamWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::AcqRel) {
+            let mut inner = self.wakes.lock();
+            inner.ready.push(self.session);
+            if let Some(task) = &inner.task {
+                task.wake_by_ref();
+            }
+        }
+    }
+}

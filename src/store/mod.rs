@@ -1,0 +1,5 @@
+//! What stays on disk.
+
+mod records;
+
+pub use records::Records;

@@ -1,0 +1,41 @@
+//! A folder of records.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// A folder that takes one file a match.
+#[derive(Clone, Debug)]
+pub struct Records(PathBuf);
+
+impl Records {
+    /// Makes the folder, which nobody else may read, or takes an existing one without records.
+    ///
+    /// # Errors
+    /// When it cannot be made or read, or holds records already: nothing recorded is ever overwritten.
+    pub fn open(folder: &Path) -> io::Result<Records> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                let what = format!("it holds {} already: name a new or an empty folder", path.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+            }
+        }
+        Ok(Records(folder.to_owned()))
+    }
+
+    /// Keeps the record of a match. It is there whole or not at all.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<PathBuf> {
+        let path = self.0.join(format!("{match_id}.jsonl"));
+        let unfinished = self.0.join(format!("{match_id}.jsonl.part"));
+        let mut file = File::create(&unfinished)?;
+        file.write_all(record)?;
+        fs::rename(&unfinished, &path)?;
+        Ok(path)
+    }
+}

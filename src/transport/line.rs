@@ -1,0 +1,160 @@
+//! Lines of bounded length out of a stream of bytes.
+
+use std::io;
+
+/// How much is read at once: at first, and at most.
+const READ: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
+
+/// A line without its break.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line.
+    Text(&'a [u8]),
+    /// A line that was longer than allowed; its bytes were not kept.
+    TooLong,
+}
+
+/// Collects bytes and hands out lines. It never holds more than one line that is too long by a read.
+#[derive(Debug)]
+pub struct Lines {
+    buffer: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+    /// Up to where there is no line break.
+    scanned: usize,
+    /// Whether the rest of a line that is too long is being passed over.
+    skipping: bool,
+    /// Whether nothing has been handed out yet.
+    fresh: bool,
+    longest: usize,
+    read: usize,
+}
+
+impl Lines {
+    /// `longest` is the most bytes a line may have, without its break.
+    pub fn new(longest: usize) -> Lines {
+        Lines {
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            skipping: false,
+            fresh: true,
+            longest,
+            read: *READ.start(),
+        }
+    }
+
+    /// Reads once. Returns how many bytes came and whether there may be more right now.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<(usize, bool)> {
+        self.compact();
+        let end = self.buffer.len();
+        self.buffer.resize(end + self.read, 0);
+        let got = read(&mut self.buffer[end..]);
+        self.buffer.truncate(end + got.as_ref().copied().unwrap_or(0));
+        let got = got?;
+        let is_full = got == self.read;
+        self.read = if is_full { (self.read * 2).min(*READ.end()) } else { self.read };
+        Ok((got, is_full))
+    }
+
+    fn compact(&mut self) {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.scanned -= self.start;
+            self.start = 0;
+        }
+        // One burst must not cost a quiet stream its memory for ever.
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * *READ.end() {
+            self.buffer = Vec::new();
+            self.read = *READ.start();
+        }
+    }
+
+    /// The next line that is complete.
+    pub fn next_line(&mut self) -> Option<Line<'_>> {
+        loop {
+            let line_break = self.buffer[self.scanned..].iter().position(|&byte| byte == b'\n');
+            let Some(offset) = line_break else {
+                self.scanned = self.buffer.len();
+                if self.skipping {
+                    self.start = self.scanned;
+                } else if self.scanned - self.start > self.longest + 1 {
+                    self.skipping = true;
+                    self.start = self.scanned;
+                    self.fresh = false;
+                    return Some(Line::TooLong);
+                }
+                return None;
+            };
+            let (start, end) = (self.start, self.scanned + offset);
+            self.start = end + 1;
+            self.scanned = end + 1;
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            let mut line = &self.buffer[start..end];
+            if std::mem::take(&mut self.fresh) {
+                line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+            }
+            line = line.strip_suffix(b"\r").unwrap_or(line);
+            return Some(if line.len() > self.longest { Line::TooLong } else { Line::Text(line) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed(lines: &mut Lines, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            lines.fill(|buffer| io::Read::read(&mut rest, buffer)).unwrap();
+        }
+    }
+
+    fn all(lines: &mut Lines) -> Vec<String> {
+        std::iter::from_fn(|| match lines.next_line()? {
+            Line::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            Line::TooLong => Some("TOO LONG".to_owned()),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn lines_come_whole_however_the_bytes_arrive() {
+        let mut lines = Lines::new(10);
+        let mut got = Vec::new();
+        for byte in "\u{feff}one\r\n\ntwo\nthr".bytes() {
+            feed(&mut lines, &[byte]);
+            got.extend(all(&mut lines));
+        }
+        assert_eq!(got, ["one", "", "two"]);
+        feed(&mut lines, b"ee\n\xef\xbb\xbffour\n");
+        assert_eq!(all(&mut lines), ["three", "\u{feff}four"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_once_and_its_rest_is_passed_over_without_being_kept() {
+        let mut lines = Lines::new(10);
+        let mut got = Vec::new();
+        for _ in 0..1000 {
+            feed(&mut lines, &[b'x'; 4096]);
+            got.extend(all(&mut lines));
+        }
+        assert_eq!(got, ["TOO LONG"]);
+        assert!(lines.buffer.capacity() < 200_000, "{}", lines.buffer.capacity());
+        feed(&mut lines, b"xxx\nnext\n");
+        assert_eq!(all(&mut lines), ["next"]);
+    }
+
+    #[test]
+    fn the_longest_line_is_still_a_line() {
+        let mut lines = Lines::new(4);
+        feed(&mut lines, b"1234\n1234\r\n12345\n");
+        assert_eq!(all(&mut lines), ["1234", "1234", "TOO LONG"]);
+    }
+}
