@@ -1,6 +1,7 @@
 //! What the referee adds to a decision: its time beside a bare ping-pong of lines of the same sizes.
 //!
-//! The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
+//! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
+//! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
 //! `cargo bench --bench decision`
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -96,6 +97,10 @@ impl Peer {
     }
 }
 
+fn folder() -> Result<tempfile::TempDir> {
+    Ok(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?)
+}
+
 /// What one decision takes, in microseconds, and how many there were.
 struct Figure {
     each: f64,
@@ -104,7 +109,7 @@ struct Figure {
 
 /// `referee play` between two instant bots, records written.
 fn play(matches: u32) -> Result<(f64, u64)> {
-    let folder = tempfile::tempdir()?;
+    let folder = folder()?;
     let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
@@ -148,7 +153,7 @@ fn bare_pipes(request: usize, answer: usize, decisions: u64) -> Result<f64> {
 
 /// `referee stdio` with so many matches open at once, the host answering with the first legal move.
 fn stdio(slots: usize, matches: usize) -> Result<Figure> {
-    let folder = tempfile::tempdir()?;
+    let folder = folder()?;
     let mut peer = Peer::start(
         Command::new(env!("CARGO_BIN_EXE_referee"))
             .args(["stdio", "checkers", "--matches", &matches.to_string(), "--record"])

@@ -1,6 +1,8 @@
 //! The process of a bot.
 
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,6 +20,8 @@ pub struct Process {
     group: Pid,
     has_exited: watch::Receiver<bool>,
     stderr: Tail,
+    /// What the system says of it, where it does: kept open, since it is read at every match.
+    stat: Option<File>,
 }
 
 impl Process {
@@ -44,6 +48,7 @@ impl Process {
         if let Some(pipe) = child.stderr.take() {
             tokio::spawn(stderr.clone().drain(pipe));
         }
+        let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);
         tokio::spawn(async move {
             let how = match child.wait().await {
@@ -53,7 +58,7 @@ impl Process {
             tell.send_replace(true);
             on_exit(how);
         });
-        let process = Process { group, has_exited, stderr };
+        let process = Process { group, has_exited, stderr, stat };
         Ok((process, Stream::new(our_input.into(), our_output.into())?))
     }
 
@@ -65,10 +70,13 @@ impl Process {
     /// The processor time that it and the children that it has waited for have used, in steps of 10 ms.
     /// None where the system does not tell, or when it has ended.
     pub fn cpu(&self) -> Option<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.group.as_raw_nonzero())).ok()?;
+        let mut buffer = [0; 1024];
+        let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
         // The second field is the program's name in brackets, which may hold anything.
-        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-        let ticks: u64 = fields.get(11..15)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+        let after_name = buffer[..len].iter().rposition(|&byte| byte == b')')? + 1;
+        let fields = std::str::from_utf8(&buffer[after_name..len]).ok()?.split_ascii_whitespace();
+        // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime.
+        let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 

@@ -87,9 +87,5 @@ pub fn write_line(mut out: impl Write, message: &impl Serialize) {
 
 /// Appends a number.
 pub fn decimal(out: &mut Vec<u8>, number: u64) {
-    if number < 10 {
-        out.push(b'0' + number as u8);
-    } else {
-        write!(out, "{number}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
-    }
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

@@ -166,6 +166,11 @@ impl Match {
         &mut self.news
     }
 
+    /// Takes the record, without its seal.
+    pub fn take_log(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.log.0)
+    }
+
     /// How it ended; none while it runs.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()

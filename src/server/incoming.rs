@@ -44,11 +44,28 @@ fn read_into<'a>(line: &'a [u8], address: &mut Address<'a>) -> Result<Incoming<'
     }
     let in_words =
         |error: serde_json::Error| Unreadable::Malformed(format!("the line cannot be read: {error}"));
-    let mut kind = None;
+    let mut top = TopLevel { address, kind: None, answer: None, is_plain: true };
     let mut reader = serde_json::Deserializer::from_str(text);
-    TopLevel { address, kind: &mut kind }.deserialize(&mut reader).map_err(in_words)?;
+    (&mut top).deserialize(&mut reader).map_err(in_words)?;
     reader.end().map_err(in_words)?;
+    let TopLevel { address, kind, answer, is_plain } = top;
     let kind = kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
+    // The message of the hot path, read already; whatever is unusual about it is read again below.
+    if is_plain
+        && kind == "move"
+        && let Address { match_id: Some(id), seat, turn: Some(turn), .. } = address
+        && let Some(answer) = answer
+    {
+        let (id, seat, turn) = (id.clone(), *seat, *turn);
+        return Ok(Incoming::Move(bot::Move {
+            r#match: id,
+            seat,
+            turn,
+            r#move: answer,
+            offer_draw: false,
+            info: None,
+        }));
+    }
     Ok(match &*kind {
         "hello" => Incoming::Hello(serde_json::from_str(text).map_err(in_words)?),
         "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
@@ -73,17 +90,20 @@ enum Value<'a> {
 /// Reads the outermost object: keeps what addresses the message, and refuses keys that stand twice.
 struct TopLevel<'k, 'a> {
     address: &'k mut Address<'a>,
-    kind: &'k mut Option<Text<'a>>,
+    kind: Option<Text<'a>>,
+    answer: Option<Text<'a>>,
+    /// Whether there is nothing but the fields of an ordinary answer, each of its type.
+    is_plain: bool,
 }
 
-impl<'a> DeserializeSeed<'a> for TopLevel<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for &mut TopLevel<'_, 'a> {
     type Value = ();
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
+impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -93,12 +113,13 @@ impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
         while let Some(key) = map.next_key::<Text<'a>>()? {
             let value = map.next_value_seed(Any)?;
             match (&*key, value) {
-                ("type", Value::Text(text)) => *self.kind = Some(text),
+                ("type", Value::Text(text)) => self.kind = Some(text),
                 ("match", Value::Text(text)) => self.address.match_id = Some(text),
-                ("id", Value::Text(text)) => self.address.id = Some(text),
-                ("seat", Value::Number(seat)) => self.address.seat = u8::try_from(seat).ok(),
-                ("turn", Value::Number(turn)) => self.address.turn = u32::try_from(turn).ok(),
-                _ => {}
+                ("move", Value::Text(text)) => self.answer = Some(text),
+                ("seat", Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
+                ("turn", Value::Number(turn @ 0..=0xffff_ffff)) => self.address.turn = Some(turn as u32),
+                ("id", Value::Text(text)) => (self.address.id, self.is_plain) = (Some(text), false),
+                _ => self.is_plain = false,
             }
             keys.push(key);
         }

@@ -504,7 +504,7 @@ impl Lane {
             decisions: play.decisions(),
             duration: Duration::from_micros(stamp.at.0),
             lag: Duration::from_micros(play.worst_lag()),
-            record: play.log().to_vec(),
+            record: play.take_log(),
             reveal: play.reveal(),
             news: std::mem::take(play.news()),
             setup,

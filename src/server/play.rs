@@ -81,7 +81,7 @@ pub struct MatchReport {
     pub duration_us: u64,
     /// The longest that the referee kept one answer waiting, in milliseconds.
     pub lag_ms: u64,
-    /// By seat: processor time, in milliseconds in steps of 10; none where the process has ended.
+    /// By seat: processor time since the bot's last match, in milliseconds in steps of 10; none where the process has ended.
     pub cpu_ms: Vec<Option<u64>>,
     /// The record.
     pub record: Option<PathBuf>,
@@ -147,7 +147,8 @@ struct Entrant {
     failed: Option<(FaultCode, String)>,
     /// Seats that wait for its next process.
     waiting: Vec<(MatchKey, Seat)>,
-    cpu_before: Option<Duration>,
+    /// Its processor time up to the end of its last match.
+    cpu_before: Duration,
 }
 
 #[derive(Serialize)]
@@ -207,7 +208,7 @@ impl Play {
                     is_fresh: true,
                     failed: None,
                     waiting: Vec::new(),
-                    cpu_before: None,
+                    cpu_before: Duration::ZERO,
                 }
             })
             .collect();
@@ -345,7 +346,7 @@ impl<F: FnMut(Step<'_>)> Table<F> {
                 is_fresh: true,
                 failed: None,
                 process: Some(process),
-                cpu_before: None,
+                cpu_before: Duration::ZERO,
                 name: std::mem::take(&mut entrant.name),
                 command: entrant.command.clone(),
                 files: std::mem::take(&mut entrant.files),
@@ -460,7 +461,6 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             self.play.run.set_up(&terms, plan).map_err(|error| Stop::CannotRun(error.to_string()))?;
         let places = in_seat.iter().map(|&bot| {
             let entrant = &mut self.entrants[bot];
-            entrant.cpu_before = entrant.process.as_ref().and_then(Process::cpu);
             match (&entrant.failed, entrant.session) {
                 (Some(failed), _) => Err(failed.clone()),
                 (None, Some(session)) => {
@@ -486,14 +486,16 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             .iter()
             .enumerate()
             .map(|(seat, &bot)| {
-                let entrant = &self.entrants[bot];
+                let entrant = &mut self.entrants[bot];
                 let process = entrant.process.as_ref();
-                let cpu = process.and_then(Process::cpu).zip(entrant.cpu_before);
+                let cpu = process.and_then(Process::cpu);
+                let before =
+                    cpu.map_or(Duration::ZERO, |cpu| std::mem::replace(&mut entrant.cpu_before, cpu));
                 let (stderr, stderr_dropped) = process
                     .filter(|_| entrant.failed.is_none())
                     .map(Process::take_stderr)
                     .unwrap_or_default();
-                let cpu_ms = cpu.map(|(after, before)| after.saturating_sub(before).as_millis() as u64);
+                let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
                 BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
             })
             .collect();
