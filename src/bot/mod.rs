@@ -1,8 +1,10 @@
 //! Starting, watching and ending the processes of bots.
 
 mod command;
+mod orphans;
 mod process;
 mod tail;
 
 pub use command::Command;
+pub use orphans::{adopt_orphans, end_orphans};
 pub use process::Process;

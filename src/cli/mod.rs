@@ -17,6 +17,8 @@ pub use exit::{Exit, Failure};
 use clap::{Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
+use crate::bot;
+
 /// The headless referee for programs that play board games against each other.
 #[derive(Debug, Parser)]
 #[command(name = "referee", version, after_help = exit::HELP, arg_required_else_help = true)]
@@ -85,6 +87,9 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     {
         tracing::warn!(%error, "the referee stays dumpable");
     }
+    bot::adopt_orphans();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    Ok(runtime.map_err(Failure::cannot_run)?.block_on(future))
+    let result = runtime.map_err(Failure::cannot_run)?.block_on(future);
+    bot::end_orphans();
+    Ok(result)
 }

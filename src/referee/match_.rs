@@ -36,7 +36,7 @@ pub struct Match {
     drawn: Vec<u16>,
     /// The seat whose draw offer stands.
     offer: Option<Seat>,
-    /// After which decision a side went out.
+    /// In which decision a side went out, counted from 1 by the moves before it; 0: it did not start.
     out: [Option<u32>; MAX_SEATS],
     decisions: u32,
     /// The longest that the referee kept one answer waiting, in microseconds.
@@ -244,7 +244,10 @@ impl Match {
             }
             Event::AcceptDraw { seat, turn } => self.accept_draw(stamp, seat, turn),
             Event::Resign(seat) => {
-                if !self.players[seat.index()].is_played_by_referee() {
+                if self.players[seat.index()].is_played_by_referee() {
+                    let message = "the referee plays this seat: there is nothing to resign";
+                    self.stray(stamp, seat, None, ErrorCode::OutOfState, message);
+                } else {
                     self.log.line("resign", stamp.at).number("seat", seat.0).end_line();
                     self.exit(stamp, seat, Exit::Resign);
                 }
@@ -261,7 +264,7 @@ impl Match {
             }
             Event::Abort(reason) => {
                 self.log.line("abort", stamp.at).value("reason", &reason).end_line();
-                self.end(stamp, EndedBy::Aborted, reason, Outcome::draw(""), None);
+                self.abort(stamp);
             }
         }
         self.run(stamp);
@@ -565,7 +568,9 @@ impl Match {
         line.number("took_us", took).number("lag_us", lag).end_line();
         self.tell_error(seat, turn, ErrorCode::Timeout, detail.clone(), None);
         self.worst_lag = self.worst_lag.max(lag);
+        let moved_by = self.allowance(&self.players[seat.index()], lag);
         let player = self.player(seat);
+        player.lag_used += moved_by;
         player.faults.add(FaultCode::Timeout);
         // All the time that there was is gone, and no more: the referee may have noticed late.
         if let Some(bank) = &mut player.bank {
@@ -630,7 +635,7 @@ impl Match {
             if self.deciding.is_empty() {
                 self.ask_next(stamp);
             } else if self.deciding.iter().all(|seat| self.players[seat.index()].sealed.is_some()) {
-                if fallback_moves >= limits::FALLBACK_MOVES {
+                if fallback_moves + self.deciding.len() as u32 > limits::FALLBACK_MOVES {
                     self.resume = Some(stamp.at);
                     return;
                 }
@@ -733,8 +738,11 @@ impl Match {
         };
         let later =
             self.players.iter_mut().filter_map(|player| Some((player.seat, player.exit_later.take()?)));
-        let later = later.collect();
-        self.judge(stamp, later);
+        let later: Vec<_> = later.collect();
+        // Where the moves have ended the match, what came after the answers came after the end.
+        if !later.is_empty() && !matches!(self.table.turn(), Turn::Over(_)) {
+            self.judge(stamp, later);
+        }
         by_referee
     }
 
@@ -808,7 +816,7 @@ impl Match {
             {
                 self.player(*seat).absent |= fault.code == FaultCode::NoStart;
             } else if self.out[side].is_none() {
-                self.out[side] = Some(self.decisions);
+                self.out[side] = Some(self.decisions + u32::from(self.phase == Phase::Play));
                 newly_out.push((side, exit));
             }
         }
@@ -837,9 +845,14 @@ impl Match {
                 self.tell_event(stamp, |_, out| json::write_value(out, &event));
             }
         }
-        if self.players.iter().all(|player| player.gone || player.absent) {
-            self.end(stamp, EndedBy::Aborted, "no live bot remains", Outcome::draw(""), None);
+        if is_random && self.players.iter().all(|player| player.gone || player.absent) {
+            self.abort(stamp);
         }
+    }
+
+    fn abort(&mut self, stamp: Stamp) {
+        let word = EndedBy::Aborted.as_str();
+        self.end(stamp, EndedBy::Aborted, word, Outcome::draw(word), None);
     }
 
     fn end(

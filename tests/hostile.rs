@@ -1,0 +1,246 @@
+//! Every hostile bot under every fault policy: what it is worth to it, and that nobody else pays for it.
+//!
+//! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test hostile` writes it anew.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile/TABLE.md");
+const POLICIES: [&str; 3] = ["forfeit", "retry=2", "random"];
+/// Marks the processes of a row, since every process inherits it.
+const MARK: &str = "REFEREE_TEST_ROW";
+const MEMORY: u64 = 64 * 1024 * 1024;
+
+struct Row {
+    cells: [String; 7],
+    /// What is wrong beyond what the table shows.
+    complaints: Vec<String>,
+}
+
+#[test]
+fn every_hostile_bot_gets_what_the_table_says_and_nobody_else_pays_for_it() {
+    let bots = bots();
+    let plan: Vec<(&str, &str)> =
+        bots.iter().flat_map(|bot| POLICIES.map(|policy| (bot.as_str(), policy))).collect();
+    let next = AtomicUsize::new(0);
+    let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
+    // Most of a row is waiting for limits to pass.
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                while let Some((index, &(bot, policy))) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, plan.get(i)?)))
+                {
+                    let row = play(bot, policy, index);
+                    rows.lock().unwrap().insert(index, row);
+                }
+            });
+        }
+    });
+    let rows = rows.into_inner().unwrap();
+    let complaints: Vec<String> = rows
+        .values()
+        .flat_map(|row| row.complaints.iter().map(|what| format!("{} under {}: {what}", row.cells[0], row.cells[1])))
+        .collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let written = write(&rows);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(TABLE, &written).unwrap();
+    }
+    let kept = fs::read_to_string(TABLE).unwrap_or_default();
+    let differing: Vec<String> = written
+        .lines()
+        .filter(|line| !kept.lines().any(|kept| kept == *line))
+        .map(|line| format!("now: {line}"))
+        .chain(
+            kept.lines()
+                .filter(|line| !written.lines().any(|written| written == *line))
+                .map(|line| format!("was: {line}")),
+        )
+        .collect();
+    assert!(kept == written, "{TABLE} is stale; UPDATE=1 writes it anew:\n{}", differing.join("\n"));
+}
+
+fn bots() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile");
+    let mut bots: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| Some(entry.ok()?.path()).filter(|path| path.extension().is_some_and(|e| e == "py")))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('_'))
+        .collect();
+    bots.sort();
+    assert!(bots.len() > 30, "only {} hostile bots in {folder}", bots.len());
+    bots
+}
+
+/// Plays one match of the hostile bot in seat 0 against an honest one.
+fn play(bot: &str, policy: &str, index: usize) -> Row {
+    let folder = tempfile::tempdir().unwrap();
+    let records = folder.path().join("records");
+    let script = |name: &str| format!("python3 {}/bots/hostile/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let mark = format!("{}-{index}", std::process::id());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["play", "checkers", &script(bot), &script("honest"), "--json", "--on-fault", policy])
+        .args(["--clock", "delay=2s", "--hello-limit", "6s", "--ready-limit", "3s"])
+        .args(["--seed", &"07".repeat(32), "--record"])
+        .arg(&records)
+        .env(MARK, &mark)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let peak = thread::spawn(move || {
+        let mut peak = 0;
+        while let Some(now) = fs::read_to_string(&status).ok().and_then(|status| high_water_mark(&status)) {
+            peak = now.max(peak);
+            thread::sleep(Duration::from_millis(10));
+        }
+        peak
+    });
+    let stdout = child.stdout.take().unwrap();
+    let output = thread::spawn(move || std::io::read_to_string(stdout).unwrap_or_default());
+    let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    let exit = child.wait().unwrap().code();
+    let output = output.join().unwrap();
+    let left = left_behind(&mark);
+    let mut complaints = Vec::new();
+    if !left.is_empty() {
+        complaints.push(format!("left behind after 3 s: {}", left.join(", ")));
+    }
+    let peak = peak.join().unwrap();
+    if peak == 0 || peak >= MEMORY {
+        complaints.push(format!("the referee used {peak} bytes"));
+    }
+    if stderr.contains("panicked") {
+        complaints.push(stderr.clone());
+    }
+    let played: Option<Value> = output
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .find(|line: &Value| line["type"] == "match");
+    let Some(played) = played else {
+        complaints.push(format!("no match was reported: {output}{stderr}"));
+        return Row { cells: [bot, policy, "", "", "", "", ""].map(str::to_owned), complaints };
+    };
+    if played["faults"][1] != serde_json::json!({}) {
+        complaints.push(format!("the honest bot has faults: {}", played["faults"][1]));
+    }
+    let faults = played["faults"][0].as_object().unwrap();
+    let record = fs::read_to_string(records.join("m1.jsonl")).unwrap_or_default();
+    complaints.extend(complaints_of_the_other(&record, !faults.is_empty() && policy != "random", &played));
+    let verified = Command::new(env!("CARGO_BIN_EXE_referee")).arg("verify").arg(&records).output().unwrap();
+    if !verified.status.success() {
+        complaints.push(format!("its record differs: {}", String::from_utf8_lossy(&verified.stdout)));
+    }
+    let of = |key: &str| played[key].as_str().unwrap_or_default().to_owned();
+    let each: Vec<String> = faults.iter().map(|(code, count)| format!("{code} {count}")).collect();
+    let seat = if each.is_empty() { "" } else { "0" };
+    let goes_on = goes_on(&record, &played);
+    let result = match (of("ended_by"), of("reason")) {
+        (by, why) if by == why => by,
+        (by, why) => format!("{by}: {why}"),
+    };
+    let scores = played["scores"].as_array().map_or("none".to_owned(), |scores| {
+        let scores: Vec<String> = scores.iter().map(ToString::to_string).collect();
+        scores.join(" - ")
+    });
+    let exit = exit.map_or("signal".to_owned(), |code| code.to_string());
+    let result = format!("{result}; exit code {exit}");
+    Row {
+        cells: [bot.into(), policy.into(), each.join(", "), seat.into(), goes_on, result, scores],
+        complaints,
+    }
+}
+
+/// How the match went on after the first fault.
+fn goes_on(record: &str, played: &Value) -> String {
+    let lines: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let Some(first) = lines.iter().position(|line| line["type"] == "fault") else {
+        return "undisturbed".to_owned();
+    };
+    let of_seat = |kind: &str| {
+        lines[first..].iter().filter(|line| line["type"] == kind && line["seat"] == 0).count()
+    };
+    match (of_seat("fallback"), of_seat("request")) {
+        _ if played["ended_by"] == "aborted" => "broken off",
+        (0, 0) => "ends at once",
+        (0, _) => "it is asked again",
+        (1, _) => "the referee makes a move for it",
+        (_, _) => "the referee plays for it",
+    }
+    .to_owned()
+}
+
+/// What the honest bot lost by it, if anything.
+fn complaints_of_the_other(record: &str, has_won: bool, played: &Value) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if has_won && played["scores"][1] != 1.0 {
+        complaints.push(format!("the honest bot did not win: {}", played["scores"]));
+    }
+    let slowest = record
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| line["type"] == "answer" && line["seat"] == 1)
+        .filter_map(|line| line["took_us"].as_u64())
+        .max();
+    // It answers within a millisecond; the rest is for a machine that is busy with other rows.
+    if slowest.is_some_and(|us| us > 1_000_000) {
+        complaints.push(format!("an answer of the honest bot was billed {} us", slowest.unwrap_or_default()));
+    }
+    complaints
+}
+
+fn high_water_mark(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// The processes of a row that are there 3 s after the referee ended.
+fn left_behind(mark: &str) -> Vec<String> {
+    let wanted = format!("{MARK}={mark}");
+    let until = Instant::now() + Duration::from_secs(3);
+    loop {
+        let left: Vec<String> = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| is_marked(path, &wanted))
+            .map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default().replace('\0', " "))
+            .collect();
+        if left.is_empty() || Instant::now() >= until {
+            return left;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn is_marked(process: &Path, wanted: &str) -> bool {
+    fs::read(process.join("environ"))
+        .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes()))
+}
+
+fn write(rows: &BTreeMap<usize, Row>) -> String {
+    let headings = ["bot", "policy", "faults", "seat", "how the match goes on", "result", "scores"];
+    let mut text = "# What hostile bots get\n\n\
+        Made by the test `hostile` from real matches of checkers: the hostile bot in seat 0 against an honest one, 2 s a\n\
+        move. In every row the honest bot keeps its time and its points, the referee stays below 64 MiB, the record\n\
+        verifies, and 3 s after the end no process of the bot is left: the process group is ended and, on Linux, what\n\
+        has left the group for a session of its own, too. `UPDATE=1 cargo test --test hostile` writes this page anew.\n\n"
+        .to_owned();
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    text.push_str(&line(&headings.map(str::to_owned)));
+    text.push_str(&line(&headings.map(|_| "---".to_owned())));
+    rows.values().for_each(|row| text.push_str(&line(&row.cells)));
+    text
+}
