@@ -496,12 +496,15 @@ impl Match {
         if self.player(seat).gone {
             return;
         }
-        self.log.line("stray", stamp.at).number("seat", seat.0).word("code", code.as_str()).end_line();
         self.tell_error(seat, turn, code, message.to_owned(), None);
         let player = self.player(seat);
-        player.strays += 1;
-        if player.strays > limits::STRAYS {
-            player.strays = 0;
+        player.strays = player.strays.saturating_add(1);
+        let strays = player.strays;
+        // One fault a match: beyond that, what a stream may send between two requests is the limit.
+        if strays <= limits::STRAYS + 1 {
+            self.log.line("stray", stamp.at).number("seat", seat.0).word("code", code.as_str()).end_line();
+        }
+        if strays == limits::STRAYS + 1 {
             let detail = "more than 20 messages out of their state";
             self.count_fault(stamp, seat, None, FaultCode::Protocol, Some(detail));
             let fault =

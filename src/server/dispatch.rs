@@ -47,10 +47,17 @@ impl Lane {
         }
         match line {
             Line::Text([]) => {}
-            Line::Text(text) => match incoming::read(text) {
-                (address, Ok(message)) => self.handle_message(key, address, message, now),
+            Line::Text(text) => match incoming::read(text, session.role == Role::Host { may_open: true }) {
+                (_, Ok(message)) => self.handle_message(key, message, now),
                 (address, Err(Unreadable::Malformed(what))) => {
                     self.handle_broken(key, &address, FaultCode::Malformed, &what, now);
+                }
+                (address, Err(Unreadable::MalformedAside(what))) => {
+                    self.handle_stray(key, &address, ErrorCode::Malformed, &what, now);
+                }
+                (address, Err(Unreadable::NotAllowed)) => {
+                    let message = "only a host that was told `may_open` opens and aborts matches";
+                    self.handle_stray(key, &address, ErrorCode::NotAllowed, message, now);
                 }
                 (address, Err(Unreadable::UnknownType(kind))) => {
                     let message = format!("there is no message `{kind}`");
@@ -64,7 +71,7 @@ impl Lane {
         }
     }
 
-    fn handle_message(&mut self, key: SessionKey, address: Address<'_>, message: Incoming<'_>, now: u64) {
+    fn handle_message(&mut self, key: SessionKey, message: Incoming<'_>, now: u64) {
         let session = &mut self.sessions[key.0];
         if session.hello.is_none()
             && !matches!(message, Incoming::Hello(_) | Incoming::Bye(_) | Incoming::Pong(_))
@@ -100,10 +107,6 @@ impl Lane {
                 if let Some((game, seat)) = self.place(key, &resign.r#match, resign.seat) {
                     self.tell(game, now, Event::Resign(seat));
                 }
-            }
-            Incoming::Open(_) | Incoming::Abort(_) if session.role != (Role::Host { may_open: true }) => {
-                let message = "only a host that was told `may_open` opens and aborts matches";
-                self.handle_stray(key, &address, ErrorCode::NotAllowed, message, now);
             }
             Incoming::Open(open) => self.handle_open(key, open),
             Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {

@@ -23,20 +23,28 @@ pub(super) struct Address<'a> {
 /// Why a line is no message.
 #[derive(Debug)]
 pub(super) enum Unreadable {
-    /// Not a JSON object of the protocol.
+    /// Not a JSON object of the protocol. It stands in place of an answer.
     Malformed(String),
+    /// A message of the protocol that is no answer, with a field that does not fit.
+    MalformedAside(String),
     /// A type that the protocol does not have.
     UnknownType(String),
+    /// `open` or `abort` where they are not allowed.
+    NotAllowed,
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8]) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
+pub(super) fn read(line: &[u8], may_open: bool) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
     let mut address = Address::default();
-    let message = read_into(line, &mut address);
+    let message = read_into(line, may_open, &mut address);
     (address, message)
 }
 
-fn read_into<'a>(line: &'a [u8], address: &mut Address<'a>) -> Result<Incoming<'a>, Unreadable> {
+fn read_into<'a>(
+    line: &'a [u8],
+    may_open: bool,
+    address: &mut Address<'a>,
+) -> Result<Incoming<'a>, Unreadable> {
     let malformed = |what: &str| Unreadable::Malformed(what.to_owned());
     let text = std::str::from_utf8(line).map_err(|_| malformed("the line is not UTF-8"))?;
     if !text.trim_start().starts_with('{') {
@@ -66,15 +74,18 @@ fn read_into<'a>(line: &'a [u8], address: &mut Address<'a>) -> Result<Incoming<'
             info: None,
         }));
     }
+    let aside =
+        |error: serde_json::Error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {error}"));
     Ok(match &*kind {
-        "hello" => Incoming::Hello(serde_json::from_str(text).map_err(in_words)?),
+        "hello" => Incoming::Hello(serde_json::from_str(text).map_err(aside)?),
         "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
         "move" => Incoming::Move(serde_json::from_str(text).map_err(in_words)?),
         "accept_draw" => Incoming::AcceptDraw(serde_json::from_str(text).map_err(in_words)?),
         "resign" => Incoming::Resign(serde_json::from_str(text).map_err(in_words)?),
-        "open" => Incoming::Open(serde_json::from_str(text).map_err(in_words)?),
-        "abort" => Incoming::Abort(serde_json::from_str(text).map_err(in_words)?),
-        "pong" => Incoming::Pong(serde_json::from_str(text).map_err(in_words)?),
+        "open" | "abort" if !may_open => return Err(Unreadable::NotAllowed),
+        "open" => Incoming::Open(serde_json::from_str(text).map_err(aside)?),
+        "abort" => Incoming::Abort(serde_json::from_str(text).map_err(aside)?),
+        "pong" => Incoming::Pong(serde_json::from_str(text).map_err(aside)?),
         "bye" => Incoming::Bye(bot::Bye {}),
         other => return Err(Unreadable::UnknownType(other.chars().take(40).collect())),
     })
