@@ -83,7 +83,7 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Vec<Want>>,
     /// True: events at once instead of with the next `turn`.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub push: bool,
 }
 
@@ -120,7 +120,7 @@ pub struct Move<'a, V> {
     #[serde(borrow)]
     pub r#move: Text<'a>,
     /// Offers a draw with the move.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub offer_draw: bool,
     /// An object of at most 4 KiB: score, depth, nodes, pv, text. Recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,8 +185,15 @@ pub struct Open<V> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_fault: Option<OnFault>,
     /// True: no `ready` is asked.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub auto_ready: bool,
+}
+
+/// Reads `null` as a field that is absent.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Tells `null` from a field that is absent.
@@ -208,7 +215,7 @@ pub struct Abort<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pong {
     /// The ping's id.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub id: u64,
 }
 

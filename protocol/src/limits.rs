@@ -2,6 +2,8 @@
 
 /// Longest line from a bot, in bytes without the line break.
 pub const LINE_FROM_BOT: usize = 64 * 1024;
+/// Bytes of one line that is too long that are passed over before the connection is closed.
+pub const SKIPPED: usize = 16 * 1024 * 1024;
 /// Longest line from the referee, in bytes without the line break.
 pub const LINE_FROM_REFEREE: usize = 1024 * 1024;
 /// Lines that a stream may send between two requests, for each open match.

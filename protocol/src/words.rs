@@ -93,7 +93,7 @@ words! {
         LineTooLong = "line_too_long",
         /// The answer came after the limit.
         Timeout = "timeout",
-        /// Too much, or too often out of state; the connection is closed.
+        /// Too much since the last request; the connection is closed.
         Protocol = "protocol",
         /// Another protocol version.
         UnsupportedProtocol = "unsupported_protocol",

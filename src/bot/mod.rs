@@ -6,5 +6,5 @@ mod process;
 mod tail;
 
 pub use command::Command;
-pub use orphans::{adopt_orphans, end_orphans};
+pub use orphans::Orphanage;
 pub use process::Process;

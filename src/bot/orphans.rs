@@ -1,40 +1,49 @@
 //! What bots have started and left behind outside their process groups.
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait, waitpid};
+use std::collections::HashSet;
 
-/// Has the system hand this process what its descendants leave behind, so that [`end_orphans`] finds it.
-pub fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
-        tracing::warn!(%error, "processes that bots leave behind in sessions of their own will not be found");
-    }
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+/// Finds and ends what bots leave behind. To be made before the first bot is started.
+pub struct Orphanage {
+    /// Children that this process had before: a shell that replaced itself by us may have left some.
+    inherited: HashSet<Pid>,
 }
 
-/// Kills every child of this process. To be called when all bots have ended: what is left then was theirs.
-pub fn end_orphans() {
-    // What a killed process has started becomes our child in turn.
-    for _ in 0..1000 {
-        let children = children();
-        if children.is_empty() {
-            return;
+impl Orphanage {
+    /// Has the system hand this process what its descendants leave behind.
+    pub fn open() -> Orphanage {
+        #[cfg(target_os = "linux")]
+        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+            tracing::warn!(%error, "processes that bots leave behind in sessions of their own will not be found");
         }
-        for child in children {
-            tracing::debug!(%child, "left behind by a bot");
-            let _ = kill_process(child, Signal::KILL);
-            let _ = waitpid(Some(child), WaitOptions::empty());
+        Orphanage { inherited: children().collect() }
+    }
+
+    /// Kills every other child of this process. To be called when all bots have ended: what is left then was theirs.
+    pub fn close(self) {
+        // What a killed process has started becomes our child in turn.
+        for _ in 0..1000 {
+            let orphans: Vec<Pid> = children().filter(|child| !self.inherited.contains(child)).collect();
+            if orphans.is_empty() {
+                return;
+            }
+            for orphan in orphans {
+                tracing::debug!(%orphan, "left behind by a bot");
+                let _ = kill_process(orphan, Signal::KILL);
+                let _ = waitpid(Some(orphan), WaitOptions::empty());
+            }
         }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 }
 
 /// None where the system does not tell.
-fn children() -> Vec<Pid> {
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
+fn children() -> impl Iterator<Item = Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let lists =
         threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
-    lists
-        .flat_map(|list| {
-            list.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect::<Vec<_>>()
-        })
-        .collect()
+    let pids = |list: String| -> Vec<Pid> {
+        list.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
+    };
+    lists.flat_map(pids)
 }

@@ -17,7 +17,7 @@ pub use exit::{Exit, Failure};
 use clap::{Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
-use crate::bot;
+use crate::bot::Orphanage;
 
 /// The headless referee for programs that play board games against each other.
 #[derive(Debug, Parser)]
@@ -87,9 +87,9 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     {
         tracing::warn!(%error, "the referee stays dumpable");
     }
-    bot::adopt_orphans();
+    let orphanage = Orphanage::open();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = runtime.map_err(Failure::cannot_run)?.block_on(future);
-    bot::end_orphans();
+    orphanage.close();
     Ok(result)
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
-use crate::referee::{Event, Stamp};
+use crate::referee::{Event, Stamp, Wants};
 
 /// Any line of a record, with the fields that a reader needs to replay or show it.
 #[derive(Debug, Deserialize)]
@@ -22,6 +22,8 @@ pub struct Line<'a> {
     pub seat: Option<Seat>,
     /// The request.
     pub turn: Option<u32>,
+    /// In `restart`.
+    pub ready_ms: Option<u64>,
     /// In `ready`.
     pub nonce: Option<String>,
     /// In `answer` and `fallback`.
@@ -91,7 +93,7 @@ impl<'a> Line<'a> {
         let detail = self.detail.as_deref().unwrap_or_default();
         Some(match self.kind.as_str() {
             "start" | "request" => Event::Sent(seat),
-            "restart" => Event::Restart(seat),
+            "restart" => Event::Restart { seat, ready_ms: self.ready_ms?, wants: Wants::default() },
             "ready" => Event::Ready { seat, nonce: self.nonce.as_deref() },
             "answer" => Event::Answer {
                 seat,

@@ -73,7 +73,7 @@ impl<'a> Replay<'a> {
             let what = format!("record format {}; this program reads {}", header.format, Header::FORMAT);
             return Err(at_line(1, what));
         }
-        let count = lines.len().max(1);
+        let count = lines.len() + usize::from(!rest.is_empty());
         let cut_off = || at_line(count, "the record is cut off: it does not end with a seal".to_owned());
         let last = lines.pop().filter(|_| rest.is_empty()).ok_or_else(cut_off)?;
         let seal_line = lines.len() + 1;
@@ -84,6 +84,12 @@ impl<'a> Replay<'a> {
             at_line(seal_line, "seed and salt are 64 lower-case hex digits each".to_owned())
         })?;
         let setup = |what: String| at_line(1, what);
+        let of_clock = header.clock.iter().flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
+        let to_start = header.seats.iter().map(|seat| seat.ready_ms);
+        if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
+            // Beyond that, microseconds would not fit into 64 bits.
+            return Err(setup("times stay below 2^53 ms".to_owned()));
+        }
         let rules =
             games::find(&header.game).ok_or_else(|| setup(format!("there is no game `{}`", header.game)))?;
         if rules.meta().rules_version != header.rules {

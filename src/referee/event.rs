@@ -4,6 +4,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
+use crate::referee::Wants;
 
 /// When something happened, as the shell stamped it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,14 @@ pub enum Event<'a> {
     /// What lies in a seat's outbox is being offered to the kernel.
     Sent(Seat),
     /// Another process of the bot takes the seat, before it was ready.
-    Restart(Seat),
+    Restart {
+        /// Whose bot.
+        seat: Seat,
+        /// How long it has for `ready`, in milliseconds.
+        ready_ms: u64,
+        /// What it wants to get.
+        wants: Wants,
+    },
     /// The bot is ready.
     Ready {
         /// Whose bot.

@@ -6,6 +6,8 @@ use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
+use serde::Serialize;
+
 use crate::core::chance::{Stream, Uniform};
 use crate::core::clock::{Bank, Tick};
 use crate::core::erased::{Refused, Table};
@@ -56,6 +58,15 @@ enum Phase {
     Ended,
 }
 
+/// An event that is the match's own.
+#[derive(Serialize)]
+struct Happened {
+    kind: &'static str,
+    seat: Seat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
 /// An answer that was not accepted.
 struct Refusal<'a> {
     code: FaultCode,
@@ -71,7 +82,13 @@ impl Match {
         let clock = setup.header.clock.map(Into::into);
         let seats = setup.seating.all();
         let mut opened = Match {
-            players: seats.iter().map(|seat| Player::new(seat, clock.map(Bank::new))).collect(),
+            players: seats
+                .iter()
+                .map(|seat| {
+                    let ready_ms = setup.header.seats[seat.index()].ready_ms;
+                    Player::new(seat, clock.map(Bank::new), ready_ms * 1000)
+                })
+                .collect(),
             phase: Phase::Ready,
             deciding: seats,
             chance: None,
@@ -206,16 +223,12 @@ impl Match {
         let of_seat = |player: &Player| match self.phase {
             Phase::Ended => None,
             _ if player.sealed.is_some() => None,
-            Phase::Ready => player.started.map(|at| at + self.ready_limit(player.seat)),
+            Phase::Ready => player.started.map(|at| at + player.ready_limit),
             Phase::Play => player.request?.since?.deadline,
         };
         // An answer at the deadline is still in time.
         let passed = self.players.iter().filter_map(of_seat).map(|at| at + 1);
         passed.chain(self.resume).min()
-    }
-
-    fn ready_limit(&self, seat: Seat) -> u64 {
-        self.setup.header.seats[seat.index()].ready_ms * 1000
     }
 
     fn margin(&self) -> u64 {
@@ -229,10 +242,13 @@ impl Match {
         }
         match event {
             Event::Sent(seat) => self.sent(stamp, seat),
-            Event::Restart(seat) => {
+            Event::Restart { seat, ready_ms, wants } => {
                 if self.awaits_ready(seat) {
-                    self.log.line("restart", stamp.at).number("seat", seat.0).end_line();
+                    let mut line = self.log.line("restart", stamp.at);
+                    line.number("seat", seat.0).number("ready_ms", ready_ms).end_line();
+                    self.setup.wants[seat.index()] = wants;
                     let player = self.player(seat);
+                    player.ready_limit = ready_ms * 1000;
                     player.started = None;
                     player.outbox.clear();
                     self.write_start(seat);
@@ -298,6 +314,9 @@ impl Match {
     }
 
     fn ready(&mut self, stamp: Stamp, seat: Seat, nonce: Option<&str>) {
+        if self.phase == Phase::Ready {
+            self.expire(stamp, seat);
+        }
         if self.phase != Phase::Ready || self.player(seat).sealed.is_some() {
             return self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once");
         }
@@ -375,11 +394,13 @@ impl Match {
         let info = info.filter(|info| {
             let player = self.player(seat);
             player.info_bytes += info.len();
-            let fits = info.len() <= limits::INFO && player.info_bytes <= limits::INFO_PER_MATCH;
+            let fits = info.starts_with('{')
+                && info.len() <= limits::INFO
+                && player.info_bytes <= limits::INFO_PER_MATCH;
             if !fits {
                 player.info_bytes -= info.len();
                 let message =
-                    "`info` is at most 4 KiB an answer and 1 MiB a match; it is not kept, the move stands";
+                    "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
                 self.tell_error(seat, Some(turn), ErrorCode::InfoDropped, message.to_owned(), None);
             }
             fits
@@ -534,7 +555,7 @@ impl Match {
             return;
         }
         if self.phase == Phase::Ready {
-            let limit = self.ready_limit(seat);
+            let limit = player.ready_limit;
             if player.started.is_some_and(|at| stamp.at > at + limit) {
                 let detail = format!("{NOT_READY} within {} ms", limit / 1000);
                 self.count_fault(stamp, seat, None, FaultCode::NoStart, Some(&detail));
@@ -798,9 +819,8 @@ impl Match {
             && !matches!(self.table.turn(), Turn::Over(_))
         {
             self.offer = Some(seat);
-            self.tell_event(stamp, |_, out| {
-                json::write_value(out, &serde_json::json!({"kind": "draw_offered", "seat": seat}));
-            });
+            let event = Happened { kind: "draw_offered", seat, reason: None };
+            self.tell_event(stamp, |_, out| json::write_value(out, &event));
         }
         by_referee
     }
@@ -844,7 +864,7 @@ impl Match {
                 if deciding {
                     player.sealed = Some(Sealed::Referee);
                 }
-                let event = serde_json::json!({"kind": "out", "seat": seat, "reason": exit.reason()});
+                let event = Happened { kind: "out", seat, reason: Some(exit.reason()) };
                 self.tell_event(stamp, |_, out| json::write_value(out, &event));
             }
         }

@@ -107,6 +107,8 @@ pub(super) struct Player {
     pub(super) held: Vec<u8>,
     pub(super) next_turn: u32,
     pub(super) next_event: u32,
+    /// From `start` to `ready`, in microseconds.
+    pub(super) ready_limit: u64,
     /// When `start` was offered.
     pub(super) started: Option<Tick>,
     pub(super) bank: Option<Bank>,
@@ -130,13 +132,14 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(seat: Seat, bank: Option<Bank>) -> Player {
+    pub(super) fn new(seat: Seat, bank: Option<Bank>, ready_limit: u64) -> Player {
         Player {
             seat,
             outbox: Vec::new(),
             held: Vec::new(),
             next_turn: 0,
             next_event: 0,
+            ready_limit,
             started: None,
             bank,
             request: None,

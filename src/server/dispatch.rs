@@ -9,20 +9,20 @@ use serde_json::value::RawValue;
 use crate::core::seat::Seat;
 use crate::referee::{Event, Wants};
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
-use crate::server::lane::{Lane, MatchKey, Notice};
+use crate::server::lane::{Lane, MatchKey, Notice, SAID_BYE};
 use crate::server::session::{BotHello, Role, SessionKey};
 use crate::transport::{Line, Lines};
 
 impl Lane {
     /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
-        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        let Some(session) = self.sessions.get_mut(key) else { return };
         // The lines are lent out: handling them changes the session.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
         session.has_lines = false;
         while let Some(line) = lines.next_line() {
             self.handle_line(key, line, now);
-            let Some(session) = self.sessions.get(key.0).filter(|session| session.stream.is_some()) else {
+            let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
                 return;
             };
             if session.has_lines {
@@ -30,11 +30,11 @@ impl Lane {
                 break;
             }
         }
-        self.sessions[key.0].lines = lines;
+        self.sessions[key].lines = lines;
     }
 
     fn handle_line(&mut self, key: SessionKey, line: Line<'_>, now: u64) {
-        let session = &mut self.sessions[key.0];
+        let session = &mut self.sessions[key];
         let bytes = match line {
             Line::Text(text) => text.len(),
             Line::TooLong => limits::LINE_FROM_BOT,
@@ -42,8 +42,7 @@ impl Lane {
         if !session.count_line(bytes) {
             let message = "more than 64 lines or 128 KiB for each open match since the last request";
             session.refuse(ErrorCode::Protocol, message.to_owned(), None, None);
-            self.dismiss(key, message);
-            return self.lose(key, now, FaultCode::Protocol, message);
+            return self.lose(key, now, (FaultCode::Protocol, message), Some(message));
         }
         match line {
             Line::Text([]) => {}
@@ -72,7 +71,7 @@ impl Lane {
     }
 
     fn handle_message(&mut self, key: SessionKey, message: Incoming<'_>, now: u64) {
-        let session = &mut self.sessions[key.0];
+        let session = &mut self.sessions[key];
         if session.hello.is_none()
             && !matches!(message, Incoming::Hello(_) | Incoming::Bye(_) | Incoming::Pong(_))
         {
@@ -81,7 +80,7 @@ impl Lane {
         }
         match message {
             Incoming::Hello(hello) => self.greet(key, hello, now),
-            Incoming::Bye(_) => self.lose(key, now, FaultCode::Disconnected, "it said `bye`"),
+            Incoming::Bye(_) => self.lose(key, now, (FaultCode::Disconnected, SAID_BYE), None),
             Incoming::Pong(_) => {}
             Incoming::Ready(ready) => {
                 if let Some((game, seat)) = self.place(key, &ready.r#match, ready.seat) {
@@ -92,10 +91,6 @@ impl Lane {
                 let Some((game, seat)) = self.place(key, &answer.r#match, answer.seat) else { return };
                 let (turn, text, offer_draw) = (answer.turn, &*answer.r#move, answer.offer_draw);
                 let info = answer.info.map(RawValue::get);
-                if info.is_some_and(|info| !info.starts_with('{')) {
-                    let what = "`info` is an object";
-                    return self.tell(game, now, broken(seat, Some(turn), FaultCode::Malformed, what));
-                }
                 self.tell(game, now, Event::Answer { seat, turn, text, offer_draw, info });
             }
             Incoming::AcceptDraw(answer) => {
@@ -117,7 +112,7 @@ impl Lane {
     }
 
     fn greet(&mut self, key: SessionKey, hello: bot::Hello, now: u64) {
-        let session = &mut self.sessions[key.0];
+        let session = &mut self.sessions[key];
         if session.hello.is_some() {
             let message = "`hello` comes once".to_owned();
             return session.refuse(ErrorCode::OutOfState, message, None, None);
@@ -129,8 +124,7 @@ impl Lane {
                 referee_protocol::PROTOCOL
             );
             session.refuse(ErrorCode::UnsupportedProtocol, message.clone(), None, None);
-            self.dismiss(key, &message);
-            return self.lose(key, now, FaultCode::NoStart, &message);
+            return self.lose(key, now, (FaultCode::NoStart, &message), Some(&message));
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
         if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
@@ -158,7 +152,7 @@ impl Lane {
     }
 
     fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>) {
-        let session = &mut self.sessions[key.0];
+        let session = &mut self.sessions[key];
         let id = open.id.clone();
         if id.as_ref().is_some_and(|id| id.len() > limits::OPEN_ID) {
             let message = format!("`id` has at most {} bytes", limits::OPEN_ID);
@@ -190,12 +184,7 @@ impl Lane {
                     Some(seat) => format!("seat {seat} of this match is not yours"),
                     None => "`seat` is missing: several seats of this match are yours".to_owned(),
                 };
-                self.sessions[key.0].refuse(
-                    ErrorCode::UnknownSeat,
-                    message,
-                    None,
-                    Some(match_id.to_string()),
-                );
+                self.sessions[key].refuse(ErrorCode::UnknownSeat, message, None, Some(match_id.to_string()));
                 None
             }
             _ => {
@@ -208,7 +197,7 @@ impl Lane {
     fn refuse_match(&mut self, key: SessionKey, match_id: &str) {
         let shown: String = match_id.chars().take(40).collect();
         let message = format!("there is no match `{shown}` on this connection, or it has ended");
-        self.sessions[key.0].refuse(ErrorCode::UnknownMatch, message, None, Some(shown));
+        self.sessions[key].refuse(ErrorCode::UnknownMatch, message, None, Some(shown));
     }
 
     /// The seat that an address names, where it is the sender's.
@@ -233,8 +222,10 @@ impl Lane {
         what: &str,
         now: u64,
     ) {
-        if self.sessions[key.0].hello.is_none() {
-            return self.sessions[key.0].refuse(ErrorCode::Malformed, what.to_owned(), None, None);
+        let error =
+            if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
+        if self.sessions[key].hello.is_none() {
+            return self.sessions[key].refuse(error, what.to_owned(), None, None);
         }
         if let Some(turn) = address.turn
             && let Some((game, seat)) = self.addressed(key, address)
@@ -242,18 +233,17 @@ impl Lane {
             return self.tell(game, now, broken(seat, Some(turn), code, what));
         }
         let mut open = self.open_requests(key);
-        let (first, second) = (open.next(), open.next());
+        let only = open.next().filter(|_| open.next().is_none());
         drop(open);
-        match (first, second) {
-            (Some((game, seat)), None) => self.tell(game, now, broken(seat, None, code, what)),
-            _ => {
-                let error = if code == FaultCode::LineTooLong {
-                    ErrorCode::LineTooLong
-                } else {
-                    ErrorCode::Malformed
-                };
-                self.handle_stray(key, address, error, what, now);
-            }
+        // A line that names another match or seat is not in place of this answer.
+        let only = only.filter(|&(game, seat)| {
+            let id = &self.matches[game.0].play.setup().header.r#match;
+            address.match_id.as_ref().is_none_or(|named| **named == **id)
+                && address.seat.is_none_or(|named| named == seat.0)
+        });
+        match only {
+            Some((game, seat)) => self.tell(game, now, broken(seat, None, code, what)),
+            None => self.handle_stray(key, address, error, what, now),
         }
     }
 
@@ -266,14 +256,14 @@ impl Lane {
         message: &str,
         now: u64,
     ) {
-        let session = &self.sessions[key.0];
+        let session = &self.sessions[key];
         let only = session.seats.first().copied().filter(|_| session.seats.len() == 1);
         match self.addressed(key, address).or(only) {
             Some((game, seat)) => self.tell(game, now, Event::Stray { seat, code, message }),
             None => {
                 let id = address.id.as_ref().map(ToString::to_string);
                 let match_id = address.match_id.as_ref().map(|id| id.chars().take(40).collect());
-                self.sessions[key.0].refuse(code, message.to_owned(), id, match_id);
+                self.sessions[key].refuse(code, message.to_owned(), id, match_id);
             }
         }
     }

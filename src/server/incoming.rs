@@ -50,8 +50,7 @@ fn read_into<'a>(
     if !text.trim_start().starts_with('{') {
         return Err(malformed("the line is not a JSON object"));
     }
-    let in_words =
-        |error: serde_json::Error| Unreadable::Malformed(format!("the line cannot be read: {error}"));
+    let in_words = |error| Unreadable::Malformed(format!("the line cannot be read: {}", in_short(&error)));
     let mut top = TopLevel { address, kind: None, answer: None, is_plain: true };
     let mut reader = serde_json::Deserializer::from_str(text);
     (&mut top).deserialize(&mut reader).map_err(in_words)?;
@@ -74,8 +73,7 @@ fn read_into<'a>(
             info: None,
         }));
     }
-    let aside =
-        |error: serde_json::Error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {error}"));
+    let aside = |error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {}", in_short(&error)));
     Ok(match &*kind {
         "hello" => Incoming::Hello(serde_json::from_str(text).map_err(aside)?),
         "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
@@ -89,6 +87,16 @@ fn read_into<'a>(
         "bye" => Incoming::Bye(bot::Bye {}),
         other => return Err(Unreadable::UnknownType(other.chars().take(40).collect())),
     })
+}
+
+/// The error without most of what it quotes: others get to read it.
+fn in_short(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let mut shown: String = text.chars().take(160).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// A value that matters here, or any other.

@@ -18,12 +18,14 @@ use crate::core::erased::Table;
 use crate::core::seat::Seat;
 use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
-use crate::server::session::{Role, Session, SessionKey};
+use crate::server::session::{Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
 use crate::transport::Stream;
 
 /// How a process ends that has done nothing wrong.
 const LEFT: &str = "status 0";
+/// What becomes of a bot that leaves with a word.
+pub(super) const SAID_BYE: &str = "it said `bye`";
 
 /// A match of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,7 +100,7 @@ enum Due {
 /// The matches and streams that one thread serves.
 pub struct Lane {
     start: Instant,
-    pub(super) sessions: Slab<Session>,
+    pub(super) sessions: Sessions,
     pub(super) matches: Slab<Running>,
     pub(super) by_id: HashMap<String, MatchKey>,
     wakes: Arc<Wakes>,
@@ -127,7 +129,7 @@ impl Lane {
     pub fn new() -> Lane {
         Lane {
             start: now(),
-            sessions: Slab::new(),
+            sessions: Sessions::default(),
             matches: Slab::new(),
             by_id: HashMap::new(),
             wakes: Arc::default(),
@@ -148,16 +150,17 @@ impl Lane {
 
     /// Adds a stream and greets it. It has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
-        let until = self.now() + hello_limit.as_micros() as u64;
-        let entry = self.sessions.vacant_entry();
-        let key = SessionKey(entry.key());
-        let session = entry.insert(Session::new(key, role, stream, until, self.wakes.clone()));
-        session.say(&message::FromReferee::Hello(message::Hello {
-            protocol: referee_protocol::PROTOCOL,
-            server: crate::SERVER.to_owned(),
-            auth: message::Auth::None,
-            may_open: role == Role::Host { may_open: true },
-        }));
+        let (hello, wakes) = ((self.now(), hello_limit), self.wakes.clone());
+        let key = self.sessions.insert(|key| {
+            let mut session = Session::new(key, role, stream, hello, wakes);
+            session.say(&message::FromReferee::Hello(message::Hello {
+                protocol: referee_protocol::PROTOCOL,
+                server: crate::SERVER.to_owned(),
+                auth: message::Auth::None,
+                may_open: role == Role::Host { may_open: true },
+            }));
+            session
+        });
         self.dirty.push(key);
         // The first look registers the stream with the reactor.
         self.ready.push(key);
@@ -171,19 +174,19 @@ impl Lane {
 
     /// What a bot said of itself, once it has.
     pub fn hello(&self, session: SessionKey) -> Option<&super::BotHello> {
-        self.sessions.get(session.0)?.hello.as_ref()
+        self.sessions.get(session)?.hello.as_ref()
     }
 
     /// Ends a session: what waits for it is written as far as it is taken, then the stream is closed.
     pub fn forget(&mut self, session: SessionKey) {
-        if let Some(mut session) = self.sessions.try_remove(session.0) {
+        if let Some(mut session) = self.sessions.remove(session) {
             session.write(0);
         }
     }
 
     /// Says `bye`.
     pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
-        if let Some(open) = self.sessions.get_mut(session.0) {
+        if let Some(open) = self.sessions.get_mut(session) {
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
             let now = now().duration_since(self.start).as_micros() as u64;
             open.write(now);
@@ -192,7 +195,7 @@ impl Lane {
 
     /// Refuses what a session asked for.
     pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
-        if let Some(open) = self.sessions.get_mut(session.0) {
+        if let Some(open) = self.sessions.get_mut(session) {
             open.refuse(code, message, id, None);
             self.dirty.push(session);
         }
@@ -200,12 +203,12 @@ impl Lane {
 
     /// Whether a session can still be reached.
     pub fn is_live(&self, session: SessionKey) -> bool {
-        self.sessions.get(session.0).is_some_and(|session| session.stream.is_some())
+        self.sessions.get(session).is_some_and(|session| session.stream.is_some())
     }
 
     /// Waits until a session has taken all that was said to it.
     pub async fn drained(&mut self, session: SessionKey, patience: Duration) {
-        let drained = poll_fn(|cx| match self.sessions.get_mut(session.0) {
+        let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
             Some(open) if open.stream.is_some() && open.has_output() => {
                 self.wakes.attach(cx.waker());
                 open.write(0);
@@ -233,7 +236,7 @@ impl Lane {
         self.by_id.insert(id, key);
         for (seat, place) in (0..).map(Seat).zip(&places) {
             match place {
-                Ok(session) => self.sessions[session.0].seats.push((key, seat)),
+                Ok(session) => self.join(*session, key, seat),
                 Err((code, detail)) => self.tell(key, opened.0, Event::Gone { seat, code: *code, detail }),
             }
         }
@@ -241,15 +244,25 @@ impl Lane {
         key
     }
 
+    fn join(&mut self, session: SessionKey, key: MatchKey, seat: Seat) {
+        if let Some(session) = self.sessions.get_mut(session) {
+            // The seats of a match come one after the other.
+            session.matches += u32::from(session.seats.last().is_none_or(|&(last, _)| last != key));
+            session.seats.push((key, seat));
+        }
+    }
+
     /// Fills a seat that waits for another process of its bot.
-    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: Place) {
+    /// The process has `ready_ms` for `ready`.
+    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: Place, ready_ms: u64) {
         let now = self.now();
         let Some(running) = self.matches.get_mut(key.0) else { return };
         match place {
             Ok(session) => {
                 running.places[seat.index()] = Some(session);
-                self.sessions[session.0].seats.push((key, seat));
-                self.tell(key, now, Event::Restart(seat));
+                self.join(session, key, seat);
+                let wants = self.hello(session).map(|hello| hello.wants).unwrap_or_default();
+                self.tell(key, now, Event::Restart { seat, ready_ms, wants });
             }
             Err((code, detail)) => self.tell(key, now, Event::Gone { seat, code, detail: &detail }),
         }
@@ -300,14 +313,14 @@ impl Lane {
         let started = self.now();
         self.lag += self.away.take().map_or(0, |since| started - since);
         while let Poll::Ready(Some((key, status))) = self.exits.1.poll_recv(cx) {
-            if let Some(session) = self.sessions.get_mut(key.0) {
+            if let Some(session) = self.sessions.get_mut(key) {
                 session.exited = Some(status);
                 session.drain();
                 ready.push(key);
             }
         }
-        for key in &ready {
-            if let Some(session) = self.sessions.get_mut(key.0) {
+        for &key in &ready {
+            if let Some(session) = self.sessions.get_mut(key) {
                 session.read(started);
             }
         }
@@ -324,7 +337,7 @@ impl Lane {
             self.lag += (stamp - at).saturating_sub(2_000);
             match due {
                 Due::Session(key) => {
-                    if let Some(session) = self.sessions.get_mut(key.0) {
+                    if let Some(session) = self.sessions.get_mut(key) {
                         session.alarm = None;
                     }
                     self.look_at(key, stamp);
@@ -342,7 +355,7 @@ impl Lane {
         let opened = running.opened.0;
         if running.play.deadline().is_some_and(|at| opened + at.0 <= stamp) {
             for session in running.places.clone().into_iter().flatten() {
-                if let Some(session) = self.sessions.get_mut(session.0) {
+                if let Some(session) = self.sessions.get_mut(session) {
                     session.drain();
                 }
                 self.handle_lines(session, stamp);
@@ -372,7 +385,7 @@ impl Lane {
     /// Looks whether a session is over, and when to look again.
     pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
         let asked = self.open_requests(key).next().is_some();
-        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        let Some(session) = self.sessions.get_mut(key) else { return };
         if session.has_output() {
             self.dirty.push(key);
         }
@@ -380,7 +393,7 @@ impl Lane {
             return;
         }
         if let Some((code, detail)) = session.over(now, asked) {
-            return self.lose(key, now, code, &detail);
+            return self.lose(key, now, (code, &detail), None);
         }
         let Some(due) = session.deadline().map(|due| if due <= now { now + 1_000_000 } else { due }) else {
             return;
@@ -393,14 +406,22 @@ impl Lane {
 
     /// The open requests of a session.
     pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
-        let seats = self.sessions.get(key.0).map_or(&[][..], |session| &session.seats);
+        let seats = self.sessions.get(key).map_or(&[][..], |session| &session.seats);
         seats.iter().copied().filter(|&(key, seat)| self.matches[key.0].play.open_request(seat).is_some())
     }
 
-    /// A session is over: its matches are told.
-    pub(super) fn lose(&mut self, key: SessionKey, now: u64, code: FaultCode, detail: &str) {
-        let Some(session) = self.sessions.get_mut(key.0) else { return };
-        let left_properly = code == FaultCode::Exited && detail == LEFT && session.has_played;
+    /// A session is over: its matches are told. `farewell` goes out last.
+    pub(super) fn lose(
+        &mut self,
+        key: SessionKey,
+        now: u64,
+        (code, detail): (FaultCode, &str),
+        farewell: Option<&str>,
+    ) {
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        let left_properly = session.has_played
+            && session.role == Role::Process
+            && [(FaultCode::Exited, LEFT), (FaultCode::Disconnected, SAID_BYE)].contains(&(code, detail));
         let mut waiting = Vec::new();
         let is_host = session.role != Role::Process;
         for (key, seat) in session.seats.clone() {
@@ -420,8 +441,12 @@ impl Lane {
             // Its input may have ended while it still reads.
             self.flush(now);
         }
-        let Some(session) = self.sessions.get_mut(key.0) else { return };
+        let Some(session) = self.sessions.get_mut(key) else { return };
         session.seats.clear();
+        session.matches = 0;
+        if let Some(reason) = farewell {
+            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
+        }
         session.write(now);
         session.stream = None;
         self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting });
@@ -440,7 +465,7 @@ impl Lane {
         }
         let mut dirty = std::mem::take(&mut self.dirty);
         for key in dirty.drain(..) {
-            if let Some(session) = self.sessions.get_mut(key.0) {
+            if let Some(session) = self.sessions.get_mut(key) {
                 session.write(stamp);
                 if session.deadline().is_some() {
                     // Rare: a stream that is blocked, closed or new.
@@ -462,7 +487,7 @@ impl Lane {
             let is_asking = running.play.is_asking(seat);
             running.play.handle(stamp, Event::Sent(seat));
             let outbox = running.play.outbox(seat);
-            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key.0)) {
+            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
                 if is_asking {
                     session.chatter = (0, 0);
                 }
@@ -489,8 +514,10 @@ impl Lane {
         let Running { mut play, places, .. } = self.matches.remove(key.0);
         self.by_id.remove(&play.setup().header.r#match);
         for session in places.into_iter().flatten() {
-            if let Some(session) = self.sessions.get_mut(session.0) {
+            if let Some(session) = self.sessions.get_mut(session) {
+                let before = session.seats.len();
                 session.seats.retain(|&(of, _)| of != key);
+                session.matches -= u32::from(session.seats.len() < before);
                 session.has_played = true;
             }
         }

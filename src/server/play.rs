@@ -368,10 +368,13 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             }
             Notice::Greeted(session) => {
                 let entrant = self.entrants.iter_mut().find(|entrant| entrant.session == Some(session));
-                for (key, seat) in
-                    entrant.map(|entrant| std::mem::take(&mut entrant.waiting)).unwrap_or_default()
-                {
-                    self.lane.seat(key, seat, Ok(session));
+                let waiting = entrant.map(|entrant| {
+                    entrant.is_fresh &= entrant.waiting.is_empty();
+                    std::mem::take(&mut entrant.waiting)
+                });
+                let ready_ms = self.play.run.terms.first_ready_ms;
+                for (key, seat) in waiting.unwrap_or_default() {
+                    self.lane.seat(key, seat, Ok(session), ready_ms);
                 }
             }
             Notice::Gone { session, code, detail, waiting } => {
@@ -393,6 +396,7 @@ impl<F: FnMut(Step<'_>)> Table<F> {
                             key,
                             seat,
                             Err(entrant.failed.clone().unwrap_or((code, String::new()))),
+                            0,
                         );
                     }
                 } else if let Some(process) = entrant.process.take() {

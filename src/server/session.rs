@@ -1,12 +1,15 @@
 //! One stream and who is at its other end.
 
 use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
+use slab::Slab;
 
 use crate::core::json;
 use crate::core::seat::Seat;
@@ -17,7 +20,41 @@ use crate::transport::{Lines, Progress, Stream};
 
 /// A session of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionKey(pub(super) usize);
+pub struct SessionKey {
+    index: usize,
+    /// News of a session may come when it is over: another one in its place must not get them.
+    serial: u64,
+}
+
+/// The sessions of a lane.
+#[derive(Default)]
+pub(super) struct Sessions {
+    slab: Slab<(u64, Session)>,
+    opened: u64,
+}
+
+impl Sessions {
+    pub(super) fn insert(&mut self, make: impl FnOnce(SessionKey) -> Session) -> SessionKey {
+        self.opened += 1;
+        let entry = self.slab.vacant_entry();
+        let key = SessionKey { index: entry.key(), serial: self.opened };
+        entry.insert((self.opened, make(key)));
+        key
+    }
+
+    pub(super) fn get(&self, key: SessionKey) -> Option<&Session> {
+        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, session)| session)
+    }
+
+    pub(super) fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
+        self.slab.get_mut(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, session)| session)
+    }
+
+    pub(super) fn remove(&mut self, key: SessionKey) -> Option<Session> {
+        self.get(key)?;
+        Some(self.slab.remove(key.index).1)
+    }
+}
 
 /// Who is at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +89,29 @@ pub struct BotHello {
 const GRACE: u64 = 100_000;
 /// Reads in a row from one stream, so that a busy one does not keep the others waiting.
 const READS: usize = 2;
+/// Reads in a row from a stream that is looked at for the last time: more than a pipe holds.
+const DRAINS: usize = 16;
+
+impl Index<SessionKey> for Sessions {
+    type Output = Session;
+    fn index(&self, key: SessionKey) -> &Session {
+        self.get(key).unwrap_or_else(|| unreachable!("asked for only while its lines are handled"))
+    }
+}
+
+impl IndexMut<SessionKey> for Sessions {
+    fn index_mut(&mut self, key: SessionKey) -> &mut Session {
+        self.get_mut(key).unwrap_or_else(|| unreachable!("asked for only while its lines are handled"))
+    }
+}
 
 pub(super) struct Session {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,
     /// The seats that it holds.
     pub(super) seats: Vec<(MatchKey, Seat)>,
+    /// In how many matches.
+    pub(super) matches: u32,
     /// Whether a match has ended on it.
     pub(super) has_played: bool,
     /// None once the session is over.
@@ -71,6 +125,7 @@ pub(super) struct Session {
     pub(super) alarm: Option<u64>,
     /// When the time for `hello` is up.
     pub(super) hello_until: Option<u64>,
+    hello_limit: Duration,
     /// When the stream ended, and how.
     closed: Option<(u64, &'static str)>,
     /// How its process ended.
@@ -83,11 +138,12 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// `now` in microseconds; the other end has `hello_limit` to say `hello`.
     pub(super) fn new(
         key: SessionKey,
         role: Role,
         stream: Stream,
-        hello_until: u64,
+        (now, hello_limit): (u64, Duration),
         wakes: Arc<Wakes>,
     ) -> Session {
         let signal = StreamWaker::new(key, wakes);
@@ -95,13 +151,15 @@ impl Session {
             role,
             hello: None,
             seats: Vec::new(),
+            matches: 0,
             has_played: false,
             stream: Some(stream),
             lines: Lines::new(limits::LINE_FROM_BOT),
             has_lines: false,
             chatter: (0, 0),
             alarm: None,
-            hello_until: Some(hello_until),
+            hello_until: Some(now + hello_limit.as_micros() as u64),
+            hello_limit,
             closed: None,
             exited: None,
             out: VecDeque::new(),
@@ -160,7 +218,7 @@ impl Session {
     /// Reads what is there at the last moment, whether it was reported or not.
     pub(super) fn drain(&mut self) {
         let Some(stream) = &mut self.stream else { return };
-        for _ in 0..READS {
+        for _ in 0..DRAINS {
             if !matches!(stream.try_read(&mut self.lines), Ok(Progress::Read)) {
                 return;
             }
@@ -206,7 +264,7 @@ impl Session {
 
     /// Counts a line. False when there were too many since the last request.
     pub(super) fn count_line(&mut self, bytes: usize) -> bool {
-        let open = self.seats.len().max(1) as u32;
+        let open = self.matches.max(1);
         self.chatter.0 += 1;
         self.chatter.1 = self.chatter.1.saturating_add(bytes as u32 + 1);
         self.chatter.0 <= limits::LINES_BETWEEN_REQUESTS.saturating_mul(open)
@@ -228,7 +286,7 @@ impl Session {
     /// Why the session is over, if it is. `asked` tells whether a request is open on it.
     pub(super) fn over(&self, now: u64, asked: bool) -> Option<(FaultCode, String)> {
         self.stream.as_ref()?;
-        let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.seats.len();
+        let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
         if let Some(status) = &self.exited {
             Some((FaultCode::Exited, status.clone()))
         } else if let Some((since, how)) = self.closed
@@ -236,9 +294,11 @@ impl Session {
         {
             Some((FaultCode::Disconnected, how.to_owned()))
         } else if self.hello_until.is_some_and(|until| now >= until) {
-            Some((FaultCode::NoStart, format!("no `hello` within {} ms", limits::HELLO_MS)))
+            Some((FaultCode::NoStart, format!("no `hello` within {} ms", self.hello_limit.as_millis())))
         } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked {
             Some((FaultCode::Stalled, format!("it took nothing for {} ms", limits::STALLED_MS)))
+        } else if self.lines.skipped() > limits::SKIPPED {
+            Some((FaultCode::Protocol, format!("a line of more than {} bytes", limits::SKIPPED)))
         } else if self.out.len() > waits {
             Some((FaultCode::Stalled, format!("more than {waits} bytes wait for it")))
         } else {

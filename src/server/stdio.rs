@@ -224,11 +224,11 @@ impl Server {
         self.lane.open(setup, table, vec![Ok(self.session); seating.seats()]);
         self.opened += 1;
         self.open += 1;
-        self.is_first = false;
         Ok(())
     }
 
     fn keep(&mut self, finished: Finished) -> io::Result<()> {
+        self.is_first = false;
         match finished.ending.ranks {
             Some(_) => self.played.matches += 1,
             None => self.played.aborted += 1,

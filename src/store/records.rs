@@ -1,8 +1,8 @@
 //! A folder of records.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder that takes one file a match.
@@ -33,7 +33,8 @@ impl Records {
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<PathBuf> {
         let path = self.0.join(format!("{match_id}.jsonl"));
         let unfinished = self.0.join(format!("{match_id}.jsonl.part"));
-        let mut file = File::create(&unfinished)?;
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         file.write_all(record)?;
         fs::rename(&unfinished, &path)?;
         Ok(path)

@@ -22,8 +22,9 @@ pub struct Lines {
     start: usize,
     /// Up to where there is no line break.
     scanned: usize,
-    /// Whether the rest of a line that is too long is being passed over.
+    /// Whether the rest of a line that is too long is being passed over, and how much of it was.
     skipping: bool,
+    skipped: usize,
     /// Whether nothing has been handed out yet.
     fresh: bool,
     longest: usize,
@@ -38,6 +39,7 @@ impl Lines {
             start: 0,
             scanned: 0,
             skipping: false,
+            skipped: 0,
             fresh: true,
             longest,
             read: *READ.start(),
@@ -60,6 +62,11 @@ impl Lines {
         Ok((got, is_full))
     }
 
+    /// How many bytes of a line that is too long, and not yet over, have been passed over.
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
     fn compact(&mut self) {
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -80,9 +87,11 @@ impl Lines {
             let Some(offset) = line_break else {
                 self.scanned = self.buffer.len();
                 if self.skipping {
+                    self.skipped += self.scanned - self.start;
                     self.start = self.scanned;
                 } else if self.scanned - self.start > self.longest + 1 {
                     self.skipping = true;
+                    self.skipped = self.scanned - self.start;
                     self.start = self.scanned;
                     self.fresh = false;
                     return Some(Line::TooLong);
@@ -93,6 +102,7 @@ impl Lines {
             self.start = end + 1;
             self.scanned = end + 1;
             if std::mem::take(&mut self.skipping) {
+                self.skipped = 0;
                 continue;
             }
             let mut line = &self.buffer[start..end];
