@@ -1,0 +1,73 @@
+//! What the README says works.
+
+use std::fs;
+use std::process::Command;
+
+fn readme() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
+}
+
+/// The fenced blocks of a language.
+fn fences(text: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    text.split(&opening).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
+}
+
+/// The arguments of the command lines of the README that run the referee.
+fn commands() -> Vec<Vec<String>> {
+    let shell = fences(&readme(), "sh").concat();
+    let ours = shell.lines().filter_map(|line| line.strip_prefix("cargo run --release -- "));
+    ours.map(|line| shlex::split(line).unwrap()).collect()
+}
+
+#[test]
+fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let bot = &fences(&readme(), "python")[0];
+    assert!(bot.lines().count() <= 12, "no longer a bot in ten lines:\n{bot}");
+    fs::write(folder.path().join("mybot.py"), bot).unwrap();
+    let command = commands().into_iter().find(|words| words.iter().any(|word| word.contains("mybot"))).unwrap();
+    std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/bots"), folder.path().join("bots")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(&command)
+        .args(["--json", "--strict"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.lines().last().unwrap().contains(r#""matches":10"#), "{text}");
+}
+
+#[test]
+fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = commands().remove(0);
+    let records = command.last_mut().unwrap();
+    *records = folder.path().join(&records).to_string_lossy().into_owned();
+    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(&command)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for part in ["  1. random_bot: ", "Black to move", "m1: ", " wins (rules: ", "m1.jsonl"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert!(!text.contains('\x1b'), "colours in a pipe");
+    let record = text.lines().last().unwrap().strip_prefix("record: ").unwrap();
+    let verified = Command::new(env!("CARGO_BIN_EXE_referee")).args(["verify", record]).output().unwrap();
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
+#[test]
+fn every_link_of_the_readme_and_contributing_leads_to_a_file() {
+    for page in ["README.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(format!("{}/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
+            let path = format!("{}/{target}", env!("CARGO_MANIFEST_DIR"));
+            assert!(target.starts_with("http") || fs::exists(&path).unwrap(), "{page} links to {target}");
+        }
+    }
+}
