@@ -3,6 +3,7 @@
 //! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
 //! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
 //! `cargo bench --bench decision`
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -2,6 +2,7 @@
 //!
 //! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test hostile` writes it anew.
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "waiting for processes to end takes real time")]
 
 use std::collections::BTreeMap;
 use std::fs;

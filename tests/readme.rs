@@ -26,8 +26,10 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
     let bot = &fences(&readme(), "python")[0];
     assert!(bot.lines().count() <= 12, "no longer a bot in ten lines:\n{bot}");
     fs::write(folder.path().join("mybot.py"), bot).unwrap();
-    let command = commands().into_iter().find(|words| words.iter().any(|word| word.contains("mybot"))).unwrap();
-    std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/bots"), folder.path().join("bots")).unwrap();
+    let command =
+        commands().into_iter().find(|words| words.iter().any(|word| word.contains("mybot"))).unwrap();
+    std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/bots"), folder.path().join("bots"))
+        .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(&command)
         .args(["--json", "--strict"])
@@ -65,7 +67,9 @@ fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies() {
 fn every_link_of_the_readme_and_contributing_leads_to_a_file() {
     for page in ["README.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(format!("{}/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
+        for target in
+            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+        {
             let path = format!("{}/{target}", env!("CARGO_MANIFEST_DIR"));
             assert!(target.starts_with("http") || fs::exists(&path).unwrap(), "{page} links to {target}");
         }

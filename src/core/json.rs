@@ -18,6 +18,11 @@ impl<'a> Object<'a> {
         Object { out }
     }
 
+    /// An object whose first fields are written already.
+    pub fn go_on(out: &'a mut Vec<u8>) -> Object<'a> {
+        Object { out }
+    }
+
     fn key(&mut self, key: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(b",\"");
         self.out.extend_from_slice(key.as_bytes());

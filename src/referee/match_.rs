@@ -86,7 +86,7 @@ impl Match {
                 .iter()
                 .map(|seat| {
                     let ready_ms = setup.header.seats[seat.index()].ready_ms;
-                    Player::new(seat, clock.map(Bank::new), ready_ms * 1000)
+                    Player::new(seat, clock.map(Bank::new), ready_ms * 1000, &setup.header.r#match)
                 })
                 .collect(),
             phase: Phase::Ready,
@@ -711,8 +711,9 @@ impl Match {
 
         let out = &mut player.outbox;
         out.append(&mut player.held);
-        let mut line = Object::open(out, "turn");
-        line.word("match", &setup.header.r#match).number("seat", seat.0).number("turn", turn);
+        out.extend_from_slice(&player.turn_head);
+        json::decimal(out, turn.into());
+        let mut line = Object::go_on(out);
         if wants.view {
             line.with("view", |out| table.write_view(Viewer::Seat(seat), out));
         }
@@ -980,12 +981,11 @@ fn tell(
             continue;
         }
         let out = if wants.push { &mut player.outbox } else { &mut player.held };
-        Object::open(out, "event")
-            .word("match", &setup.header.r#match)
-            .number("seat", player.seat.0)
-            .number("n", player.next_event)
-            .with("event", |out| write(Viewer::Seat(player.seat), out))
-            .end_line();
+        out.extend_from_slice(&player.event_head);
+        json::decimal(out, player.next_event.into());
+        out.extend_from_slice(b",\"event\":");
+        write(Viewer::Seat(player.seat), out);
+        out.extend_from_slice(b"}\n");
         player.next_event += 1;
     }
 }

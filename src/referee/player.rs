@@ -105,6 +105,9 @@ pub(super) struct Player {
     pub(super) outbox: Vec<u8>,
     /// Events that wait for the next request or the end.
     pub(super) held: Vec<u8>,
+    /// What each of its events and requests begins with, up to the number or the view.
+    pub(super) event_head: Vec<u8>,
+    pub(super) turn_head: Vec<u8>,
     pub(super) next_turn: u32,
     pub(super) next_event: u32,
     /// From `start` to `ready`, in microseconds.
@@ -132,11 +135,17 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(seat: Seat, bank: Option<Bank>, ready_limit: u64) -> Player {
+    pub(super) fn new(seat: Seat, bank: Option<Bank>, ready_limit: u64, match_id: &str) -> Player {
+        let head = |kind: &str, number: &str| {
+            format!("{{\"type\":\"{kind}\",\"match\":\"{match_id}\",\"seat\":{seat},\"{number}\":")
+                .into_bytes()
+        };
         Player {
             seat,
             outbox: Vec::new(),
             held: Vec::new(),
+            event_head: head("event", "n"),
+            turn_head: head("turn", "turn"),
             next_turn: 0,
             next_event: 0,
             ready_limit,

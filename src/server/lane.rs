@@ -115,7 +115,9 @@ pub struct Lane {
     lag: u64,
     /// Since when somebody else has the thread.
     away: Option<u64>,
-    exits: (mpsc::UnboundedSender<(SessionKey, String)>, mpsc::UnboundedReceiver<(SessionKey, String)>),
+    /// How processes have ended.
+    exits: mpsc::UnboundedReceiver<(SessionKey, String)>,
+    tell_exit: mpsc::UnboundedSender<(SessionKey, String)>,
 }
 
 impl Default for Lane {
@@ -127,6 +129,7 @@ impl Default for Lane {
 impl Lane {
     /// A lane without matches.
     pub fn new() -> Lane {
+        let (tell_exit, exits) = mpsc::unbounded_channel();
         Lane {
             start: now(),
             sessions: Sessions::default(),
@@ -140,7 +143,8 @@ impl Lane {
             notices: VecDeque::new(),
             lag: 0,
             away: None,
-            exits: mpsc::unbounded_channel(),
+            exits,
+            tell_exit,
         }
     }
 
@@ -169,7 +173,7 @@ impl Lane {
 
     /// Where to tell that the process of a session has ended, and how.
     pub fn exits(&self) -> mpsc::UnboundedSender<(SessionKey, String)> {
-        self.exits.0.clone()
+        self.tell_exit.clone()
     }
 
     /// What a bot said of itself, once it has.
@@ -312,7 +316,7 @@ impl Lane {
         let mut ready = std::mem::take(&mut self.ready);
         let started = self.now();
         self.lag += self.away.take().map_or(0, |since| started - since);
-        while let Poll::Ready(Some((key, status))) = self.exits.1.poll_recv(cx) {
+        while let Poll::Ready(Some((key, status))) = self.exits.poll_recv(cx) {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.exited = Some(status);
                 session.drain();
