@@ -21,10 +21,17 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
-        Some("as-bot") => Ok(run(from_fn(hello("instant"), |_| Answer::legal(0)))?),
+        Some("as-bot") => {
+            Ok(run(from_fn(hello("instant"), |turn| Answer::legal(pick(turn.turn, turn.legal().len()))))?)
+        }
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
         _ => bench(),
     }
+}
+
+/// Which legal move an instant bot plays: not always the first, which makes for short and odd matches.
+fn pick(turn: u32, legal: usize) -> usize {
+    turn as usize * 7 % legal
 }
 
 /// Answers every line with a line of `size` bytes.
@@ -152,7 +159,7 @@ fn bare_pipes(request: usize, answer: usize, decisions: u64) -> Result<f64> {
     Ok(took)
 }
 
-/// `referee stdio` with so many matches open at once, the host answering with the first legal move.
+/// `referee stdio` with so many matches open at once, the host answering at once.
 fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     let folder = folder()?;
     let mut peer = Peer::start(
@@ -179,11 +186,13 @@ fn stdio(slots: usize, matches: usize) -> Result<Figure> {
             if line.starts_with(b"{\"type\":\"turn\"") {
                 let (Some(id), Some(seat)) = (id(), seat()) else { return Err("no turn".into()) };
                 let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
-                let first = between(line, b"\"legal\":[\"", b'"').ok_or("no legal")?;
+                let legal = between(line, b"\"legal\":[", b']').ok_or("no legal")?;
+                let legal: Vec<&str> = legal.split(',').collect();
+                let choice = legal[pick(turn.parse()?, legal.len())];
                 decisions += 1;
                 writeln!(
                     answers,
-                    r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":"{first}"}}"#
+                    r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":{choice}}}"#
                 )?;
             } else if line.starts_with(b"{\"type\":\"start\"") {
                 let id = id().ok_or("no match")?;
