@@ -180,22 +180,34 @@ impl fmt::Display for Board<'_> {
 /// The legal moves of a seat: typed, with the places of their texts, sorted by those.
 struct Prepared<M> {
     moves: Vec<(Span, M)>,
-    texts: Vec<u8>,
+    texts: String,
 }
 
 #[derive(Clone, Copy)]
 struct Span {
+    /// The first eight bytes of the text as a number: they settle nearly every comparison.
+    head: u64,
     start: u32,
     end: u32,
 }
 
-impl<M> Prepared<M> {
-    fn bytes(&self, span: Span) -> &[u8] {
-        &self.texts[span.start as usize..span.end as usize]
+impl Span {
+    fn of(texts: &str, start: usize) -> Span {
+        let text = &texts.as_bytes()[start..];
+        let mut head = [0; 8];
+        let len = text.len().min(8);
+        head[..len].copy_from_slice(&text[..len]);
+        Span { head: u64::from_be_bytes(head), start: start as u32, end: texts.len() as u32 }
     }
 
-    fn text(&self, span: Span) -> &str {
-        std::str::from_utf8(self.bytes(span)).unwrap_or_else(|_| unreachable!("written by Display"))
+    fn text(self, texts: &str) -> &str {
+        &texts[self.start as usize..self.end as usize]
+    }
+}
+
+impl<M> Prepared<M> {
+    fn text(&self, index: usize) -> &str {
+        self.moves[index].0.text(&self.texts)
     }
 }
 
@@ -218,7 +230,7 @@ impl<G: Game> Seated<G> {
             position,
             options,
             scratch: Vec::new(),
-            prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: Vec::new() }),
+            prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
             told: Vec::new(),
         }
     }
@@ -242,19 +254,19 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn prepare(&mut self, seat: Seat) {
-        use std::io::Write;
+        use std::fmt::Write;
         self.scratch.clear();
         self.position.legal_moves(seat, &mut self.scratch);
         let Prepared { moves, texts } = &mut self.prepared[seat.index()];
         moves.clear();
         texts.clear();
         for &mv in &self.scratch {
-            let start = texts.len() as u32;
+            let start = texts.len();
             write!(texts, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
-            moves.push((Span { start, end: texts.len() as u32 }, mv));
+            moves.push((Span::of(texts, start), mv));
         }
-        let bytes = |span: &Span| &texts[span.start as usize..span.end as usize];
-        moves.sort_unstable_by(|(a, _), (b, _)| bytes(a).cmp(bytes(b)));
+        let text = |span: &Span| span.text(texts);
+        moves.sort_unstable_by(|(a, _), (b, _)| a.head.cmp(&b.head).then_with(|| text(a).cmp(text(b))));
     }
 
     fn count(&self, seat: Seat) -> usize {
@@ -264,9 +276,9 @@ impl<G: Game> Table for Seated<G> {
     fn write_legal(&self, seat: Seat, out: &mut Vec<u8>) {
         let prepared = &self.prepared[seat.index()];
         out.push(b'[');
-        for (i, &(span, _)) in prepared.moves.iter().enumerate() {
+        for (i, (span, _)) in prepared.moves.iter().enumerate() {
             out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
-            out.extend_from_slice(prepared.bytes(span));
+            out.extend_from_slice(span.text(&prepared.texts).as_bytes());
             out.push(b'"');
         }
         out.push(b']');
@@ -274,9 +286,7 @@ impl<G: Game> Table for Seated<G> {
 
     fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused> {
         let prepared = &self.prepared[seat.index()];
-        if let Ok(index) =
-            prepared.moves.binary_search_by(|&(span, _)| prepared.bytes(span).cmp(text.as_bytes()))
-        {
+        if let Ok(index) = prepared.moves.binary_search_by(|(span, _)| span.text(&prepared.texts).cmp(text)) {
             return Ok(index);
         }
         let mut candidates =
@@ -292,8 +302,7 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn text(&self, seat: Seat, index: usize) -> &str {
-        let prepared = &self.prepared[seat.index()];
-        prepared.text(prepared.moves[index].0)
+        self.prepared[seat.index()].text(index)
     }
 
     fn play(&mut self, seat: Seat, index: usize) {

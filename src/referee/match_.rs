@@ -248,7 +248,7 @@ impl Match {
                     line.number("seat", seat.0).number("ready_ms", ready_ms).end_line();
                     self.setup.wants[seat.index()] = wants;
                     let player = self.player(seat);
-                    player.ready_limit = ready_ms * 1000;
+                    player.ready_limit = ready_ms.saturating_mul(1000);
                     player.started = None;
                     player.outbox.clear();
                     self.write_start(seat);
@@ -314,10 +314,12 @@ impl Match {
     }
 
     fn ready(&mut self, stamp: Stamp, seat: Seat, nonce: Option<&str>) {
-        if self.phase == Phase::Ready {
+        if self.awaits_ready(seat) {
             self.expire(stamp, seat);
-        }
-        if self.phase != Phase::Ready || self.player(seat).sealed.is_some() {
+            if !self.awaits_ready(seat) {
+                return; // It comes too late, and the bot has been told so.
+            }
+        } else {
             return self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once");
         }
         // Where nonces are not mixed in, what a bot puts there is as good as absent.

@@ -128,28 +128,44 @@ impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
         f.write_str("an object")
     }
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut keys: Vec<Text<'a>> = Vec::with_capacity(8);
+        // A key that is known needs no list to be found twice.
+        let mut seen = 0u8;
+        let mut others = Vec::new();
         while let Some(key) = map.next_key::<Text<'a>>()? {
-            let value = map.next_value_seed(Any)?;
-            match (&*key, value) {
-                ("type", Value::Text(text)) => self.kind = Some(text),
-                ("match", Value::Text(text)) => self.address.match_id = Some(text),
-                ("move", Value::Text(text)) => self.answer = Some(text),
-                ("seat", Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
-                ("turn", Value::Number(turn @ 0..=0xffff_ffff)) => self.address.turn = Some(turn as u32),
-                ("id", Value::Text(text)) => (self.address.id, self.is_plain) = (Some(text), false),
+            let Some(known) =
+                ["type", "match", "seat", "turn", "move", "id"].iter().position(|known| key == *known)
+            else {
+                self.is_plain = false;
+                map.next_value_seed(Any)?;
+                others.push(key);
+                continue;
+            };
+            if seen & 1 << known != 0 {
+                return Err(twice(&key));
+            }
+            seen |= 1 << known;
+            match (known, map.next_value_seed(Any)?) {
+                (0, Value::Text(text)) => self.kind = Some(text),
+                (1, Value::Text(text)) => self.address.match_id = Some(text),
+                (2, Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
+                (3, Value::Number(turn @ 0..=0xffff_ffff)) => self.address.turn = Some(turn as u32),
+                (4, Value::Text(text)) => self.answer = Some(text),
+                (5, Value::Text(text)) => (self.address.id, self.is_plain) = (Some(text), false),
                 _ => self.is_plain = false,
             }
-            keys.push(key);
         }
-        refuse_doubles(&mut keys)
+        refuse_doubles(&mut others)
     }
+}
+
+fn twice<E: serde::de::Error>(key: &str) -> E {
+    E::custom(format_args!("the key `{key}` stands twice"))
 }
 
 fn refuse_doubles<E: serde::de::Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
     keys.sort_unstable();
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(E::custom(format_args!("the key `{}` stands twice", pair[0]))),
+        Some(pair) => Err(twice(&pair[0])),
         None => Ok(()),
     }
 }

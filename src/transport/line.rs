@@ -17,7 +17,9 @@ pub enum Line<'a> {
 /// Collects bytes and hands out lines. It never holds more than one line that is too long by a read.
 #[derive(Debug)]
 pub struct Lines {
+    /// Bytes that have come, up to `end`; behind them room for more, cleared once.
     buffer: Vec<u8>,
+    end: usize,
     /// Where the next line begins.
     start: usize,
     /// Up to where there is no line break.
@@ -36,6 +38,7 @@ impl Lines {
     pub fn new(longest: usize) -> Lines {
         Lines {
             buffer: Vec::new(),
+            end: 0,
             start: 0,
             scanned: 0,
             skipping: false,
@@ -52,11 +55,11 @@ impl Lines {
     /// Those of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<(usize, bool)> {
         self.compact();
-        let end = self.buffer.len();
-        self.buffer.resize(end + self.read, 0);
-        let got = read(&mut self.buffer[end..]);
-        self.buffer.truncate(end + got.as_ref().copied().unwrap_or(0));
-        let got = got?;
+        if self.buffer.len() < self.end + self.read {
+            self.buffer.resize(self.end + self.read, 0);
+        }
+        let got = read(&mut self.buffer[self.end..self.end + self.read])?;
+        self.end += got;
         let is_full = got == self.read;
         self.read = if is_full { (self.read * 2).min(*READ.end()) } else { self.read };
         Ok((got, is_full))
@@ -68,13 +71,12 @@ impl Lines {
     }
 
     fn compact(&mut self) {
-        if self.start > 0 {
-            self.buffer.drain(..self.start);
-            self.scanned -= self.start;
-            self.start = 0;
-        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.scanned -= self.start;
+        self.start = 0;
         // One burst must not cost a quiet stream its memory for ever.
-        if self.buffer.is_empty() && self.buffer.capacity() > 2 * *READ.end() {
+        if self.end == 0 && self.buffer.len() > 2 * *READ.end() {
             self.buffer = Vec::new();
             self.read = *READ.start();
         }
@@ -83,9 +85,9 @@ impl Lines {
     /// The next line that is complete.
     pub fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
-            let line_break = self.buffer[self.scanned..].iter().position(|&byte| byte == b'\n');
+            let line_break = self.buffer[self.scanned..self.end].iter().position(|&byte| byte == b'\n');
             let Some(offset) = line_break else {
-                self.scanned = self.buffer.len();
+                self.scanned = self.end;
                 if self.skipping {
                     self.skipped += self.scanned - self.start;
                     self.start = self.scanned;
