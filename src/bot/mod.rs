@@ -3,8 +3,9 @@
 mod command;
 mod orphans;
 mod process;
-mod tail;
+mod stderr;
 
 pub use command::Command;
 pub use orphans::Orphanage;
 pub use process::Process;
+pub use stderr::{Said, Stderr};

@@ -4,22 +4,21 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use referee_protocol::limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::watch;
 
-use crate::bot::Command;
-use crate::bot::tail::Tail;
+use crate::bot::{Command, Stderr};
 use crate::transport::Stream;
 
 /// A bot that runs in a process group of its own. Dropping it kills the group.
 pub struct Process {
     group: Pid,
     has_exited: watch::Receiver<bool>,
-    stderr: Tail,
+    stderr: Stderr,
     /// What the system says of it, where it does: kept open, since it is read at every match.
     stat: Option<File>,
 }
@@ -35,19 +34,18 @@ impl Process {
     ) -> io::Result<(Process, Stream)> {
         let (its_input, our_output) = io::pipe()?;
         let (our_input, its_output) = io::pipe()?;
+        let (our_errors, its_errors) = io::pipe()?;
+        let stderr = Stderr::new(our_errors.into())?;
         let mut child = tokio::process::Command::new(&command.argv[0])
             .args(&command.argv[1..])
             .stdin(its_input)
             .stdout(its_output)
-            .stderr(Stdio::piped())
+            .stderr(its_errors)
             .process_group(0)
             .spawn()?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
-        let stderr = Tail::default();
-        if let Some(pipe) = child.stderr.take() {
-            tokio::spawn(stderr.clone().drain(pipe));
-        }
+        tokio::spawn(stderr.clone().drain());
         let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);
         tokio::spawn(async move {
@@ -62,9 +60,9 @@ impl Process {
         Ok((process, Stream::new(our_input.into(), our_output.into())?))
     }
 
-    /// What it wrote to its standard error since the last call, and how many bytes before that were not kept.
-    pub fn take_stderr(&self) -> (String, u64) {
-        self.stderr.take()
+    /// What it writes to its standard error.
+    pub fn stderr(&self) -> &Stderr {
+        &self.stderr
     }
 
     /// The processor time that it and the children that it has waited for have used, in steps of 10 ms.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
-use crate::bot::{Command, Process};
+use crate::bot::{Command, Process, Said, Stderr};
 use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::referee::{Faults, Match, Wants};
@@ -149,6 +149,10 @@ struct Entrant {
     waiting: Vec<(MatchKey, Seat)>,
     /// Its processor time up to the end of its last match.
     cpu_before: Duration,
+    /// The standard error of its processes that are gone since its last match.
+    gone: Vec<Stderr>,
+    /// What it said on standard error in the match in which it failed.
+    said: String,
 }
 
 #[derive(Serialize)]
@@ -209,6 +213,8 @@ impl Play {
                     failed: None,
                     waiting: Vec::new(),
                     cpu_before: Duration::ZERO,
+                    gone: Vec::new(),
+                    said: String::new(),
                 }
             })
             .collect();
@@ -302,10 +308,8 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             Some(entrant) => {
                 let (code, detail) =
                     entrant.failed.as_ref().map_or(("", ""), |(code, detail)| (code.as_str(), detail));
-                let stderr =
-                    entrant.process.as_ref().map(|process| process.take_stderr().0).unwrap_or_default();
-                let said =
-                    if stderr.trim().is_empty() { String::new() } else { format!("\n{}", stderr.trim_end()) };
+                let said = entrant.said.trim_end();
+                let said = if said.is_empty() { String::new() } else { format!("\n{said}") };
                 Err(Stop::CannotRun(format!(
                     "the bot `{}` does not start ({code}: {detail}): `{}`{said}",
                     entrant.name, entrant.command
@@ -351,6 +355,8 @@ impl<F: FnMut(Step<'_>)> Table<F> {
                 command: entrant.command.clone(),
                 files: std::mem::take(&mut entrant.files),
                 waiting: std::mem::take(&mut entrant.waiting),
+                gone: std::mem::take(&mut entrant.gone),
+                said: String::new(),
             };
         }
         Ok(())
@@ -400,6 +406,7 @@ impl<F: FnMut(Step<'_>)> Table<F> {
                         );
                     }
                 } else if let Some(process) = entrant.process.take() {
+                    entrant.gone.push(process.stderr().clone());
                     self.ending.spawn(process.end());
                 }
                 entrant.waiting.extend(waiting);
@@ -495,10 +502,14 @@ impl<F: FnMut(Step<'_>)> Table<F> {
                 let cpu = process.and_then(Process::cpu);
                 let before =
                     cpu.map_or(Duration::ZERO, |cpu| std::mem::replace(&mut entrant.cpu_before, cpu));
-                let (stderr, stderr_dropped) = process
-                    .filter(|_| entrant.failed.is_none())
-                    .map(Process::take_stderr)
-                    .unwrap_or_default();
+                let mut said = Said::default();
+                for stderr in entrant.gone.drain(..).chain(process.map(Process::stderr).cloned()) {
+                    said.append(stderr.take());
+                }
+                let (stderr, stderr_dropped) = said.into_text();
+                if entrant.failed.is_some() {
+                    entrant.said.clone_from(&stderr);
+                }
                 let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
                 BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
             })
