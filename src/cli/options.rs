@@ -118,9 +118,7 @@ impl MatchOptions {
             Records::open(folder).map_err(|error| {
                 let what = format!("--record {}: {error}", folder.display());
                 match error.kind() {
-                    std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory => {
-                        Failure::usage(what)
-                    }
+                    std::io::ErrorKind::AlreadyExists => Failure::usage(what),
                     _ => Failure::cannot_run(what),
                 }
             })

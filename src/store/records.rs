@@ -15,6 +15,10 @@ impl Records {
     /// # Errors
     /// When it cannot be made or read, or holds records already: nothing recorded is ever overwritten.
     pub fn open(folder: &Path) -> io::Result<Records> {
+        if folder.exists() && !folder.is_dir() {
+            let what = "it is no folder: name a new or an empty one";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
