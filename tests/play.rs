@@ -1,0 +1,676 @@
+//! `referee play` with real processes.
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+
+use common::{Folder, SEED, assert_gone, files, on_a_terminal, referee, sample, the};
+use serde_json::{Value, json};
+
+/// A position in which Black takes White's last piece at once.
+const WON: &str = "fen=B:W18:B14";
+
+/// A bot that keeps its process id in a file of this name.
+const KEEPS_ITS_PID: &str = "import pathlib
+PIDS = pathlib.Path(__file__).with_suffix('.pids')
+with PIDS.open('a') as file:
+    file.write(f'{os.getpid()}\\n')
+";
+
+/// A bot that plays illegally whenever this Python expression of the turn `t` is true.
+fn illegal_bot(folder: &Folder, when: &str) -> String {
+    let script = format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))");
+    folder.bot("illegal", &script)
+}
+
+// ---- what is played ----
+
+#[test]
+fn two_bots_play_a_match_that_is_shown_with_its_boards() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let [random, greedy] =
+        ["random", "greedy"].map(|bot| sample(&format!("python/{bot}_bot.py")) + " --seed 1");
+    let ended = referee(["play", "checkers", &random, &greedy, "--record", &records]).done();
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines[0], "checkers: random_bot - greedy_bot");
+    assert!(ended.stdout.contains("  1. random_bot: "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  2. greedy_bot: "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("\n29 |"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains('\x1b'), "no terminal, no escape codes");
+    let [.., result, record] = &lines[..] else { panic!("{}", ended.stdout) };
+    assert!(result.starts_with("m1: ") && result.contains(" moves in "), "{result}");
+    assert_eq!(*record, format!("record: {records}/m1.jsonl"));
+    assert_eq!(files(&folder.path("records")), ["m1.jsonl"]);
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn a_bot_is_split_as_a_shell_would_and_run_without_a_shell() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", "print(sys.argv[1:], file=sys.stderr, flush=True)\nplay()");
+    let words = format!("{bot} 'two words' \"it's\" $HOME *.py a\\ b ';' '' >x");
+    let records = folder.text("records");
+    referee(["play", "checkers", &words, &words, "--set", WON, "--record", &records]).done();
+    let expected = ["two words", "it's", "$HOME", "*.py", "a b", ";", "", ">x"];
+    let record = folder.record("records/m1.jsonl");
+    assert_eq!(
+        the("bots", &record)["bots"][0]["stderr"],
+        "['two words', \"it's\", '$HOME', '*.py', 'a b', ';', '', '>x']\n"
+    );
+    let command = record[0]["seats"][0]["bot"]["command"].as_array().expect("a list");
+    assert_eq!(command[2..], expected.map(Value::from));
+}
+
+#[test]
+fn seats_alternate_and_processes_are_reused() {
+    let folder = Folder::new();
+    let counting = format!(
+        "{KEEPS_ITS_PID}
+played = []
+def end(message):
+    played.append(message['match'])
+    print(*played, file=sys.stderr, flush=True)
+play(end=end)"
+    );
+    let (a, b) = (folder.bot("a", &counting), folder.bot("b", &counting));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &a, &b, "-n", "5", "--set", WON, "--json", "--record", &records];
+    let ended = referee(args).done();
+    let seats: Vec<Value> = ended.all("match").into_iter().map(|line| line["seats"].clone()).collect();
+    let (ab, ba) = (json!(["a", "b"]), json!(["b", "a"]));
+    assert_eq!(seats, [ab.clone(), ba.clone(), ab.clone(), ba, ab]);
+    for bot in ["a", "b"] {
+        let pids = folder.pids(&format!("{bot}.pids"));
+        assert_eq!(pids.len(), 1, "one process of {bot} plays all matches");
+        assert_gone(&pids);
+    }
+    // Black wins the position, so whoever has seat 0.
+    let summary = ended.one("summary");
+    assert_eq!([&summary["bots"][0]["wins"], &summary["bots"][1]["wins"]], [3, 2]);
+    // What follows an `end` is in the record of the next match.
+    let said = |n| the("bots", &folder.record(&format!("records/m{n}.jsonl")))["bots"].clone();
+    let seen: Vec<Value> = (1..=5).map(|n| said(n)[(n + 1) % 2]["stderr"].clone()).collect();
+    let seen = seen.iter().map(|said| said.as_str().expect("text")).collect::<String>();
+    assert!(seen.starts_with("m1\nm1 m2\nm1 m2 m3\nm1 m2 m3 m4\n"), "{seen}");
+}
+
+#[test]
+fn a_bot_that_exits_after_each_match_is_started_again_and_that_is_no_fault() {
+    let folder = Folder::new();
+    let once = folder.bot("once", &format!("{KEEPS_ITS_PID}\nplay(end=lambda _: sys.exit(0))"));
+    let other = folder.plain_bot("other");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &once, &other, "-n", "20", "--set", WON, "--json", "--strict"];
+    let ended = referee(args.into_iter().chain(["--record", &records])).done();
+    assert_eq!(ended.all("match").len(), 20);
+    let summary = ended.one("summary");
+    assert_eq!(summary["matches"], 20);
+    assert_eq!([&summary["bots"][0]["wins"], &summary["bots"][1]["wins"]], [10, 10]);
+    assert_eq!([&summary["bots"][0]["faults"], &summary["bots"][1]["faults"]], [&json!({}), &json!({})]);
+    assert_gone(&folder.pids("once.pids"));
+    assert_eq!(folder.pids("once.pids").len(), 20, "a process for each match");
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn one_program_can_play_itself_under_two_names() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let ended = referee(["play", "checkers", &bot, &bot, "--set", WON, "--json"]).done();
+    assert_eq!(ended.one("match")["seats"], json!(["bot", "bot-2"]));
+}
+
+#[test]
+fn the_set_up_reaches_the_bots_and_the_record() {
+    let folder = Folder::new();
+    let bot = folder.bot(
+        "bot",
+        "def start(message):
+    print(json.dumps(message), file=sys.stderr, flush=True)
+    ready(message)
+play(start=start)",
+    );
+    let records = folder.text("records");
+    let seed = folder.write("seed", format!("{SEED}\n"));
+    let args = ["play", "checkers", &bot, &bot, "--set", "draw_plies=3", "--set", "turn_limit=9"];
+    let terms = ["--clock", "delay=2s,bank=1m,increment=250ms", "--margin", "7ms", "--on-fault", "retry=2"];
+    referee(args.iter().chain(&terms).chain(&["--seed-file", &seed, "--record", &records])).done();
+    let record = folder.record("records/m1.jsonl");
+    let seen = the("bots", &record)["bots"][1]["stderr"].as_str().expect("text").to_owned();
+    let start: Value = serde_json::from_str(&seen).expect("the start that the bot saw");
+    assert_eq!(start["clock"], json!({"delay_ms": 2000, "bank_ms": 60000, "increment_ms": 250}));
+    assert_eq!(start["options"]["draw_plies"], 3);
+    assert_eq!(start["options"]["turn_limit"], 9);
+    assert_eq!(start["seat"], 1);
+    // The value that the specification derives from this run seed.
+    let commitment = "34f6c8da9620584c4fe415e490f518f0b6fd3e796223f766ce959bfeb80dd99a";
+    assert_eq!(start["commitment"], commitment);
+    assert_eq!(record[0]["commitment"], commitment);
+    assert_eq!(record[0]["clock"], start["clock"]);
+    assert_eq!([&record[0]["margin_ms"], &record[0]["on_fault"]], [&json!(7), &json!("retry=2")]);
+    assert_eq!(the("result", &record)["reason"], "quiet_plies");
+}
+
+#[test]
+fn without_a_clock_nothing_is_limited() {
+    let folder = Folder::new();
+    let bot = folder.bot(
+        "bot",
+        "def turn(message):
+    print(message['clock'], file=sys.stderr, flush=True)
+    first(message)
+play(turn=turn)",
+    );
+    let records = folder.text("records");
+    referee(["play", "checkers", &bot, &bot, "--set", WON, "--clock", "none", "--record", &records]).done();
+    let record = folder.record("records/m1.jsonl");
+    assert_eq!(record[0]["clock"], Value::Null);
+    assert_eq!(the("bots", &record)["bots"][0]["stderr"], "None\n");
+}
+
+#[test]
+fn the_lines_of_a_match_and_of_the_summary_are_complete() {
+    let folder = Folder::new();
+    let (a, b) = (folder.plain_bot("a"), illegal_bot(&folder, "t['turn'] == 1"));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &a, &b, "-n", "2", "--json", "--seed", SEED, "--record", &records];
+    let ended = referee(args).done();
+    let lines = ended.json();
+    let types: Vec<&Value> = lines.iter().map(|line| &line["type"]).collect();
+    assert_eq!(types, ["match", "match", "summary"]);
+    let first = &lines[0];
+    for (field, value) in [
+        ("id", json!("m1")),
+        ("game", json!("checkers")),
+        ("seats", json!(["a", "illegal"])),
+        ("ranks", json!([1, 2])),
+        ("scores", json!([1.0, 0.0])),
+        ("ended_by", json!("fault")),
+        ("reason", json!("illegal_move")),
+        ("fault", json!({"seat": 1, "code": "illegal_move"})),
+        ("faults", json!([{}, {"illegal_move": 1}])),
+        ("decisions", json!(3)),
+        ("record", json!(format!("{records}/m1.jsonl"))),
+    ] {
+        assert_eq!(first[field], value, "{field}");
+    }
+    assert!(first["duration_us"].as_u64().expect("a number") > 0);
+    assert!(first["lag_ms"].is_u64());
+    // A Python interpreter needs some hundredths of a second to start.
+    assert!(
+        first["cpu_ms"][0].as_u64().expect("a number") + first["cpu_ms"][1].as_u64().expect("a number") > 0
+    );
+    assert_eq!(lines[1]["seats"], json!(["illegal", "a"]));
+    assert_eq!(lines[1]["ranks"], json!([2, 1]));
+    let summary = &lines[2];
+    assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
+    assert_eq!([&summary["seed"], &summary["interrupted"]], [&json!(SEED), &json!(false)]);
+    let cpu_ms = summary["bots"][1]["cpu_ms"].as_u64().expect("a number");
+    assert_eq!(
+        summary["bots"][1],
+        json!({"bot": "illegal", "command": b.replace('\'', ""), "matches": 2, "wins": 0, "draws": 0,
+            "losses": 2, "score": 0.0, "faults": {"illegal_move": 2}, "cpu_ms": cpu_ms})
+    );
+}
+
+#[test]
+fn many_matches_end_in_a_table_and_the_run_seed() {
+    let folder = Folder::new();
+    let (a, b) = (folder.plain_bot("a"), illegal_bot(&folder, "t['turn'] == 1"));
+    let ended = referee(["play", "checkers", &a, &b, "-n", "4", "--seed", SEED]).done();
+    let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"]);
+    assert_eq!(lines[1][..6], ["a", "4", "4", "0", "0", "4"]);
+    assert_eq!(lines[2][..6], ["illegal", "4", "0", "0", "4", "0"]);
+    assert_eq!(lines[2][8..], ["4", "illegal_move"]);
+    assert_eq!(lines[3], ["run", "seed", SEED]);
+    assert_eq!(lines.len(), 4);
+}
+
+// ---- a terminal ----
+
+#[test]
+fn many_matches_on_a_terminal_have_a_progress_bar_and_leave_the_table() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", "import time\nplay(turn=lambda t: (time.sleep(0.1), first(t)))");
+    let args = ["play", "checkers", &bot, &bot, "-n", "5", "--set", WON];
+    let ended = on_a_terminal(&[], &args).end().with_code(0);
+    assert!(ended.stdout.contains("/5 matches"), "{}", ended.stdout);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    let [.., table, _, seed] = &lines[..] else { panic!("{}", ended.stdout) };
+    assert!(table.starts_with(" bot "), "{table:?}");
+    assert!(seed.starts_with("run seed "), "{seed:?}");
+}
+
+#[test]
+fn one_match_on_a_terminal_has_no_progress_bar_and_its_moves_in_bold() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let ended = on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);
+    assert!(!ended.stdout.contains("/1 matches"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("\x1b[1m  1. bot: 14x23\x1b[0m"), "{}", ended.stdout);
+}
+
+// ---- chance ----
+
+/// A record without what the time of day, the machine or the folder decides.
+fn timeless(record: &[Value]) -> Vec<Value> {
+    let mut lines = record.to_vec();
+    for line in &mut lines {
+        let fields = line.as_object_mut().expect("an object");
+        for field in ["at_us", "took_us", "lag_us", "lag_ms", "sha256"] {
+            fields.remove(field);
+        }
+        for bot in fields.get_mut("bots").and_then(Value::as_array_mut).into_iter().flatten() {
+            bot.as_object_mut().expect("an object").remove("cpu_ms");
+        }
+    }
+    // The two seats get ready in any order.
+    lines[1..5].sort_by_key(ToString::to_string);
+    lines
+}
+
+#[test]
+fn the_same_seed_and_deterministic_bots_give_the_same_matches() {
+    let folder = Folder::new();
+    let illegal = illegal_bot(&folder, "t['turn'] % 3 == 1");
+    let plain = folder.plain_bot("plain");
+    let mut plays = Vec::new();
+    for (name, seed) in [("one", SEED.to_owned()), ("two", SEED.to_owned()), ("other", "7".repeat(64))] {
+        let records = folder.text(name);
+        let args = ["play", "checkers", &illegal, &plain, "-n", "4", "--on-fault", "random", "--seed", &seed];
+        referee(args.into_iter().chain(["--record", &records])).done();
+        let record = |match_| timeless(&folder.record(&format!("{name}/m{match_}.jsonl")));
+        plays.push((1..=4).map(record).collect::<Vec<_>>());
+    }
+    assert_eq!(plays[0], plays[1]);
+    for (same, other) in plays[0].iter().zip(&plays[2]) {
+        assert_ne!(same[0]["commitment"], other[0]["commitment"]);
+        assert_ne!(same, other, "the referee's moves for the faulty seat come from the seed");
+    }
+}
+
+/// The first number below `n` of the referee's stream for faulty seats, as the specification's page on chance has it.
+fn first_fallback(seed: &str, game: &str, deal: &str, nonces: &str, n: u64) -> u64 {
+    let script = "import hmac, sys
+seed, game, deal, nonces, n = sys.argv[1:]
+key = hmac.digest(bytes.fromhex(seed), f'referee/1\\n{game}\\n{deal}\\n{nonces}'.encode(), 'sha256')
+block = hmac.digest(hmac.digest(key, b'fallback', 'sha256'), bytes(8), 'sha256')
+print(int.from_bytes(block[:8], 'big') % int(n))";
+    let n = n.to_string();
+    let python =
+        std::process::Command::new("python3").args(["-c", script, seed, game, deal, nonces, &n]).output();
+    let printed = String::from_utf8(python.expect("Python runs").stdout).expect("UTF-8");
+    printed.trim().parse().expect("a number")
+}
+
+#[test]
+fn the_referees_move_for_a_faulty_seat_follows_from_seed_and_nonces() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let legal = ["10-14", "10-15", "11-15", "11-16", "12-16", "9-13", "9-14"];
+    for nonce in ["", "00ff", "c0ffee", "17", "18", "19"] {
+        let script =
+            format!("play(start=lambda s: ready(s, nonce='{nonce}'), turn=lambda t: move(t, 'nowhere'))");
+        let noncing = folder.bot("noncing", &script);
+        let records = folder.text(&format!("records{nonce}"));
+        let args = ["play", "checkers", &noncing, &plain, "--set", "turn_limit=1", "--on-fault", "random"];
+        referee(args.into_iter().chain(["--seed", SEED, "--record", &records])).done();
+        let record = folder.record(&format!("records{nonce}/m1.jsonl"));
+        let reveal = &the("seal", &record)["reveal"];
+        assert_eq!(reveal["nonces"], json!([nonce, ""]));
+        let seed = reveal["seed"].as_str().expect("hex");
+        let index = first_fallback(seed, "checkers", "m1", &format!("{nonce},"), 7);
+        assert_eq!(the("fallback", &record)["move"], legal[index as usize], "nonce {nonce}");
+        referee(["verify", &records]).done();
+    }
+}
+
+// ---- faults ----
+
+#[test]
+fn a_fault_forfeits_the_match_by_default() {
+    let folder = Folder::new();
+    let (illegal, plain) = (illegal_bot(&folder, "t['turn'] == 2"), folder.plain_bot("plain"));
+    let ended = referee(["play", "checkers", &plain, &illegal, "--json"]).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["reason"]], ["fault", "illegal_move"]);
+    assert_eq!(played["scores"], json!([1.0, 0.0]));
+    assert_eq!(played["faults"], json!([{}, {"illegal_move": 1}]));
+    let ended = referee(["play", "checkers", &plain, &illegal]).done();
+    assert!(
+        ended.stdout.contains("m1: plain wins (fault: illegal_move of illegal) after 5 moves in "),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn under_retry_a_refused_answer_may_be_given_again() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let script = "def turn(t):
+    if 'retry' in t:
+        print(json.dumps(t['retry']), file=sys.stderr, flush=True)
+    move(t, '1-32') if t['turn'] < 2 else first(t)
+play(turn=turn)";
+    let stubborn = folder.bot("stubborn", script);
+    let records = folder.text("records");
+    let args = ["play", "checkers", &stubborn, &plain, "--set", WON, "--json", "--on-fault"];
+    let ended = referee(args.into_iter().chain(["retry=2", "--record", &records])).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("rules"), &json!([1, 2])]);
+    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]), "what was retried counts all the same");
+    let record = folder.record("records/m1.jsonl");
+    let seen = the("bots", &record)["bots"][0]["stderr"].as_str().expect("text").to_owned();
+    let retries: Vec<Value> = seen.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!([&retries[0]["of"], &retries[1]["of"]], [0, 1]);
+    assert_eq!(retries[0]["code"], "illegal_move");
+    assert!(retries[0]["message"].as_str().expect("text").contains("`1-32`"), "{retries:?}");
+
+    let ended = referee(args.into_iter().chain(["retry=1"])).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("fault"), &json!([2, 1])]);
+    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]));
+}
+
+#[test]
+fn under_random_the_referee_moves_for_the_faulty_and_the_match_goes_on() {
+    let folder = Folder::new();
+    let (illegal, plain) = (illegal_bot(&folder, "True"), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &illegal, &plain, "-n", "2", "--json", "--on-fault", "random"];
+    let ended = referee(args.into_iter().chain(["--record", &records])).done();
+    for played in ended.all("match") {
+        assert!(["rules", "turn_limit"].contains(&played["ended_by"].as_str().expect("a word")), "{played}");
+        assert_eq!(played["fault"], Value::Null);
+    }
+    let played = &ended.all("match")[0];
+    let (faults, decisions) = (&played["faults"][0]["illegal_move"], &played["decisions"]);
+    assert!(faults.as_u64() > Some(3), "{played}");
+    assert_eq!(faults.as_u64().expect("a number"), decisions.as_u64().expect("a number").div_ceil(2));
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn strict_ends_with_1_after_any_fault_and_with_0_without() {
+    let folder = Folder::new();
+    let (illegal, plain) = (illegal_bot(&folder, "t['turn'] == 2"), folder.plain_bot("plain"));
+    let resigns = folder.bot("resigns", "play(turn=lambda t: say(type='resign', match=t['match']))");
+    referee(["play", "checkers", &illegal, &plain, "--strict"]).with_code(1);
+    // A fault that is retried or played over is a fault.
+    referee(["play", "checkers", &plain, &illegal, "--strict", "--json", "--on-fault", "retry=9"])
+        .with_code(1);
+    referee(["play", "checkers", &plain, &illegal, "--strict", "-n", "2", "--on-fault", "random"])
+        .with_code(1);
+    referee(["play", "checkers", &plain, &plain, "--strict"]).done();
+    let ended = referee(["play", "checkers", &plain, &resigns, "--strict"]).done();
+    assert!(ended.stdout.contains("plain wins (resignation) after 1 moves"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_bot_that_does_not_flush_is_told_so() {
+    let folder = Folder::new();
+    let lazy = folder.bot("lazy", "play(turn=lambda t: sys.stdout.write('something'))");
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
+    let result = "m1: plain wins (fault: timeout of lazy, no complete line arrived within 200 ms; is stdout flushed?) \
+                  after 0 moves";
+    assert!(ended.stdout.contains(result), "{}", ended.stdout);
+}
+
+#[test]
+fn a_bot_that_prints_among_its_messages_has_the_fault_malformed() {
+    let folder = Folder::new();
+    let chatty = folder.bot("chatty", "play(turn=lambda t: print('thinking', flush=True))");
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &chatty, &plain, "--json"]).done();
+    let played = ended.one("match");
+    assert_eq!(
+        played["fault"],
+        json!({"seat": 0, "code": "malformed", "detail": "the line is not a JSON object"})
+    );
+}
+
+// ---- bots that do not start ----
+
+#[test]
+fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
+    let folder = Folder::new();
+    let plain = folder.bot("plain", &format!("{KEEPS_ITS_PID}\nplay()"));
+    let records = folder.text("records");
+    let ended = referee(["play", "checkers", &plain, "./no/such-bot -x", "--json", "--record", &records]);
+    let ended = ended.with_code(5).says(&[
+        "the bot `such-bot` cannot be started: ./no/such-bot: No such file or directory",
+        "is the path right, seen from this folder?",
+    ]);
+    assert_eq!(ended.one("summary")["matches"], 0);
+    assert!(files(&folder.path("records")).is_empty());
+    // It may have been killed before it came to write it down.
+    if folder.path("plain.pids").exists() {
+        assert_gone(&folder.pids("plain.pids"));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_program_is_named() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let text = folder.write("notes.txt", "no program");
+    referee(["play", "checkers", &text, &plain])
+        .with_code(5)
+        .says(&["the bot `notes` cannot be started", "notes.txt: Permission denied"]);
+}
+
+#[test]
+fn a_bot_that_fails_at_its_start_is_shown_with_its_standard_error() {
+    let folder = Folder::new();
+    let broken = folder.bot("broken", "import no_such_module");
+    let plain = folder.plain_bot("plain");
+    for args in [vec![], vec!["--json"], vec!["-n", "3"]] {
+        let ended = referee(["play", "checkers", &plain, &broken].into_iter().chain(args));
+        ended.with_code(5).says(&[
+            "the bot `broken` does not start (exited: status 1): `python3 ",
+            "Traceback (most recent call last)",
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ]);
+    }
+}
+
+#[test]
+fn a_bot_that_says_no_hello_in_time_does_not_start() {
+    let folder = Folder::new();
+    let silent = folder.bot("silent", &format!("{KEEPS_ITS_PID}\nplay(hello=lambda _: None)"));
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &plain, &silent, "-n", "2", "--hello-limit", "1s"]);
+    ended.with_code(5).says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms)"]);
+    assert_gone(&folder.pids("silent.pids"));
+}
+
+#[test]
+fn a_bot_that_is_not_ready_in_time_forfeits() {
+    let folder = Folder::new();
+    let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
+    let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
+    let fault = json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms"});
+    assert_eq!(ended.one("match")["fault"], fault);
+}
+
+#[test]
+fn a_bot_that_speaks_another_protocol_does_not_start() {
+    let folder = Folder::new();
+    let newer = folder.bot("newer", "play(hello=lambda _: say(type='hello', protocol=2, name='newer'))");
+    let plain = folder.plain_bot("plain");
+    referee(["play", "checkers", &newer, &plain])
+        .with_code(5)
+        .says(&["the bot `newer` does not start (no_start: protocol 2 is not spoken here, only 1)"]);
+}
+
+#[test]
+fn a_bot_that_does_not_play_the_game_is_told_apart() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let chess = folder
+        .bot("chess", "play(hello=lambda _: say(type='hello', protocol=1, name='x', games=['chess', 'go']))");
+    let ended = referee(["play", "checkers", &plain, &chess, "--json"]);
+    let ended = ended.with_code(5).says(&["the bot `chess` does not play checkers: it plays chess, go"]);
+    assert_eq!(ended.one("summary")["matches"], 0);
+}
+
+// ---- records ----
+
+#[test]
+fn a_folder_of_records_is_private() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let records = folder.text("new/records");
+    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records]).done();
+    let mode = std::fs::metadata(&records).expect("the folder").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o700, "{mode:o}");
+}
+
+#[test]
+fn a_folder_that_holds_records_is_refused_and_nothing_in_it_changes() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
+    std::fs::create_dir(folder.path("records")).expect("a new folder");
+    folder.write("records/notes.txt", "mine");
+    folder.write("records/m1.jsonl", "kept");
+    let records = folder.text("records");
+    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records]).with_code(2).says(&[
+        &format!("--record {records}: it holds {records}/m1.jsonl already: name a new or an empty folder"),
+    ]);
+    assert_eq!(files(&folder.path("records")), ["m1.jsonl", "notes.txt"]);
+    assert_eq!(folder.read("records/m1.jsonl"), "kept");
+    assert!(!folder.path("bot.pids").exists(), "no bot was started");
+
+    std::fs::remove_file(folder.path("records/m1.jsonl")).expect("it is there");
+    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records]).done();
+    assert_eq!(files(&folder.path("records")), ["m1.jsonl", "notes.txt"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_before_any_bot_is_started() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
+    folder.write("file", "");
+    let below = folder.text("file/records");
+    referee(["play", "checkers", &bot, &bot, "--record", &below])
+        .with_code(5)
+        .says(&[&format!("--record {below}: Not a directory")]);
+    let file = folder.text("file");
+    referee(["play", "checkers", &bot, &bot, "--record", &file])
+        .with_code(2)
+        .says(&[&format!("--record {file}: ")]);
+    assert!(!folder.path("bot.pids").exists(), "no bot was started");
+}
+
+#[test]
+fn a_record_that_cannot_be_kept_ends_the_run() {
+    let folder = Folder::new();
+    // The disk fails in the second match.
+    let records = folder.text("records");
+    let script = format!(
+        "{KEEPS_ITS_PID}
+import shutil
+def start(message):
+    if message['match'] == 'm2':
+        shutil.rmtree('{records}')
+    ready(message)
+play(start=start)"
+    );
+    let (breaking, plain) = (folder.bot("breaking", &script), folder.plain_bot("plain"));
+    let args =
+        ["play", "checkers", &breaking, &plain, "-n", "9", "--set", WON, "--json", "--record", &records];
+    let ended = referee(args);
+    let ended = ended.with_code(5).says(&["the record of m2 cannot be kept: No such file or directory"]);
+    assert_eq!(ended.all("match").len(), 1);
+    assert_eq!(ended.one("summary")["matches"], 1, "what was played is told");
+    assert_gone(&folder.pids("breaking.pids"));
+}
+
+#[test]
+fn the_record_keeps_the_end_of_a_bots_standard_error() {
+    let folder = Folder::new();
+    let script = "import fcntl, struct, termios
+def turn(t):
+    for n in range(10_000):
+        os.write(2, b'line %05d\\n' % n)
+    while struct.unpack('i', fcntl.ioctl(2, termios.FIONREAD, bytes(4)))[0]:
+        pass  # until all of it has been read
+    first(t)
+play(turn=turn)";
+    let (chatty, plain) = (folder.bot("chatty", script), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    referee(["play", "checkers", &chatty, &plain, "--set", WON, "--record", &records]).done();
+    let bots = the("bots", &folder.record("records/m1.jsonl"))["bots"].clone();
+    let kept = bots[0]["stderr"].as_str().expect("text");
+    assert_eq!(kept.len(), 64 * 1024);
+    assert!(kept.ends_with("line 09998\nline 09999\n"), "its end is kept");
+    assert_eq!(bots[0]["stderr_dropped"], 11 * 10_000 - 64 * 1024);
+    assert_eq!([&bots[1]["stderr"], &bots[1]["stderr_dropped"]], [&json!(""), &json!(0)]);
+}
+
+#[test]
+fn the_traceback_of_a_bot_that_crashes_in_a_match_is_in_its_record() {
+    let folder = Folder::new();
+    let crashing = folder.bot("crashing", "play(turn=lambda t: first(t) if t['turn'] < 2 else {}['gone'])");
+    let plain = folder.plain_bot("plain");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &plain, &crashing, "-n", "2", "--json", "--record", &records];
+    let ended = referee(args).done();
+    for (played, seat) in ended.all("match").iter().zip([1, 0]) {
+        assert_eq!(played["fault"], json!({"seat": seat, "code": "exited", "detail": "status 1"}));
+        let record = folder.record(&format!("records/{}.jsonl", played["id"].as_str().expect("an id")));
+        let stderr = the("bots", &record)["bots"][seat]["stderr"].as_str().expect("text").to_owned();
+        assert!(stderr.ends_with("KeyError: 'gone'\n"), "{stderr:?}");
+    }
+    referee(["verify", &records]).done();
+}
+
+// ---- ending ----
+
+#[test]
+fn nobody_waits_for_a_bot_that_ignores_its_end_and_it_is_killed() {
+    let folder = Folder::new();
+    let script = format!(
+        "{KEEPS_ITS_PID}
+import time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+play()
+time.sleep(60)"
+    );
+    let (deaf, plain) = (folder.bot("deaf", &script), folder.plain_bot("plain"));
+    let ended = referee(["play", "checkers", &deaf, &plain, "--set", WON, "--json", "--strict"]).done();
+    assert_eq!(ended.one("match")["ended_by"], "rules");
+    assert_gone(&folder.pids("deaf.pids"));
+}
+
+#[test]
+fn a_process_that_a_bot_leaves_in_its_group_is_ended_with_it() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let (leaves, plain) = (sample("hostile/leaves_child.py"), folder.plain_bot("plain"));
+    referee(["play", "checkers", &leaves, &plain, "--set", WON, "--record", &records, "--strict"]).done();
+    let stderr = the("bots", &folder.record("records/m1.jsonl"))["bots"][0]["stderr"].clone();
+    let left = stderr.as_str().and_then(|text| text.strip_prefix("left ")).expect("its id").trim();
+    assert_gone(&[left.parse().expect("a number")]);
+}
+
+#[test]
+fn results_that_nobody_reads_are_no_error() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let records = folder.text("records");
+    let command = "\"$0\" \"$@\" | true; exit \"${PIPESTATUS[0]}\"";
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-c", command, env!("CARGO_BIN_EXE_referee"), "play", "checkers", &plain, &plain]);
+    shell.args(["-n", "3", "--json", "--set", WON, "--record", &records]);
+    common::Referee::start_as(&mut shell).end().done();
+    assert_eq!(
+        files(&folder.path("records")),
+        ["m1.jsonl", "m2.jsonl", "m3.jsonl"],
+        "all is played and kept"
+    );
+}
