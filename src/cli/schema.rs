@@ -8,14 +8,16 @@ use referee_protocol::schemas;
 use crate::cli::{Exit, Failure};
 
 /// Print the JSON Schemas of the messages (draft 2020-12)
+///
+/// Without a speaker: both, as the members `from_referee` and `from_bot` of one object.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee schema from_referee > from_referee.json
-  referee schema from_bot")]
+  referee schema
+  referee schema from_referee > from_referee.json")]
 pub(super) struct Args {
     /// Who speaks
     #[arg(value_enum)]
-    speaker: Speaker,
+    speaker: Option<Speaker>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -26,10 +28,12 @@ enum Speaker {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let schema = match args.speaker {
-        Speaker::FromReferee => schemas::FROM_REFEREE,
-        Speaker::FromBot => schemas::FROM_BOT,
-    };
-    io::stdout().lock().write_all(schema.as_bytes())?;
+    let (referee, bot) = (schemas::FROM_REFEREE.trim_end(), schemas::FROM_BOT.trim_end());
+    let mut out = io::stdout().lock();
+    match args.speaker {
+        Some(Speaker::FromReferee) => writeln!(out, "{referee}")?,
+        Some(Speaker::FromBot) => writeln!(out, "{bot}")?,
+        None => writeln!(out, "{{\"from_referee\":{referee},\"from_bot\":{bot}}}")?,
+    }
     Ok(Exit::Done)
 }

@@ -63,6 +63,8 @@ pub struct MatchReport {
     pub game: String,
     /// The names of the bots by seat.
     pub seats: Vec<String>,
+    /// Their command lines by seat.
+    pub bots: Vec<String>,
     /// By seat; none when aborted.
     pub ranks: Option<Vec<u8>>,
     /// By seat; none when aborted.
@@ -530,6 +532,7 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             id: setup.header.r#match,
             game: setup.header.game,
             seats: setup.header.seats.into_iter().map(|seat| seat.name).collect(),
+            bots: in_seat.iter().map(|&bot| self.summary.bots[bot].command.clone()).collect(),
             ranks: ending.ranks,
             scores: ending.scores,
             ended_by: ending.ended_by,
