@@ -45,6 +45,8 @@ pub struct Match {
     worst_lag: u64,
     /// When there are moves left to make for faulty seats.
     resume: Option<Tick>,
+    /// The latest that anything happened.
+    now: Tick,
     log: Log,
     /// What somebody who looks on has seen.
     news: Vec<u8>,
@@ -98,6 +100,7 @@ impl Match {
             decisions: 0,
             worst_lag: 0,
             resume: None,
+            now: Tick::default(),
             log: Log::default(),
             news: Vec::new(),
             ending: None,
@@ -240,6 +243,9 @@ impl Match {
         if self.phase == Phase::Ended {
             return;
         }
+        // What the shell noticed while it was writing may bear an earlier stamp; in a record time does not go back.
+        self.now = self.now.max(stamp.at);
+        let stamp = Stamp { at: self.now, ..stamp };
         match event {
             Event::Sent(seat) => self.sent(stamp, seat),
             Event::Restart { seat, ready_ms, wants } => {
@@ -477,8 +483,8 @@ impl Match {
         let error =
             if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
         match turn.or(self.open_request(seat)) {
-            _ if self.phase == Phase::Ready => self.tell_error(seat, None, error, detail.to_owned(), None),
             None => self.stray(stamp, seat, None, error, detail),
+            Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, detail),
             Some(turn) => {
                 if self.is_current(stamp, seat, turn) {
                     let refusal =

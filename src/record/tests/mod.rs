@@ -1,0 +1,209 @@
+//! Records that are sound, and every way in which one can be unsound.
+
+mod damage;
+mod forgery;
+
+use referee_protocol::referee::Clock;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use serde_json::json;
+
+use crate::core::chance::Seed;
+use crate::core::clock::Tick;
+use crate::core::{Seat, Seating, hex};
+use crate::games;
+use crate::record::{Difference, Replay, Seal, add_bots, seal, verify};
+use crate::referee::{Event, Header, Match, SeatHeader, Setup, Stamp, Wants};
+
+/// A match of checkers that is being recorded. Every step takes 10 ms.
+struct Scribe {
+    play: Match,
+    at: u64,
+}
+
+impl Scribe {
+    /// A match in which both are ready.
+    fn play(on_fault: &str) -> Scribe {
+        let mut scribe = Scribe::open(on_fault);
+        scribe.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
+        scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
+        scribe
+    }
+
+    fn open(on_fault: &str) -> Scribe {
+        let rules = games::find("checkers").unwrap();
+        let seating = Seating::new(2, 2);
+        let options = serde_json::value::to_raw_value(&json!({ "turn_limit": 6 })).unwrap();
+        let table = rules.open(&options, seating).unwrap();
+        let (seed, salt) = (Seed([1; 32]), [2; 32]);
+        let seat = |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, bot: None };
+        let header = Header {
+            format: Header::FORMAT,
+            referee: crate::SERVER.to_owned(),
+            r#match: "m1".to_owned(),
+            game: "checkers".to_owned(),
+            rules: 1,
+            options: table.options().to_owned(),
+            seats: vec![seat(0), seat(1)],
+            clock: Some(Clock { delay_ms: 100, bank_ms: 1000, increment_ms: 10 }),
+            margin_ms: 20,
+            on_fault: on_fault.parse().unwrap(),
+            deal: "d1".to_owned(),
+            commitment: hex::encode(&seed.commitment(&salt)),
+            nonce: true,
+            auto_ready: false,
+        };
+        let wants = vec![Wants::default(); 2];
+        let setup = Setup { header, seating, seed, salt, open_id: None, wants, watched: None };
+        let mut scribe = Scribe { play: Match::open(setup, table), at: 0 };
+        scribe.flush();
+        scribe
+    }
+
+    fn tell(&mut self, event: Event<'_>) {
+        self.at += 10_000;
+        self.play.handle(Stamp { at: Tick(self.at), lag: self.at / 10 }, event);
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        for seat in [Seat(0), Seat(1)] {
+            if !self.play.outbox(seat).is_empty() {
+                self.play.handle(Stamp { at: Tick(self.at), lag: self.at / 10 }, Event::Sent(seat));
+                self.play.outbox(seat).clear();
+            }
+        }
+    }
+
+    fn answer(&mut self, seat: u8, text: &str) {
+        let turn = self.play.open_request(Seat(seat)).unwrap();
+        let info = Some(r#"{"depth":3}"#).filter(|_| seat == 0);
+        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: seat == 1, info });
+    }
+
+    fn sealed(self) -> Vec<u8> {
+        assert!(self.play.ending().is_some());
+        let mut record = self.play.log().to_vec();
+        seal(&mut record, self.play.reveal());
+        record
+    }
+}
+
+/// Ends by the turn limit, after retries, strays, offers and info.
+fn eventful() -> Vec<u8> {
+    let mut scribe = Scribe::play("retry=2");
+    scribe.answer(0, "11-15");
+    scribe.answer(1, "1-1");
+    scribe.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no" });
+    scribe.answer(1, "22-18");
+    scribe.tell(Event::Broken { seat: Seat(0), turn: None, code: FaultCode::Malformed, detail: "no JSON" });
+    scribe.answer(0, "15x22");
+    scribe.answer(1, "25x18");
+    scribe.answer(0, "12-16");
+    scribe.answer(1, "29-25");
+    scribe.sealed()
+}
+
+/// Ends by a timeout.
+fn timed_out() -> Vec<u8> {
+    let mut scribe = Scribe::play("forfeit");
+    scribe.answer(0, "11-15");
+    scribe.at += 1_400_000;
+    scribe.tell(Event::Tick);
+    scribe.sealed()
+}
+
+/// The referee plays for seat 1.
+fn played_on() -> Vec<u8> {
+    let mut scribe = Scribe::play("random");
+    scribe.tell(Event::Gone { seat: Seat(1), code: FaultCode::Exited, detail: "signal 9" });
+    scribe.answer(0, "11-15");
+    scribe.answer(0, "1-1");
+    scribe.tell(Event::Abort("enough"));
+    scribe.sealed()
+}
+
+/// Another process takes seat 0, and is not ready in time.
+fn restarted() -> Vec<u8> {
+    let mut scribe = Scribe::open("forfeit");
+    scribe.tell(Event::Restart { seat: Seat(0), ready_ms: 700, wants: Wants::default() });
+    scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
+    scribe.at += 1_000_000;
+    scribe.tell(Event::Tick);
+    scribe.sealed()
+}
+
+fn lines(record: &[u8]) -> Vec<String> {
+    String::from_utf8(record.to_vec()).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Lines with a new seal, as somebody would write who knows how records are made.
+fn resealed(mut lines: Vec<String>) -> Vec<u8> {
+    let old: Seal = serde_json::from_str(&lines.pop().unwrap()).unwrap();
+    let mut record = lines.iter().flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
+    seal(&mut record, old.reveal.unwrap());
+    record
+}
+
+/// The number of the first line of this kind that says this, counted from 1.
+fn line_of(record: &[u8], kind: &str, says: &str) -> usize {
+    let kind = format!("{{\"type\":\"{kind}\"");
+    let found = lines(record).iter().position(|line| line.starts_with(&kind) && line.contains(says));
+    1 + found.unwrap_or_else(|| panic!("no {kind} with {says}"))
+}
+
+/// Replaces what the first line of this kind says, and seals the record anew. Returns that line's number too.
+fn forged(record: &[u8], kind: &str, says: &str, instead: &str) -> (Vec<u8>, usize) {
+    let number = line_of(record, kind, says);
+    let mut lines = lines(record);
+    lines[number - 1] = lines[number - 1].replace(says, instead);
+    (resealed(lines), number)
+}
+
+/// The only difference.
+fn difference(record: &[u8]) -> Difference {
+    let mut differences = verify(record);
+    assert_eq!(differences.len(), 1, "{differences:?}");
+    differences.pop().unwrap()
+}
+
+#[test]
+fn a_fresh_record_verifies() {
+    for record in [eventful(), timed_out(), played_on(), restarted()] {
+        assert_eq!(verify(&record), []);
+        assert_eq!(resealed(lines(&record)), record);
+    }
+}
+
+#[test]
+fn what_the_shell_adds_of_the_bots_is_covered_by_the_seal() {
+    let mut record = eventful();
+    let reveal = serde_json::from_str::<Seal>(lines(&record).last().unwrap()).unwrap().reveal.unwrap();
+    record.truncate(record.len() - lines(&record).last().unwrap().len() - 1);
+    add_bots(&mut record, &json!([{ "cpu_ms": 5 }, { "cpu_ms": 6 }]));
+    seal(&mut record, reveal);
+    assert_eq!(verify(&record), []);
+    let text = String::from_utf8(record).unwrap().replace("\"cpu_ms\":5", "\"cpu_ms\":4");
+    assert!(difference(text.as_bytes()).what.contains("changed after it was sealed"));
+}
+
+#[test]
+fn what_is_said_of_the_bots_comes_after_the_result_only() {
+    let mut lines = lines(&eventful());
+    lines.insert(4, r#"{"type":"bots","bots":[]}"#.to_owned());
+    assert_eq!(difference(&resealed(lines)).line, 5);
+}
+
+#[test]
+fn a_record_is_replayed_line_by_line() {
+    let record = eventful();
+    let mut replay = Replay::open(&record, None).unwrap();
+    assert!(replay.match_().ending().is_none());
+    let mut kinds = Vec::new();
+    while let Some(line) = replay.step().unwrap() {
+        kinds.push(line.kind);
+    }
+    let lines = lines(&record);
+    assert_eq!(kinds.len(), lines.len() - 2, "all but the set-up and the seal");
+    assert!(kinds.iter().zip(&lines[1..]).all(|(kind, line)| line.contains(kind)));
+    assert!(replay.match_().ending().is_some());
+}

@@ -1,0 +1,128 @@
+//! Answers to what was not asked: late, twice, early.
+
+use referee_protocol::words::FaultCode;
+
+use super::rig::{Plan, Rig};
+use crate::core::Seat;
+use crate::referee::Event;
+
+fn played() -> Rig {
+    let mut rig = Plan::checkers().play();
+    rig.moves("11-15 22-18 15x22 25x18");
+    rig.heard(0);
+    rig.heard(1);
+    rig
+}
+
+/// Seat 0 was told this, and nothing came of it: it still has to answer request 2.
+fn assert_only_told(rig: &mut Rig, code: &str, strays: usize) {
+    assert_eq!(rig.errors(0), [code]);
+    assert_eq!(rig.request(0), 2);
+    assert!(rig.heard(1).is_empty());
+    assert!(rig.faults(0).is_empty());
+    assert_eq!(rig.recorded("stray").len(), strays);
+    assert_eq!(rig.play.decisions(), 4);
+}
+
+#[test]
+fn an_answer_to_an_earlier_request_is_stale_and_no_more() {
+    let mut rig = played();
+    for turn in [0, 1] {
+        rig.answer_to(0, turn, "12-16");
+        assert_only_told(&mut rig, "stale", 0);
+    }
+    rig.tell(Event::AcceptDraw { seat: Seat(0), turn: 1 });
+    assert_only_told(&mut rig, "stale", 0);
+    rig.broken(0, Some(1), FaultCode::Malformed);
+    assert_only_told(&mut rig, "stale", 0);
+}
+
+#[test]
+fn stale_answers_are_no_fault_however_many() {
+    let mut rig = played();
+    for _ in 0..100 {
+        rig.answer_to(0, 0, "12-16");
+    }
+    assert!(!rig.is_over());
+}
+
+#[test]
+fn the_error_names_the_request_and_the_one_that_waits() {
+    let mut rig = played();
+    rig.answer_to(0, 1, "12-16");
+    let error = rig.last(0, "error");
+    assert_eq!(error["turn"], 1);
+    assert_eq!(error["message"], "request 1 is closed; request 2 waits for an answer");
+    rig.answer_to(1, 1, "25x18");
+    assert_eq!(rig.last(1, "error")["message"], "request 1 is closed");
+}
+
+#[test]
+fn a_second_answer_to_a_request_is_stale() {
+    let mut rig = played();
+    rig.answer(0, "12-16");
+    rig.heard(0);
+    rig.answer_to(0, 2, "12-16");
+    assert_eq!(rig.errors(0), ["stale"]);
+    assert!(rig.is_asked(1));
+}
+
+#[test]
+fn a_late_answer_never_passes_for_the_next_one() {
+    let mut rig = Plan::checkers_at("B:WK32:BK1").clock(100, 0, 0).on_fault("random").play();
+    rig.wait(200_000).tick();
+    rig.step(1);
+    rig.heard(0);
+    let before = rig.play.decisions();
+    rig.answer_to(0, 0, "1-5");
+    assert_eq!(rig.errors(0), ["stale"]);
+    assert_eq!((rig.play.decisions(), rig.request(0)), (before, 1));
+}
+
+#[test]
+fn an_answer_to_a_request_that_will_come_is_out_of_its_state() {
+    for turn in [3, 4, u32::MAX] {
+        let mut rig = played();
+        rig.answer_to(0, turn, "12-16");
+        assert_only_told(&mut rig, "out_of_state", 1);
+        rig.broken(0, Some(turn), FaultCode::Malformed);
+        assert_only_told(&mut rig, "out_of_state", 2);
+    }
+}
+
+#[test]
+fn an_answer_to_a_request_that_has_not_been_sent_is_out_of_its_state() {
+    let mut rig = Plan::checkers().clock(1000, 0, 0).play();
+    rig.holds = true;
+    rig.answer(0, "11-15");
+    rig.answer_to(1, 0, "22-18");
+    assert!(!rig.is_asked(1) && rig.play.is_asking(Seat(1)));
+    assert_eq!(rig.recorded("stray").len(), 1);
+    assert_eq!(rig.play.decisions(), 1);
+    rig.holds = false;
+    rig.flush();
+    assert_eq!(rig.errors(1), ["out_of_state"]);
+    rig.answer(1, "22-18");
+    assert!(rig.is_asked(0));
+}
+
+#[test]
+fn a_seat_that_is_not_asked_cannot_answer() {
+    let mut rig = played();
+    rig.answer_to(1, 2, "24-19");
+    assert_eq!(rig.errors(1), ["out_of_state"]);
+    rig.broken(1, None, FaultCode::Malformed);
+    assert_eq!(rig.errors(1), ["malformed"]);
+    assert_eq!(rig.recorded("stray").len(), 2, "a line that answers nothing is out of its state");
+    assert!(rig.faults(1).is_empty());
+}
+
+#[test]
+fn an_answer_is_judged_by_its_own_request_though_another_line_came_before() {
+    let mut rig = played();
+    rig.answer_to(0, 0, "nonsense");
+    rig.answer_to(0, 9, "nonsense");
+    rig.answer(0, "12-16");
+    assert!(rig.is_asked(1));
+    assert!(rig.faults(0).is_empty());
+}

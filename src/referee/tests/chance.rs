@@ -1,0 +1,99 @@
+//! Dice and shuffles: from what they come, and who sees them.
+
+use serde_json::{Value, json};
+
+use super::rig::{Plan, Rig, events};
+use crate::core::chance::Seed;
+use crate::core::{Draw, Seat, Uniform, hex};
+use crate::referee::Event;
+
+/// A match whose seats add these nonces.
+fn played(plan: Plan, nonces: [&str; 2]) -> Rig {
+    let mut rig = plan.open();
+    for (seat, nonce) in (0..).map(Seat).zip(nonces) {
+        rig.tell(Event::Ready { seat, nonce: Some(nonce) });
+    }
+    rig
+}
+
+fn drawn(rig: &Rig) -> Vec<Value> {
+    rig.recorded("draw").iter().map(|line| line["drawn"].clone()).collect()
+}
+
+#[test]
+fn what_is_drawn_can_be_computed_from_the_start_and_the_reveal() {
+    let mut rig = played(Plan::toy(2, 2, "sdo"), ["00ff", ""]);
+    let start = rig.heard(1)[0].clone();
+    rig.moves("step1 step1");
+    rig.resign(0);
+    let reveal = rig.last(1, "end")["reveal"].clone();
+    let seed = Seed(hex::decode32(reveal["seed"].as_str().unwrap()).unwrap());
+    let nonces: Vec<String> = serde_json::from_value(reveal["nonces"].clone()).unwrap();
+    let game = start["game"].as_str().unwrap();
+    let mut stream = seed.match_key(game, reveal["deal"].as_str().unwrap(), &nonces).stream();
+    let expected = [Draw::Shuffle { len: 52 }, Draw::Dice { count: 2, sides: 6 }].repeat(2);
+    let expected = expected.into_iter().map(|draw| {
+        let mut numbers = Vec::new();
+        stream.draw(draw, &mut numbers);
+        json!(numbers)
+    });
+    assert_eq!(drawn(&rig), expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_nonce_changes_what_is_drawn() {
+    let nonces = [["", ""], ["00", ""], ["", "00"], ["00", "00"], ["0000", ""]];
+    let drawn = nonces.map(|nonces| drawn(&played(Plan::toy(2, 2, "so"), nonces)));
+    for (i, one) in drawn.iter().enumerate() {
+        assert!(!drawn[..i].contains(one));
+    }
+}
+
+#[test]
+fn without_nonces_nothing_that_a_bot_says_changes_what_is_drawn() {
+    let drawn = [["", ""], ["00", "ff"]].map(|nonces| {
+        let mut plan = Plan::toy(2, 2, "so");
+        plan.nonce = false;
+        drawn(&played(plan, nonces))
+    });
+    assert_eq!(drawn[0], drawn[1]);
+}
+
+#[test]
+fn the_same_seed_deals_the_same_where_no_ready_is_asked() {
+    let mut plan = Plan::toy(2, 2, "so");
+    (plan.nonce, plan.auto_ready) = (false, true);
+    assert_eq!(drawn(&plan.open()), drawn(&played(Plan::toy(2, 2, "so"), ["", ""])));
+}
+
+#[test]
+fn every_seat_is_told_what_it_may_see_of_a_deal_and_the_record_all() {
+    let mut rig = Plan::toy(3, 3, "sao").play();
+    let all: Vec<u64> = serde_json::from_value(drawn(&rig)[0].clone()).unwrap();
+    for seat in 0..3 {
+        let heard = rig.heard(seat);
+        let card = all[usize::from(seat)];
+        assert_eq!(events(&heard), [&json!({"kind": "dealt", "card": card})]);
+        assert_eq!(heard.last().unwrap()["view"]["card"], card);
+    }
+    assert_eq!(rig.recorded("event")[0]["event"]["card"], json!(all[..6]));
+}
+
+#[test]
+fn draws_come_before_the_request_that_needs_them() {
+    let mut rig = Plan::toy(2, 2, "do").play();
+    let heard = rig.heard(0);
+    assert_eq!((&heard[0]["event"]["kind"], &heard[1]["type"]), (&json!("roll"), &json!("turn")));
+    rig.moves("step1 step1");
+    assert_eq!(events(&rig.heard(0)).last().unwrap()["kind"], "roll");
+    assert_eq!(drawn(&rig).len(), 2);
+}
+
+#[test]
+fn nothing_is_drawn_before_all_are_ready() {
+    let mut rig = Plan::toy(2, 2, "so").open();
+    rig.ready(0);
+    assert!(drawn(&rig).is_empty());
+    rig.ready(1);
+    assert_eq!(drawn(&rig).len(), 1);
+}

@@ -1,0 +1,264 @@
+//! Delay, bank, increment and margin.
+
+use super::rig::{MS, Plan, Rig, types};
+use crate::core::Seat;
+use crate::referee::Event;
+
+/// Moves that have no end: the kings walk between their corners.
+const KINGS: &str = "B:WK32:BK1";
+
+/// Walks with both kings: seat 0 takes `us` for its answers, seat 1 no time.
+fn walk(rig: &mut Rig, us: u64) {
+    rig.wait(us).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    rig.wait(us).answer(0, "5-1");
+    rig.answer(1, "28-32");
+}
+
+fn timed(delay_ms: u64, bank_ms: u64, increment_ms: u64) -> Rig {
+    Plan::checkers_at(KINGS).clock(delay_ms, bank_ms, increment_ms).play()
+}
+
+#[test]
+fn the_limit_is_delay_and_bank() {
+    assert_eq!(timed(100, 1000, 7).clock(0), (1000, 1100));
+    assert_eq!(timed(0, 1000, 0).clock(0), (1000, 1000));
+    assert_eq!(timed(100, 0, 0).clock(0), (0, 100));
+}
+
+#[test]
+fn the_delay_is_free() {
+    let mut rig = timed(100, 1000, 0);
+    walk(&mut rig, 100 * MS);
+    assert_eq!(rig.clock(0), (1000, 1100));
+}
+
+#[test]
+fn what_goes_beyond_the_delay_is_taken_from_the_bank() {
+    let mut rig = timed(100, 1000, 0);
+    walk(&mut rig, 130 * MS);
+    assert_eq!(rig.clock(0), (940, 1040));
+}
+
+#[test]
+fn microseconds_are_billed_and_whole_milliseconds_shown() {
+    let mut rig = timed(0, 1000, 0);
+    walk(&mut rig, 1);
+    assert_eq!(rig.clock(0), (999, 999));
+}
+
+#[test]
+fn the_increment_is_added_after_every_answer_in_time() {
+    let mut rig = timed(0, 1000, 50);
+    assert_eq!(rig.clock(0), (1000, 1000), "not before the first");
+    walk(&mut rig, 0);
+    assert_eq!(rig.clock(0), (1100, 1100));
+    walk(&mut rig, 70 * MS);
+    assert_eq!(rig.clock(0), (1060, 1060));
+}
+
+#[test]
+fn an_answer_may_use_the_last_of_a_bank_and_earns_the_increment_all_the_same() {
+    let mut rig = timed(0, 1000, 50);
+    rig.wait(1000 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (50, 50));
+}
+
+#[test]
+fn an_answer_at_the_limit_is_in_time_without_a_margin_too() {
+    let mut plan = Plan::checkers_at(KINGS).clock(100, 0, 0);
+    plan.margin_ms = 0;
+    let mut rig = plan.clone().play();
+    rig.wait(100 * MS).answer(0, "1-5");
+    assert!(rig.is_asked(1));
+    let mut rig = plan.play();
+    rig.wait(100 * MS + 1).answer(0, "1-5");
+    assert_eq!(rig.fault(), (0, "timeout"));
+}
+
+#[test]
+fn the_margin_is_forgiven_and_one_microsecond_more_is_not() {
+    for (took, is_in_time) in [(1100 * MS, true), (1120 * MS, true), (1120 * MS + 1, false)] {
+        let mut rig = timed(100, 1000, 0);
+        rig.wait(took).answer(0, "1-5");
+        assert_eq!(rig.is_asked(1), is_in_time, "after {took} us");
+    }
+}
+
+#[test]
+fn what_is_forgiven_is_billed_and_a_bank_below_zero_shows_zero_and_shrinks_the_limit() {
+    let mut rig = timed(100, 1000, 0);
+    rig.wait(1115 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (0, 85));
+    assert_eq!(rig.deadline(), Some(rig.at + 105 * MS + 1));
+}
+
+#[test]
+fn the_margin_cannot_be_had_again_and_again() {
+    let mut rig = timed(10, 0, 0);
+    rig.wait(30 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (0, 0));
+    rig.wait(20 * MS).answer(0, "5-1");
+    rig.answer(1, "28-32");
+    assert_eq!(rig.clock(0), (0, 0));
+    rig.wait(20 * MS + 1).answer(0, "1-5");
+    assert_eq!(rig.fault(), (0, "timeout"));
+}
+
+#[test]
+fn a_bank_below_zero_recovers_by_the_increment() {
+    let mut rig = timed(0, 100, 30);
+    rig.wait(115 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (15, 15));
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_a_timeout_though_nobody_had_looked() {
+    let mut rig = timed(100, 0, 0);
+    rig.wait(121 * MS).answer(0, "1-5");
+    assert_eq!(rig.why(), ("fault", "timeout"));
+    assert_eq!(types(&rig.heard(0)), ["turn", "error", "end"]);
+    assert_eq!(rig.recorded("answer").len(), 1, "what came too late is recorded too");
+}
+
+#[test]
+fn silence_is_a_timeout_at_the_deadline_and_not_before() {
+    let mut rig = timed(100, 0, 0);
+    let deadline = rig.at + 120 * MS + 1;
+    assert_eq!(rig.deadline(), Some(deadline));
+    rig.at = deadline - 1;
+    rig.tick();
+    assert!(!rig.is_over());
+    rig.at = deadline;
+    rig.tick();
+    assert_eq!(rig.fault(), (0, "timeout"));
+    assert_eq!(rig.ranks(), [2, 1]);
+}
+
+#[test]
+fn a_timeout_asks_whether_stdout_was_flushed() {
+    let mut rig = timed(100, 0, 0);
+    rig.wait(1000 * MS).tick();
+    let detail = rig.ending().fault.clone().unwrap().detail.unwrap();
+    assert_eq!(detail, "no complete line arrived within 100 ms; is stdout flushed?");
+}
+
+#[test]
+fn the_clock_starts_when_the_request_is_sent_and_not_before() {
+    let mut rig = Plan::checkers_at(KINGS).clock(0, 1000, 0).open();
+    rig.holds = true;
+    rig.ready(0);
+    rig.ready(1);
+    assert_eq!((rig.deadline(), rig.play.is_asking(Seat(0))), (None, true));
+    rig.wait(5000 * MS).tick();
+    rig.holds = false;
+    rig.flush();
+    assert_eq!((rig.deadline(), rig.play.is_asking(Seat(0))), (Some(rig.at + 1020 * MS + 1), false));
+    rig.wait(100 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (900, 900));
+}
+
+#[test]
+fn sending_something_else_later_does_not_start_it_again() {
+    let mut rig = timed(0, 1000, 0);
+    rig.wait(600 * MS).ready(0);
+    assert_eq!(rig.errors(0), ["out_of_state"]);
+    rig.tell(Event::Sent(Seat(0)));
+    rig.wait(100 * MS).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (300, 300));
+}
+
+#[test]
+fn every_seat_has_its_own_bank_and_pays_for_itself_alone() {
+    let mut rig = timed(0, 1000, 0);
+    rig.wait(300 * MS).answer(0, "1-5");
+    assert_eq!(rig.clock(1), (1000, 1000));
+    rig.wait(500 * MS).answer(1, "32-28");
+    assert_eq!(rig.clock(0), (700, 700));
+    rig.answer(0, "5-1");
+    assert_eq!(rig.clock(1), (500, 500));
+}
+
+#[test]
+fn without_a_clock_there_is_no_limit() {
+    let mut rig = Plan::checkers_at(KINGS).play();
+    assert_eq!(rig.deadline(), None);
+    rig.wait(u64::MAX / 2).tick();
+    rig.answer(0, "1-5");
+    assert!(rig.is_asked(1));
+}
+
+#[test]
+fn what_an_answer_took_is_recorded_in_microseconds() {
+    let mut rig = timed(0, 1000, 0);
+    rig.wait(1234).answer(0, "1-5");
+    let answer = &rig.recorded("answer")[0];
+    assert_eq!((answer["at_us"].as_u64(), answer["took_us"].as_u64()), (Some(1234), Some(1234)));
+    let request = &rig.recorded("request")[1];
+    assert_eq!((request["seat"].as_u64(), request["at_us"].as_u64()), (Some(1), Some(1234)));
+}
+
+#[test]
+fn after_a_timeout_that_is_played_on_all_the_time_is_gone_but_no_more() {
+    let mut rig = Plan::checkers_at(KINGS).clock(100, 1000, 50).on_fault("random").play();
+    rig.wait(9000 * MS).tick();
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (0, 100));
+    assert_eq!(rig.faults(0), [("timeout", 1)]);
+}
+
+#[test]
+fn what_the_shell_noticed_while_it_was_writing_does_not_turn_time_back() {
+    let mut rig = timed(0, 1000, 0);
+    rig.wait(5 * MS).answer(0, "1-5");
+    rig.at -= 3 * MS;
+    rig.gone(1);
+    assert_eq!(rig.recorded("fault")[0]["at_us"], 5 * MS);
+}
+
+/// Plays the kings' walk. In each round: what the request shows as bank and limit, and what the answer takes, in
+/// microseconds.
+fn assert_example(mut rig: Rig, rounds: &[(u64, u64, u64)]) -> Rig {
+    for (number, &(bank, limit, took)) in rounds.iter().enumerate() {
+        assert_eq!(rig.clock(0), (bank, limit), "request {number}");
+        rig.wait(took).answer(0, ["1-5", "5-1"][number % 2]);
+        if !rig.is_over() {
+            rig.answer(1, ["32-28", "28-32"][number % 2]);
+        }
+    }
+    rig
+}
+
+#[test]
+fn the_example_of_delay_bank_and_increment_comes_out() {
+    let rounds =
+        [(5000, 6000, 700_000), (5500, 6500, 3_000_000), (4000, 5000, 5_015_400), (484, 1484, 1_504_700)];
+    let rig = assert_example(timed(1000, 5000, 500), &rounds);
+    assert_eq!(rig.fault(), (0, "timeout"));
+}
+
+#[test]
+fn the_example_of_a_fixed_time_and_the_margin_comes_out() {
+    let rounds = [(0, 1000, 1_015_000), (0, 985, 990_000), (0, 985, 1_004_000), (0, 981, 1_002_000)];
+    let rig = assert_example(timed(1000, 0, 0), &rounds);
+    assert_eq!(rig.fault(), (0, "timeout"));
+}
+
+#[test]
+fn the_example_of_a_retry_comes_out() {
+    let mut rig = Plan::checkers_at(KINGS).clock(0, 10_000, 100).on_fault("retry=2").play();
+    assert_eq!(rig.clock(0), (10_000, 10_000));
+    rig.wait(3_000_000).answer(0, "1-1");
+    assert_eq!(rig.clock(0), (10_000, 7000));
+    rig.wait(1_200_500).answer(0, "1-1");
+    assert_eq!(rig.clock(0), (10_000, 5799));
+    rig.wait(799_500).answer(0, "1-5");
+    rig.answer(1, "32-28");
+    assert_eq!(rig.clock(0), (5100, 5100));
+}

@@ -1,0 +1,18 @@
+//! The match under virtual time.
+
+mod answers;
+mod chance;
+mod clocks;
+mod draws;
+mod fallback;
+mod faults;
+mod info;
+mod lag;
+mod life;
+mod ready;
+mod retries;
+mod rig;
+mod simultaneous;
+mod storm;
+mod three_sides;
+mod toy;

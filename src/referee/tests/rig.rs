@@ -1,0 +1,359 @@
+//! A match, its bots and the shell in one thread, under virtual time.
+
+use referee_protocol::referee::{Clock, FromReferee};
+use referee_protocol::words::FaultCode;
+use serde_json::{Value, json};
+
+use super::toy;
+use crate::core::chance::Seed;
+use crate::core::clock::Tick;
+use crate::core::erased::Rules;
+use crate::core::{Seat, Seating, Viewer, hex};
+use crate::games;
+use crate::referee::{Ending, Event, Header, Match, SeatHeader, Setup, Stamp, Wants};
+
+pub(super) const MS: u64 = 1000;
+
+/// What a match is set up with; checkers and the toy game with their defaults, no clock, forfeit.
+#[derive(Clone)]
+pub(super) struct Plan {
+    rules: &'static dyn Rules,
+    seating: Seating,
+    options: Value,
+    clock: Option<Clock>,
+    on_fault: &'static str,
+    pub(super) margin_ms: u64,
+    pub(super) nonce: bool,
+    pub(super) auto_ready: bool,
+    pub(super) wants: Vec<Wants>,
+    pub(super) watched: Option<Viewer>,
+}
+
+impl Plan {
+    fn of(rules: &'static dyn Rules, seating: Seating) -> Plan {
+        Plan {
+            rules,
+            seating,
+            options: json!({}),
+            clock: None,
+            on_fault: "forfeit",
+            margin_ms: 20,
+            nonce: true,
+            auto_ready: false,
+            wants: vec![Wants::default(); seating.seats()],
+            watched: None,
+        }
+    }
+
+    pub(super) fn checkers() -> Plan {
+        Plan::of(games::find("checkers").unwrap(), Seating::new(2, 2))
+    }
+
+    /// Checkers from this position.
+    pub(super) fn checkers_at(fen: &str) -> Plan {
+        Plan::checkers().set("fen", fen)
+    }
+
+    /// The toy game with so many seats and sides, in rounds of this plan.
+    pub(super) fn toy(seats: u8, sides: u8, plan: &str) -> Plan {
+        Plan::of(toy::RULES, Seating::new(seats, sides)).set("plan", plan)
+    }
+
+    /// Sets an option of the game.
+    pub(super) fn set(mut self, option: &str, value: impl Into<Value>) -> Plan {
+        self.options[option] = value.into();
+        self
+    }
+
+    pub(super) fn clock(mut self, delay_ms: u64, bank_ms: u64, increment_ms: u64) -> Plan {
+        self.clock = Some(Clock { delay_ms, bank_ms, increment_ms });
+        self
+    }
+
+    pub(super) fn on_fault(mut self, policy: &'static str) -> Plan {
+        self.on_fault = policy;
+        self
+    }
+
+    pub(super) fn setup(&self) -> Setup {
+        let (seed, salt) = (Seed([5; 32]), [6; 32]);
+        let options = serde_json::value::to_raw_value(&self.options).unwrap();
+        let table = self.rules.open(&options, self.seating).unwrap();
+        let meta = self.rules.meta();
+        let seats = self.seating.all().iter().map(|seat| SeatHeader {
+            name: format!("bot{seat}"),
+            team: self.seating.side(seat) as u8,
+            ready_ms: 5000,
+            bot: None,
+        });
+        let header = Header {
+            format: Header::FORMAT,
+            referee: crate::SERVER.to_owned(),
+            r#match: "m1".to_owned(),
+            game: meta.id.to_owned(),
+            rules: meta.rules_version,
+            options: table.options().to_owned(),
+            seats: seats.collect(),
+            clock: self.clock,
+            margin_ms: self.margin_ms,
+            on_fault: self.on_fault.parse().unwrap(),
+            deal: "d1".to_owned(),
+            commitment: hex::encode(&seed.commitment(&salt)),
+            nonce: self.nonce,
+            auto_ready: self.auto_ready,
+        };
+        Setup {
+            header,
+            seating: self.seating,
+            seed,
+            salt,
+            open_id: None,
+            wants: self.wants.clone(),
+            watched: self.watched,
+        }
+    }
+
+    /// The match without a shell: nobody takes its output.
+    pub(super) fn bare(&self) -> Match {
+        let setup = self.setup();
+        let table = self.rules.open(&setup.header.options, self.seating).unwrap();
+        Match::open(setup, table)
+    }
+
+    /// Opens the match: `start` has been sent.
+    pub(super) fn open(self) -> Rig {
+        let seats = self.seating.seats();
+        let mut rig = Rig {
+            play: self.bare(),
+            at: 0,
+            lag: 0,
+            holds: false,
+            sent: vec![Vec::new(); seats],
+            read: vec![0; seats],
+        };
+        rig.flush();
+        rig
+    }
+
+    /// Opens the match, and all are ready. What they were told so far has been heard.
+    pub(super) fn play(self) -> Rig {
+        let mut rig = self.open();
+        let seats = rig.seats();
+        rig.holds = true;
+        for seat in 0..seats {
+            rig.ready(seat);
+        }
+        rig.read = rig.sent.iter().map(Vec::len).collect();
+        rig.holds = false;
+        rig.flush();
+        rig
+    }
+}
+
+/// A match that runs.
+pub(super) struct Rig {
+    pub(super) play: Match,
+    /// Microseconds since it was opened.
+    pub(super) at: u64,
+    pub(super) lag: u64,
+    /// Whether the shell leaves in the outboxes what lies there.
+    pub(super) holds: bool,
+    /// Every byte that a seat got.
+    sent: Vec<Vec<u8>>,
+    /// How much of that it has heard.
+    read: Vec<usize>,
+}
+
+impl Rig {
+    pub(super) fn seats(&self) -> u8 {
+        self.sent.len() as u8
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp { at: Tick(self.at), lag: self.lag }
+    }
+
+    /// Tells the match, then sends what it has to say.
+    pub(super) fn tell(&mut self, event: Event<'_>) {
+        self.play.handle(self.stamp(), event);
+        if !self.holds {
+            self.flush();
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        for seat in 0..self.seats() {
+            self.send(seat);
+        }
+    }
+
+    /// Sends to one seat, as the shell does.
+    pub(super) fn send(&mut self, seat: u8) {
+        if !self.play.outbox(Seat(seat)).is_empty() {
+            self.play.handle(self.stamp(), Event::Sent(Seat(seat)));
+            self.sent[usize::from(seat)].append(self.play.outbox(Seat(seat)));
+        }
+    }
+
+    pub(super) fn wait(&mut self, us: u64) -> &mut Rig {
+        self.at += us;
+        self
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.tell(Event::Tick);
+    }
+
+    pub(super) fn ready(&mut self, seat: u8) {
+        self.tell(Event::Ready { seat: Seat(seat), nonce: None });
+    }
+
+    /// The request that a seat has to answer.
+    pub(super) fn request(&self, seat: u8) -> u32 {
+        self.play.open_request(Seat(seat)).unwrap_or_else(|| panic!("seat {seat} is not asked"))
+    }
+
+    /// Whether a seat is asked.
+    pub(super) fn is_asked(&self, seat: u8) -> bool {
+        self.play.open_request(Seat(seat)).is_some()
+    }
+
+    /// Answers the open request.
+    pub(super) fn answer(&mut self, seat: u8, text: &str) {
+        let turn = self.request(seat);
+        self.answer_to(seat, turn, text);
+    }
+
+    pub(super) fn answer_to(&mut self, seat: u8, turn: u32, text: &str) {
+        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: false, info: None });
+    }
+
+    /// Answers the open request and offers a draw.
+    pub(super) fn offer(&mut self, seat: u8, text: &str) {
+        let turn = self.request(seat);
+        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: true, info: None });
+    }
+
+    /// Answers with moves in turn, whoever is asked.
+    pub(super) fn moves(&mut self, texts: &str) {
+        for text in texts.split(' ') {
+            let seat = (0..self.seats()).find(|&seat| self.is_asked(seat)).unwrap();
+            self.answer(seat, text);
+        }
+    }
+
+    /// Answers with the first of the legal moves, by their bytes.
+    pub(super) fn step(&mut self, seat: u8) {
+        let text = self.play.table().text(Seat(seat), 0).to_owned();
+        self.answer(seat, &text);
+    }
+
+    pub(super) fn broken(&mut self, seat: u8, turn: Option<u32>, code: FaultCode) {
+        self.tell(Event::Broken { seat: Seat(seat), turn, code, detail: "what was wrong" });
+    }
+
+    pub(super) fn gone(&mut self, seat: u8) {
+        self.tell(Event::Gone { seat: Seat(seat), code: FaultCode::Exited, detail: "status 1" });
+    }
+
+    pub(super) fn restart(&mut self, seat: u8, ready_ms: u64, wants: Wants) {
+        self.tell(Event::Restart { seat: Seat(seat), ready_ms, wants });
+    }
+
+    pub(super) fn resign(&mut self, seat: u8) {
+        self.tell(Event::Resign(Seat(seat)));
+    }
+
+    /// Every byte that a seat got.
+    pub(super) fn bytes(&self, seat: u8) -> &[u8] {
+        &self.sent[usize::from(seat)]
+    }
+
+    /// The messages that a seat has got and not heard yet. Each is one of the protocol.
+    pub(super) fn heard(&mut self, seat: u8) -> Vec<Value> {
+        let index = usize::from(seat);
+        let news = &self.sent[index][self.read[index]..];
+        self.read[index] = self.sent[index].len();
+        messages(news)
+    }
+
+    /// The last message that a seat got, which is of this type. Everything is heard then.
+    pub(super) fn last(&mut self, seat: u8, kind: &str) -> Value {
+        let last = self.heard(seat).pop().unwrap_or_else(|| panic!("seat {seat} heard nothing"));
+        assert_eq!(last["type"], kind, "{last}");
+        last
+    }
+
+    /// The codes of the errors that a seat has got and not heard yet.
+    pub(super) fn errors(&mut self, seat: u8) -> Vec<String> {
+        let codes = self.heard(seat).into_iter().filter(|message| message["type"] == "error");
+        codes.map(|error| error["code"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The clock of the last request of a seat: bank and limit.
+    pub(super) fn clock(&mut self, seat: u8) -> (u64, u64) {
+        let clock = &self.last(seat, "turn")["clock"];
+        (clock["bank_ms"].as_u64().unwrap(), clock["limit_ms"].as_u64().unwrap())
+    }
+
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.play.deadline().map(|at| at.0)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.play.ending().is_some()
+    }
+
+    pub(super) fn ending(&self) -> &Ending {
+        self.play.ending().unwrap_or_else(|| panic!("the match runs"))
+    }
+
+    pub(super) fn ranks(&self) -> &[u8] {
+        self.ending().ranks.as_deref().unwrap()
+    }
+
+    /// What ended it and why: two words of the protocol.
+    pub(super) fn why(&self) -> (&str, &str) {
+        (self.ending().ended_by.as_str(), &self.ending().reason)
+    }
+
+    /// The fault that ended it: seat and code.
+    pub(super) fn fault(&self) -> (u8, &str) {
+        let fault = self.ending().fault.as_ref().unwrap();
+        (fault.seat, fault.code.as_str())
+    }
+
+    /// The faults of a seat so far, with their counts.
+    pub(super) fn faults(&self, seat: u8) -> Vec<(&str, u32)> {
+        self.play.faults(Seat(seat)).iter().map(|(code, count)| (code.as_str(), count)).collect()
+    }
+
+    /// The lines of this kind in the record so far.
+    pub(super) fn recorded(&self, kind: &str) -> Vec<Value> {
+        let lines = self.play.log().split_inclusive(|&byte| byte == b'\n');
+        lines
+            .map(|line| serde_json::from_slice::<Value>(line).unwrap())
+            .filter(|line| line["type"] == kind)
+            .collect()
+    }
+}
+
+/// Reads what a seat got: whole lines, `type` first, all of the protocol.
+pub(super) fn messages(bytes: &[u8]) -> Vec<Value> {
+    let read = |line: &[u8]| {
+        assert!(line.starts_with(b"{\"type\":\"") && line.ends_with(b"}\n"), "{line:?}");
+        serde_json::from_slice::<FromReferee<'_, Value>>(line).unwrap();
+        serde_json::from_slice(line).unwrap()
+    };
+    bytes.split_inclusive(|&byte| byte == b'\n').map(read).collect()
+}
+
+/// The types of messages.
+pub(super) fn types(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["type"].as_str().unwrap()).collect()
+}
+
+/// The events among messages.
+pub(super) fn events(messages: &[Value]) -> Vec<&Value> {
+    messages.iter().filter(|message| message["type"] == "event").map(|message| &message["event"]).collect()
+}

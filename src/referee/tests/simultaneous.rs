@@ -1,0 +1,311 @@
+//! Decisions that several seats make at once, sealed.
+
+use referee_protocol::words::{ErrorCode, FaultCode};
+use serde_json::{Value, json};
+
+use super::rig::{MS, Plan, Rig, events, types};
+use crate::core::Seat;
+use crate::referee::Event;
+
+fn plan() -> Plan {
+    Plan::toy(2, 2, "ao").clock(1000, 0, 0)
+}
+
+#[test]
+fn all_seats_are_asked_at_once() {
+    let mut rig = plan().play();
+    for seat in 0..2 {
+        let turn = rig.last(seat, "turn");
+        assert_eq!((&turn["turn"], &turn["legal"]), (&json!(0), &json!(["bid1", "bid2", "bid3"])));
+    }
+}
+
+#[test]
+fn an_answer_is_held_until_all_are_in() {
+    let mut rig = plan().play();
+    rig.heard(0);
+    rig.heard(1);
+    rig.answer(1, "bid2");
+    assert!(rig.heard(0).is_empty() && rig.heard(1).is_empty());
+    assert_eq!(rig.play.decisions(), 0);
+    rig.answer(0, "bid3");
+    assert_eq!(rig.play.decisions(), 2);
+    assert_eq!(types(&rig.heard(0)), ["event", "event", "event", "turn"]);
+}
+
+#[test]
+fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
+    let mut rig = plan().play();
+    rig.answer(1, "bid2");
+    rig.answer(0, "bid3");
+    rig.answer(0, "step1");
+    let mv = |seat: u8, text: Value| json!({"kind": "move", "seat": seat, "move": text});
+    let seen = [(json!("bid3"), Value::Null), (Value::Null, json!("bid2"))];
+    for (seat, own) in [(0, 3), (1, 2)] {
+        let heard = rig.heard(seat);
+        let (first, second) = seen[usize::from(seat)].clone();
+        let bids = json!({"kind": "bids", "own": own});
+        assert_eq!(events(&heard)[..3], [&mv(0, first), &mv(1, second), &bids]);
+    }
+    let all = rig.recorded("event");
+    assert_eq!((&all[0]["event"]["move"], &all[1]["event"]["move"]), (&json!("bid3"), &json!("bid2")));
+}
+
+type Deed = fn(&mut Rig);
+
+/// All that seat 1 has got after seat 0 has done this, early or late.
+fn told_to_seat_1(plan: Plan, deed: Deed) -> Vec<u8> {
+    let mut rig = plan.play();
+    deed(rig.wait(10 * MS));
+    rig.wait(10 * MS).flush();
+    assert!(!rig.is_over());
+    rig.bytes(1).to_vec()
+}
+
+#[test]
+fn who_has_yet_to_answer_learns_nothing_of_what_another_did_or_whether() {
+    let deeds: [Deed; 12] = [
+        |rig| rig.answer(0, "bid1"),
+        |rig| rig.answer(0, "bid2"),
+        |rig| rig.answer(0, "bid3"),
+        |rig| rig.offer(0, "bid3"),
+        |rig| rig.answer(0, "nonsense"),
+        |rig| rig.broken(0, None, FaultCode::Malformed),
+        |rig| rig.broken(0, None, FaultCode::LineTooLong),
+        |rig| rig.gone(0),
+        |rig| rig.resign(0),
+        |rig| (0..21).for_each(|_| rig.ready(0)),
+        |rig| rig.answer_to(0, 9, "bid1"),
+        |rig| {
+            rig.answer(0, "bid1");
+            rig.gone(0);
+        },
+    ];
+    for policy in ["forfeit", "retry=1", "random"] {
+        for push in [false, true] {
+            let mut plan = plan().on_fault(policy);
+            plan.wants[1].push = push;
+            let alone = told_to_seat_1(plan.clone(), |_| {});
+            for deed in deeds {
+                assert_eq!(told_to_seat_1(plan.clone(), deed), alone);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_has_answered_learns_nothing_until_the_last_one_has() {
+    let deeds: [Deed; 4] = [
+        |rig| rig.answer_to(0, 9, "bid1"),
+        |rig| rig.answer(0, "nonsense"),
+        |rig| (0..20).for_each(|_| rig.ready(0)),
+        |rig| rig.wait(1000 * MS).tick(),
+    ];
+    let told = |deed: Deed| {
+        let mut rig = plan().on_fault("retry=1").play();
+        rig.answer(1, "bid1");
+        deed(&mut rig);
+        assert!(rig.is_asked(0));
+        rig.bytes(1).to_vec()
+    };
+    for deed in deeds {
+        assert_eq!(told(deed), told(|_| {}));
+    }
+}
+
+#[test]
+fn the_order_in_which_answers_come_makes_no_difference() {
+    let answers: [&[(u8, &str)]; 4] = [
+        &[(0, "bid1"), (1, "bid3")],
+        &[(0, "nonsense"), (1, "bid3")],
+        &[(0, "bid1"), (1, "nonsense")],
+        &[(0, "nonsense"), (1, "nonsense")],
+    ];
+    for policy in ["forfeit", "random"] {
+        for answers in answers {
+            let transcripts = [false, true].map(|is_reversed| {
+                let mut rig = plan().on_fault(policy).play();
+                let mut answers = answers.to_vec();
+                if is_reversed {
+                    answers.reverse();
+                }
+                for (seat, text) in answers {
+                    rig.answer(seat, text);
+                }
+                [0, 1].map(|seat| rig.bytes(seat).to_vec())
+            });
+            assert_eq!(transcripts[0], transcripts[1], "{answers:?}, {policy}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_is_judged_when_all_answers_are_in() {
+    let mut rig = plan().play();
+    rig.answer(0, "nonsense");
+    assert!(!rig.is_over());
+    assert_eq!(rig.errors(0), ["illegal_move"], "the bot itself is told at once");
+    rig.answer(1, "bid1");
+    assert_eq!(rig.fault(), (0, "illegal_move"));
+    assert_eq!(rig.ranks(), [2, 1]);
+    assert_eq!(rig.play.decisions(), 0, "no move was made");
+}
+
+#[test]
+fn a_fault_is_judged_when_the_limits_of_all_others_have_passed() {
+    let mut rig = plan().play();
+    rig.gone(1);
+    rig.wait(1020 * MS).tick();
+    assert!(!rig.is_over());
+    rig.wait(1).tick();
+    assert_eq!(rig.fault(), (0, "timeout"));
+    assert_eq!(rig.ranks(), [1, 1], "both failed in the same decision");
+    assert_eq!((rig.faults(0), rig.faults(1)), (vec![("timeout", 1)], vec![("exited", 1)]));
+}
+
+#[test]
+fn two_faults_in_one_decision_are_a_draw_and_the_lowest_seat_is_named() {
+    for order in [[0, 1], [1, 0]] {
+        let mut rig = plan().play();
+        rig.answer(order[0], "nonsense");
+        rig.gone(order[1]);
+        assert_eq!(rig.fault().0, 0);
+        assert_eq!(rig.ending().scores, Some(vec![0.5, 0.5]));
+    }
+}
+
+#[test]
+fn two_resignations_in_one_decision_are_a_draw() {
+    let mut rig = plan().play();
+    rig.resign(1);
+    assert!(!rig.is_over());
+    rig.resign(0);
+    assert_eq!(rig.why(), ("resignation", "resignation"));
+    assert_eq!(rig.ranks(), [1, 1]);
+}
+
+#[test]
+fn a_fault_and_a_resignation_in_one_decision_are_a_draw_by_the_fault() {
+    for order in [[0, 1], [1, 0]] {
+        let mut rig = plan().play();
+        for seat in order {
+            if seat == 0 { rig.resign(0) } else { rig.gone(1) }
+        }
+        assert_eq!(rig.why(), ("fault", "exited"));
+        assert_eq!(rig.fault().0, 1);
+        assert_eq!(rig.ranks(), [1, 1]);
+    }
+}
+
+#[test]
+fn a_bot_that_goes_after_its_answer_is_judged_after_the_moves() {
+    let mut rig = plan().play();
+    rig.answer(0, "bid3");
+    rig.gone(0);
+    assert!(!rig.is_over());
+    rig.answer(1, "bid1");
+    assert_eq!(rig.play.decisions(), 2);
+    assert_eq!(rig.fault(), (0, "exited"));
+    assert_eq!(types(&rig.heard(1)), ["turn", "event", "event", "event", "end"]);
+}
+
+#[test]
+fn the_last_answer_of_a_bot_that_goes_wins_if_it_ends_the_match() {
+    for leave in [Rig::gone, Rig::resign] {
+        let mut rig = plan().set("goal", 3).play();
+        rig.answer(0, "bid3");
+        leave(&mut rig, 0);
+        rig.answer(1, "bid1");
+        assert_eq!(rig.why(), ("rules", "goal"));
+        assert_eq!(rig.ranks(), [1, 2]);
+    }
+}
+
+#[test]
+fn too_many_strays_after_the_answer_are_judged_after_the_moves() {
+    let mut rig = plan().play();
+    rig.answer(0, "bid3");
+    for _ in 0..21 {
+        rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+    }
+    assert_eq!(rig.faults(0), [("protocol", 1)]);
+    rig.answer(1, "bid1");
+    assert_eq!(rig.fault(), (0, "protocol"));
+    assert_eq!(rig.play.decisions(), 2);
+}
+
+#[test]
+fn a_retry_is_put_at_once() {
+    let mut rig = plan().on_fault("retry=1").play();
+    rig.answer(0, "nonsense");
+    assert_eq!(rig.last(0, "turn")["retry"]["of"], 0);
+    rig.answer(0, "bid3");
+    assert_eq!(types(&rig.heard(1)), ["turn"]);
+    rig.answer(1, "bid1");
+    assert_eq!(rig.play.decisions(), 2);
+}
+
+#[test]
+fn a_second_answer_is_stale_and_the_first_stands() {
+    let mut rig = plan().play();
+    rig.answer(0, "bid3");
+    rig.answer_to(0, 0, "bid1");
+    rig.broken(0, Some(0), FaultCode::Malformed);
+    assert_eq!(rig.errors(0), ["stale", "stale"]);
+    rig.answer(1, "bid1");
+    assert_eq!(rig.recorded("event")[0]["event"]["move"], "bid3");
+    assert!(rig.faults(0).is_empty() && rig.recorded("stray").is_empty());
+}
+
+#[test]
+fn every_clock_runs_from_its_own_sending_to_its_own_answer() {
+    let mut rig = Plan::toy(2, 2, "a").clock(0, 1000, 0).open();
+    rig.holds = true;
+    rig.ready(0);
+    rig.ready(1);
+    rig.send(0);
+    rig.wait(500 * MS).send(1);
+    assert_eq!(rig.deadline(), Some(1020 * MS + 1));
+    rig.wait(100 * MS).answer(0, "bid1");
+    assert_eq!(rig.deadline(), Some(1520 * MS + 1));
+    rig.wait(300 * MS).answer(1, "bid1");
+    rig.holds = false;
+    rig.flush();
+    assert_eq!((rig.clock(0), rig.clock(1)), ((400, 400), (600, 600)));
+}
+
+#[test]
+fn the_referee_moves_for_who_failed_when_the_others_have_answered() {
+    let mut rig = plan().on_fault("random").play();
+    rig.wait(500 * MS).answer(0, "nonsense");
+    assert!(rig.recorded("fallback").is_empty());
+    rig.answer(1, "bid1");
+    assert_eq!(rig.recorded("fallback").len(), 1);
+    assert!(rig.is_asked(0), "it plays on");
+}
+
+#[test]
+fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
+    let mut rig = Plan::toy(3, 3, "a").set("turn_limit", 2).play();
+    assert_eq!(rig.last(2, "turn")["turns_left"], 2);
+    rig.moves("bid1 bid1 bid1");
+    assert_eq!(rig.last(2, "turn")["turns_left"], 1);
+    rig.moves("bid1 bid2 bid1");
+    assert_eq!(rig.why(), ("turn_limit", "turn_limit"));
+    assert_eq!(rig.ranks(), [1, 1, 1]);
+}
+
+#[test]
+fn a_seat_that_is_not_asked_while_others_decide_is_judged_after_them() {
+    // Seat 2 looks on.
+    for leave in [Rig::gone, Rig::resign] {
+        let mut rig = Plan::toy(3, 3, "po").play();
+        assert!(!rig.is_asked(2));
+        rig.answer(0, "bid1");
+        let before = rig.bytes(1).to_vec();
+        leave(&mut rig, 2);
+        assert_eq!(rig.bytes(1), before);
+        rig.answer(1, "bid1");
+        assert_eq!(events(&rig.heard(0)).last().unwrap()["kind"], "out");
+    }
+}

@@ -1,0 +1,313 @@
+//! Thousands of matches in which anything happens, from fixed keys: nothing panics, every seat hears a sound story, and
+//! the record of a match gives the match again.
+
+use referee_protocol::words::{ErrorCode, FaultCode, OnFault};
+use serde_json::Value;
+
+use super::rig::{MS, Plan, events, messages, types};
+use crate::core::chance::{MatchKey, Stream};
+use crate::core::clock::Tick;
+use crate::core::{Seat, Uniform};
+use crate::record::{self, Line};
+use crate::referee::{Event, Match, Stamp, Wants};
+
+const POLICIES: [&str; 4] = ["forfeit", "retry=1", "retry=3", "random"];
+
+const GONE: [FaultCode; 5] =
+    [FaultCode::NoStart, FaultCode::Disconnected, FaultCode::Exited, FaultCode::Stalled, FaultCode::Protocol];
+
+/// A match in which anything happens.
+struct Storm {
+    play: Match,
+    rng: Stream,
+    at: u64,
+    lag: u64,
+    sent: Vec<Vec<u8>>,
+    /// One event in so many is a misdeed.
+    calm: u64,
+}
+
+impl Storm {
+    fn new(plan: &Plan, number: u64) -> Storm {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&number.to_be_bytes());
+        let mut rng = MatchKey(key).stream();
+        let play = plan.bare();
+        let sent = vec![Vec::new(); play.setup().header.seats.len()];
+        Storm { play, calm: [2, 8, 40][rng.uniform(3) as usize], rng, at: 0, lag: 0, sent }
+    }
+
+    fn chance(&mut self, one_in: u64) -> bool {
+        self.rng.uniform(one_in) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.rng.uniform(list.len() as u64) as usize]
+    }
+
+    fn seat(&mut self) -> Seat {
+        Seat(self.rng.uniform(self.sent.len() as u64) as u8)
+    }
+
+    fn tell(&mut self, event: Event<'_>) {
+        self.play.handle(Stamp { at: Tick(self.at), lag: self.lag }, event);
+    }
+
+    fn flush(&mut self) {
+        for seat in (0..self.sent.len() as u8).map(Seat) {
+            if !self.play.outbox(seat).is_empty() {
+                self.tell(Event::Sent(seat));
+                self.sent[seat.index()].append(self.play.outbox(seat));
+            }
+        }
+    }
+
+    fn pass_time(&mut self) {
+        let longest = self.pick(&[0, 0, 1, 1000, 20 * MS, 60 * MS, 400 * MS]);
+        let passed = self.rng.uniform(longest + 1);
+        self.at += passed;
+        if self.chance(6) {
+            self.lag += self.rng.uniform(passed + 1);
+        }
+        let deadline = self.play.deadline();
+        if let Some(deadline) = deadline.filter(|_| self.chance(25)) {
+            self.at = self.at.max((deadline.0 + self.rng.uniform(3)).saturating_sub(1));
+        }
+        // What comes in may be faster than the look at the clock.
+        let is_due = deadline.is_some_and(|deadline| deadline.0 <= self.at);
+        if is_due && !self.chance(4) || self.chance(20) {
+            self.tell(Event::Tick);
+        }
+    }
+
+    fn answer(&mut self, seat: Seat, turn: u32, text: &str) {
+        let sizes = [2, 100, 4096, 4097];
+        let info = self.chance(4).then(|| format!("{{{}}}", " ".repeat(self.pick(&sizes) - 2)));
+        let offer_draw = self.chance(4);
+        self.tell(Event::Answer { seat, turn, text, offer_draw, info: info.as_deref() });
+    }
+
+    fn behave(&mut self) {
+        let all: Vec<Seat> = (0..self.sent.len() as u8).map(Seat).collect();
+        if let Some(&seat) = all.iter().find(|&&seat| self.play.awaits_ready(seat)) {
+            let nonce = self.pick(&[None, Some("00ff"), Some("")]);
+            return self.tell(Event::Ready { seat, nonce });
+        }
+        let asked: Vec<Seat> =
+            all.into_iter().filter(|&seat| self.play.open_request(seat).is_some()).collect();
+        if asked.is_empty() {
+            return self.flush();
+        }
+        let seat = self.pick(&asked);
+        let turn = self.play.open_request(seat).unwrap();
+        if self.chance(30) {
+            return self.tell(Event::AcceptDraw { seat, turn });
+        }
+        let index = self.rng.uniform(self.play.table().count(seat) as u64) as usize;
+        let text = self.play.table().text(seat, index).to_owned();
+        self.answer(seat, turn, &text);
+    }
+
+    fn misbehave(&mut self) {
+        let seat = self.seat();
+        let open = self.play.open_request(seat);
+        let turn = match open {
+            Some(open) if !self.chance(3) => open,
+            _ => self.rng.uniform(8) as u32,
+        };
+        match self.rng.uniform(if self.calm > 2 { 14 } else { 12 }) {
+            0 | 1 => self.answer(seat, turn, "nonsense"),
+            2 => {
+                let code = self.pick(&[FaultCode::Malformed, FaultCode::LineTooLong]);
+                let turn = Some(turn).filter(|_| self.chance(2));
+                self.tell(Event::Broken { seat, turn, code, detail: "\"é\\\n\" is no message" });
+            }
+            3 => {
+                let code = self.pick(ErrorCode::ALL);
+                let count = self.pick(&[1, 1, 1, 25]);
+                (0..count).for_each(|_| self.tell(Event::Stray { seat, code, message: "no" }));
+            }
+            4 => self.tell(Event::AcceptDraw { seat, turn }),
+            5 => {
+                let nonce = self.pick(&[None, Some("00ff"), Some("not hex")]);
+                self.tell(Event::Ready { seat, nonce });
+            }
+            6 => {
+                let wants = Wants::default();
+                let ready_ms = self.pick(&[100, 5000]);
+                self.tell(Event::Restart { seat, ready_ms, wants });
+            }
+            7 => self.tell(Event::Expire(seat)),
+            8 => self.tell(Event::Sent(seat)),
+            9 => self.answer(seat, turn, "11-15"),
+            10 if self.chance(30) => self.tell(Event::Abort("enough")),
+            10 | 11 => {
+                self.at += self.pick(&[400, 1300]) * MS;
+                self.lag += self.pick(&[0, 0, 25, 700]) * MS;
+                self.tell(Event::Tick);
+            }
+            12 => {
+                // The shell may hear of it with a stamp from before its last writing.
+                let code = self.pick(&GONE);
+                let at = Tick(self.at.saturating_sub(self.pick(&[0, 3])));
+                let event = Event::Gone { seat, code, detail: "signal 9" };
+                self.play.handle(Stamp { at, lag: self.lag }, event);
+            }
+            _ => self.tell(Event::Resign(seat)),
+        }
+    }
+
+    /// Plays until the end, which comes by force if need be.
+    fn blow(&mut self) {
+        let mut steps = self.rng.uniform(300);
+        while self.play.ending().is_none() && steps > 0 {
+            steps -= 1;
+            self.pass_time();
+            if self.chance(self.calm) {
+                self.misbehave();
+            } else {
+                self.behave();
+            }
+            if !self.chance(5) {
+                self.flush();
+            }
+        }
+        if self.play.ending().is_none() {
+            self.tell(Event::Abort("enough"));
+        }
+        self.flush();
+    }
+
+    fn assert_sound(&mut self) {
+        let ending = self.play.ending().unwrap().clone();
+        let seating = self.play.setup().seating;
+        if let (Some(ranks), Some(scores)) = (&ending.ranks, &ending.scores) {
+            let of_sides: f64 = scores[..seating.sides()].iter().sum();
+            assert_eq!(of_sides, seating.sides() as f64 / 2.0);
+            assert!(ranks.contains(&1));
+            for seat in seating.all().iter() {
+                let partner = Seat(seating.side(seat) as u8);
+                assert_eq!(ranks[seat.index()], ranks[partner.index()]);
+                let ahead = scores.iter().filter(|&&score| score > scores[seat.index()]).count();
+                let partners = seating.seats() / seating.sides();
+                assert_eq!(usize::from(ranks[seat.index()]), 1 + ahead / partners);
+            }
+        }
+        if OnFault::Random == self.play.setup().header.on_fault {
+            assert!(ending.fault.is_none());
+        }
+        for (seat, sent) in (0..).map(Seat).zip(&self.sent) {
+            assert_sound_story(seat, &messages(sent), self.play.setup().wants[seat.index()].event);
+        }
+        let times = self.play.log().split_inclusive(|&byte| byte == b'\n');
+        let times = times.filter_map(|line| serde_json::from_slice::<Value>(line).unwrap()["at_us"].as_u64());
+        assert!(times.is_sorted(), "time goes back in the record");
+        // What happens afterwards changes nothing.
+        let log = self.play.log().to_vec();
+        for _ in 0..20 {
+            self.at += 1000 * MS;
+            self.misbehave();
+        }
+        assert_eq!(self.play.log(), log);
+        assert_eq!(self.play.ending(), Some(&ending));
+        assert_eq!(self.play.deadline(), None);
+        assert!(seating.all().iter().all(|seat| self.play.outbox(seat).is_empty()));
+    }
+}
+
+fn assert_sound_story(seat: Seat, heard: &[Value], wants_events: bool) {
+    let numbers = |key: &str| heard.iter().filter_map(|m| m[key].as_u64()).collect::<Vec<_>>();
+    let n = numbers("n");
+    assert_eq!(n, (0..n.len() as u64).collect::<Vec<_>>());
+    let is_turn = |message: &&Value| message["type"] == "turn";
+    let turns: Vec<u64> = heard.iter().filter(is_turn).map(|turn| turn["turn"].as_u64().unwrap()).collect();
+    assert_eq!(turns, (0..turns.len() as u64).collect::<Vec<_>>());
+    let kinds = types(heard);
+    let ends = kinds.iter().filter(|&&kind| kind == "end").count();
+    assert!(ends <= 1 && (ends == 0 || kinds.last() == Some(&"end")), "{kinds:?}");
+    let out = heard.iter().position(|m| m["event"]["kind"] == "out" && m["event"]["seat"] == seat.0);
+    let last_turn = heard.iter().rposition(|message| is_turn(&message));
+    assert!(out.is_none() || out > last_turn, "a seat that is out is asked");
+    assert!(wants_events || events(heard).is_empty());
+}
+
+/// The record, line by line, told to a new match.
+fn replayed(plan: &Plan, log: &[u8]) -> Vec<u8> {
+    let mut again = plan.bare();
+    let seats = again.setup().header.seats.len();
+    let mut lines = log.split_inclusive(|&byte| byte == b'\n');
+    let mut read = lines.next().unwrap().len();
+    for text in lines {
+        let line = Line::read(text).unwrap();
+        if again.log().len() == read {
+            let told = line.event_told(seats).unwrap_or(Event::Tick);
+            let lag = if matches!(told, Event::Sent(_)) { 0 } else { line.lag_us };
+            again.handle(Stamp { at: line.at_us, lag }, told);
+        }
+        read += text.len();
+    }
+    again.log().to_vec()
+}
+
+fn plans(base: impl Fn() -> Plan) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for policy in POLICIES {
+        for clock in [None, Some((50, 1500, 10)), Some((300, 0, 0)), Some((0, 3000, 0))] {
+            let mut plan = base().on_fault(policy);
+            if let Some((delay, bank, increment)) = clock {
+                plan = plan.clock(delay, bank, increment);
+            }
+            plan.wants[0].push = clock.is_none();
+            plan.wants[1].event = policy != "random";
+            plan.auto_ready = policy == "retry=3";
+            plan.nonce = !plan.auto_ready;
+            plans.push(plan);
+        }
+    }
+    plans
+}
+
+#[test]
+fn every_record_of_a_stormy_match_of_checkers_verifies() {
+    let short = || Plan::checkers().set("draw_plies", 10).set("turn_limit", 60);
+    let endgame = || Plan::checkers_at("B:W18,K25,30:B3,K9,12");
+    for (number, plan) in (0..).zip(plans(short).iter().chain(&plans(endgame)).cycle().take(2400)) {
+        let mut storm = Storm::new(plan, number);
+        storm.blow();
+        storm.assert_sound();
+        let mut sealed = storm.play.log().to_vec();
+        record::seal(&mut sealed, storm.play.reveal());
+        assert_eq!(record::verify(&sealed), [], "{}", String::from_utf8_lossy(&sealed));
+    }
+}
+
+#[test]
+fn every_record_of_a_stormy_match_of_the_toy_game_gives_it_again() {
+    for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
+        for (rounds, seed) in [("sado", 0), ("a", 1 << 32), ("po", 2 << 32)] {
+            let base = || Plan::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);
+            for (number, plan) in (seed..).zip(plans(base).iter().cycle().take(200)) {
+                let mut storm = Storm::new(plan, number);
+                storm.blow();
+                storm.assert_sound();
+                assert_eq!(
+                    String::from_utf8_lossy(&replayed(plan, storm.play.log())),
+                    String::from_utf8_lossy(storm.play.log())
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_events_give_the_same_bytes() {
+    let base = || Plan::toy(6, 3, "sado").set("turn_limit", 40);
+    for (number, plan) in (0..).zip(plans(base).iter().cycle().take(64)) {
+        let [one, other] = [(); 2].map(|()| {
+            let mut storm = Storm::new(plan, number);
+            storm.blow();
+            (storm.play.log().to_vec(), storm.sent)
+        });
+        assert_eq!(one, other);
+    }
+}
