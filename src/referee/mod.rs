@@ -3,12 +3,16 @@
 //! The shell stamps [`Event`]s and hands them to [`Match::handle`]; the match answers with bytes in the outboxes of
 //! its seats and with its log, which is the record. The same events give the same bytes.
 
+mod answers;
+mod decisions;
 mod ending;
 mod event;
+mod faults;
 mod log;
 mod match_;
 mod player;
 mod setup;
+mod telling;
 
 pub use ending::Ending;
 pub use event::{Event, Stamp};

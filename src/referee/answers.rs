@@ -1,0 +1,219 @@
+//! What bots say, and how long they took.
+
+use referee_protocol::limits;
+use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
+
+use crate::core::erased::Refused;
+use crate::core::hex;
+use crate::core::outcome::Outcome;
+use crate::core::seat::Seat;
+use crate::referee::event::Stamp;
+use crate::referee::faults::Refusal;
+use crate::referee::match_::{Match, Phase};
+use crate::referee::player::{Player, Sealed, Sent};
+
+impl Match {
+    pub(super) fn sent(&mut self, stamp: Stamp, seat: Seat) {
+        let margin = self.margin();
+        let player = &mut self.players[seat.index()];
+        if self.phase == Phase::Ready {
+            if player.started.is_none() {
+                player.started = Some(stamp.at);
+                self.log.line("start", stamp.at).number("seat", seat.0).end_line();
+            }
+            return;
+        }
+        let Some(request) = player.request.as_mut().filter(|request| !request.is_sent) else { return };
+        request.is_sent = true;
+        request.since.get_or_insert_with(|| Sent {
+            at: stamp.at,
+            lag: stamp.lag,
+            deadline: player.bank.map(|bank| stamp.at + bank.limit() + margin),
+        });
+        let turn = request.turn;
+        self.log.line("request", stamp.at).number("seat", seat.0).number("turn", turn).end_line();
+    }
+
+    pub(super) fn ready(&mut self, stamp: Stamp, seat: Seat, nonce: Option<&str>) {
+        if self.awaits_ready(seat) {
+            self.expire(stamp, seat);
+            if !self.awaits_ready(seat) {
+                return; // It comes too late, and the bot has been told so.
+            }
+        } else {
+            return self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once");
+        }
+        // Where nonces are not mixed in, what a bot puts there is as good as absent.
+        let nonce = nonce.filter(|_| self.setup.header.nonce).unwrap_or("");
+        if hex::decode(nonce).is_none_or(|bytes| bytes.len() > limits::NONCE) {
+            let message = "`nonce` is lower-case hex of at most 64 bytes; send `ready` again";
+            return self.tell_error(seat, None, ErrorCode::Malformed, message.to_owned(), None);
+        }
+        self.log.line("ready", stamp.at).number("seat", seat.0).word("nonce", nonce).end_line();
+        let player = self.player(seat);
+        nonce.clone_into(&mut player.nonce);
+        player.sealed = Some(Sealed::Ready);
+    }
+
+    /// Whether `turn` is the request that a seat has to answer now. If not, the bot is told why.
+    pub(super) fn is_current(&mut self, stamp: Stamp, seat: Seat, turn: u32) -> bool {
+        let open = self.open_request(seat);
+        if open == Some(turn) {
+            return true;
+        }
+        let player = self.player(seat);
+        let asked =
+            player.request.map_or(player.next_turn, |request| request.turn + u32::from(request.is_sent));
+        if turn < asked {
+            let message = match open {
+                Some(open) => format!("request {turn} is closed; request {open} waits for an answer"),
+                None => format!("request {turn} is closed"),
+            };
+            self.tell_error(seat, Some(turn), ErrorCode::Stale, message, None);
+        } else {
+            self.stray(stamp, seat, Some(turn), ErrorCode::OutOfState, "there is no such request yet");
+        }
+        false
+    }
+
+    /// How long a seat has taken for its open request, and whether that is in time.
+    pub(super) fn timing(&self, stamp: Stamp, seat: Seat) -> (u64, u64, bool) {
+        let player = &self.players[seat.index()];
+        let Some(since) = player.request.and_then(|request| request.since) else { return (0, 0, true) };
+        let (took, lag) = (stamp.at - since.at, stamp.lag - since.lag);
+        let in_time =
+            player.bank.is_none_or(|bank| took <= bank.limit() + self.margin() + self.allowance(player, lag));
+        (took, lag, in_time)
+    }
+
+    /// By how much the referee's own lag moves a deadline.
+    pub(super) fn allowance(&self, player: &Player, lag: u64) -> u64 {
+        if lag > self.margin() { lag.min((limits::LAG_MS * 1000).saturating_sub(player.lag_used)) } else { 0 }
+    }
+
+    /// Bills the open request.
+    pub(super) fn bill(&mut self, seat: Seat, took: u64, lag: u64) {
+        let margin = self.margin();
+        self.worst_lag = self.worst_lag.max(lag);
+        let player = self.player(seat);
+        if let Some(bank) = &mut player.bank {
+            player.lag_used += took.saturating_sub(bank.limit() + margin);
+            bank.bill(took);
+        }
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        stamp: Stamp,
+        seat: Seat,
+        turn: u32,
+        text: &str,
+        offer_draw: bool,
+        info: Option<&str>,
+    ) {
+        if !self.is_current(stamp, seat, turn) {
+            return;
+        }
+        let info = info.filter(|info| {
+            let player = self.player(seat);
+            player.info_bytes += info.len();
+            let fits = info.starts_with('{')
+                && info.len() <= limits::INFO
+                && player.info_bytes <= limits::INFO_PER_MATCH;
+            if !fits {
+                player.info_bytes -= info.len();
+                let message =
+                    "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
+                self.tell_error(seat, Some(turn), ErrorCode::InfoDropped, message.to_owned(), None);
+            }
+            fits
+        });
+        let (took, lag, in_time) = self.timing(stamp, seat);
+        let mut line = self.log.line("answer", stamp.at);
+        line.number("seat", seat.0).number("turn", turn).value("move", &text);
+        line.number("took_us", took).number("lag_us", lag);
+        if offer_draw {
+            line.raw("offer_draw", b"true");
+        }
+        if let Some(info) = info {
+            line.raw("info", info.as_bytes());
+        }
+        line.end_line();
+        if !in_time {
+            return self.time_out(stamp, seat);
+        }
+        match self.table.find(seat, text) {
+            Ok(index) => {
+                self.bill(seat, took, lag);
+                let player = self.player(seat);
+                if let Some(bank) = &mut player.bank {
+                    bank.credit();
+                }
+                player.sealed = Some(Sealed::Move { index, offer_draw });
+            }
+            Err(refused) => {
+                let mut shown: String = text.chars().take(80).collect();
+                if shown.len() < text.len() {
+                    shown.push_str("...");
+                }
+                let (message, legal_forms) = match refused {
+                    Refused::Illegal => {
+                        (format!("`{shown}` is not legal: send one of the strings in `legal`"), None)
+                    }
+                    Refused::Ambiguous(forms) => {
+                        (format!("`{shown}` is ambiguous: it could be {}", forms.join(" or ")), Some(forms))
+                    }
+                };
+                let refusal = Refusal { code: FaultCode::IllegalMove, message, legal_forms, detail: None };
+                self.refuse(stamp, seat, turn, refusal);
+            }
+        }
+    }
+
+    pub(super) fn accept_draw(&mut self, stamp: Stamp, seat: Seat, turn: u32) {
+        if !self.is_current(stamp, seat, turn) {
+            return;
+        }
+        if !self.player(seat).request.is_some_and(|request| request.draw_offered) {
+            let message = "no draw is offered: `accept_draw` answers a request with `draw_offered`";
+            return self.stray(stamp, seat, Some(turn), ErrorCode::NoOffer, message);
+        }
+        let (took, lag, in_time) = self.timing(stamp, seat);
+        self.log
+            .line("accept_draw", stamp.at)
+            .number("seat", seat.0)
+            .number("turn", turn)
+            .number("took_us", took)
+            .number("lag_us", lag)
+            .end_line();
+        if !in_time {
+            return self.time_out(stamp, seat);
+        }
+        self.bill(seat, took, lag);
+        let word = EndedBy::Agreement.as_str();
+        self.end(stamp, EndedBy::Agreement, word, Outcome::draw(word), None);
+    }
+
+    pub(super) fn broken(
+        &mut self,
+        stamp: Stamp,
+        seat: Seat,
+        turn: Option<u32>,
+        code: FaultCode,
+        detail: &str,
+    ) {
+        let error =
+            if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
+        match turn.or(self.open_request(seat)) {
+            None => self.stray(stamp, seat, None, error, detail),
+            Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, detail),
+            Some(turn) => {
+                if self.is_current(stamp, seat, turn) {
+                    let refusal =
+                        Refusal { code, message: detail.to_owned(), legal_forms: None, detail: Some(detail) };
+                    self.refuse(stamp, seat, turn, refusal);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What follows from what bots decided: moves, requests, the end.
+
+use std::cmp::Reverse;
+
+use referee_protocol::limits;
+use referee_protocol::referee as message;
+use referee_protocol::words::{EndedBy, FaultCode, OnFault};
+
+use crate::core::chance::Uniform;
+use crate::core::game::Turn;
+use crate::core::json::{self, Object};
+use crate::core::outcome::Outcome;
+use crate::core::seat::{Seat, Viewer};
+use crate::referee::ending::{Ending, Standing, ranks_and_scores};
+use crate::referee::event::Stamp;
+use crate::referee::match_::{Match, Phase};
+use crate::referee::player::{Exit, Faults, Request, Sealed};
+use crate::referee::telling::Happened;
+
+impl Match {
+    /// Goes on until the match waits for somebody.
+    pub(super) fn run(&mut self, stamp: Stamp) {
+        let mut fallback_moves = 0;
+        while self.phase != Phase::Ended && self.resume.is_none() {
+            if self.deciding.is_empty() {
+                self.ask_next(stamp);
+            } else if self.deciding.iter().all(|seat| self.players[seat.index()].sealed.is_some()) {
+                if fallback_moves + self.deciding.len() as u32 > limits::FALLBACK_MOVES {
+                    self.resume = Some(stamp.at);
+                    return;
+                }
+                fallback_moves += self.conclude(stamp);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Finds out what the position waits for.
+    pub(super) fn ask_next(&mut self, stamp: Stamp) {
+        match self.table.turn() {
+            Turn::Over(outcome) => {
+                let ended_by = if outcome.turn_limit { EndedBy::TurnLimit } else { EndedBy::Rules };
+                self.end(stamp, ended_by, outcome.reason, outcome, None);
+            }
+            Turn::Draw(draw) => {
+                let Some((chance, _)) = &mut self.chance else { unreachable!("keyed when play began") };
+                chance.draw(draw, &mut self.drawn);
+                self.log.line("draw", stamp.at).value("drawn", &self.drawn).end_line();
+                self.table.settle(&self.drawn);
+                self.tell_facts(stamp);
+            }
+            Turn::Decide(seats) => {
+                self.deciding = seats;
+                for seat in seats.iter() {
+                    self.table.prepare(seat);
+                    if self.player(seat).is_played_by_referee() {
+                        self.player(seat).sealed = Some(Sealed::Referee);
+                    } else {
+                        self.ask(stamp, seat, None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a request to a seat, or puts it again.
+    pub(super) fn ask(&mut self, stamp: Stamp, seat: Seat, retry: Option<message::Retry>) {
+        let Match { setup, players, table, offer, .. } = self;
+        let player = &mut players[seat.index()];
+        let wants = setup.wants[seat.index()];
+        let draw_offered = offer.is_some_and(|by| setup.seating.side(by) != setup.seating.side(seat));
+        let since = player.request.take().filter(|_| retry.is_some()).and_then(|request| request.since);
+        let turn = player.next_turn;
+        player.next_turn += 1;
+        player.request = Some(Request { turn, since, is_sent: false, draw_offered });
+
+        let out = &mut player.outbox;
+        out.append(&mut player.held);
+        out.extend_from_slice(&player.turn_head);
+        json::decimal(out, turn.into());
+        let mut line = Object::go_on(out);
+        if wants.view {
+            line.with("view", |out| table.write_view(Viewer::Seat(seat), out));
+        }
+        if wants.legal {
+            line.with("legal", |out| table.write_legal(seat, out));
+        }
+        match player.bank {
+            None => line.raw("clock", b"null"),
+            Some(bank) => {
+                let shown = bank.shown(since.map_or(0, |since| stamp.at - since.at));
+                line.with("clock", |out| {
+                    out.extend_from_slice(b"{\"bank_ms\":");
+                    json::decimal(out, shown.bank_ms);
+                    out.extend_from_slice(b",\"limit_ms\":");
+                    json::decimal(out, shown.limit_ms);
+                    out.push(b'}');
+                })
+            }
+        };
+        if let Some(left) = table.turns_left() {
+            line.number("turns_left", left);
+        }
+        if draw_offered {
+            line.raw("draw_offered", b"true");
+        }
+        if let Some(retry) = &retry {
+            line.value("retry", retry);
+        }
+        line.end_line();
+    }
+
+    /// All have decided: judges who has not, then makes the moves. Returns how many of them were the referee's.
+    pub(super) fn conclude(&mut self, stamp: Stamp) -> u32 {
+        let exits = self.players.iter().filter_map(|player| match &player.sealed {
+            Some(Sealed::Exit(exit)) => Some((player.seat, exit.clone())),
+            _ => None,
+        });
+        let exits = exits.collect();
+        self.judge(stamp, exits);
+        let by_referee = match self.phase {
+            Phase::Ended => return 0,
+            Phase::Ready => {
+                self.begin();
+                0
+            }
+            Phase::Play => self.make_moves(stamp),
+        };
+        let later =
+            self.players.iter_mut().filter_map(|player| Some((player.seat, player.exit_later.take()?)));
+        let later: Vec<_> = later.collect();
+        // Where the moves have ended the match, what came after the answers came after the end.
+        if !later.is_empty() && !matches!(self.table.turn(), Turn::Over(_)) {
+            self.judge(stamp, later);
+        }
+        by_referee
+    }
+
+    /// The nonces are known: play begins.
+    pub(super) fn begin(&mut self) {
+        let nonces: Vec<&str> = self.players.iter().map(|player| player.nonce.as_str()).collect();
+        let header = &self.setup.header;
+        let key = self.setup.seed.match_key(&header.game, &header.deal, &nonces);
+        self.chance = Some((key.stream(), key.fallback()));
+        self.phase = Phase::Play;
+        self.close_decision();
+    }
+
+    pub(super) fn close_decision(&mut self) {
+        for seat in std::mem::take(&mut self.deciding).iter() {
+            let player = self.player(seat);
+            player.sealed = None;
+            player.request = None;
+        }
+    }
+
+    /// Plays what was decided, in seat order.
+    pub(super) fn make_moves(&mut self, stamp: Stamp) -> u32 {
+        let mut by_referee = 0;
+        let mut offer = None;
+        for seat in self.deciding.iter() {
+            let index = match self.players[seat.index()].sealed {
+                Some(Sealed::Move { index, offer_draw }) => {
+                    offer = offer.or(offer_draw.then_some(seat));
+                    index
+                }
+                _ => {
+                    let Some((_, fallback)) = &mut self.chance else { unreachable!("keyed when play began") };
+                    let index = fallback.uniform(self.table.count(seat) as u64) as usize;
+                    let mv = self.table.text(seat, index);
+                    self.log.line("fallback", stamp.at).number("seat", seat.0).value("move", &mv).end_line();
+                    by_referee += 1;
+                    index
+                }
+            };
+            self.table.play(seat, index);
+            self.decisions += 1;
+            // C2 of checkers, and of every game with draws by agreement: a move answers the offer.
+            self.offer =
+                self.offer.filter(|&by| self.setup.seating.side(by) == self.setup.seating.side(seat));
+        }
+        self.close_decision();
+        self.tell_facts(stamp);
+        if let Some(seat) = offer.filter(|_| self.table.meta().draws_by_agreement)
+            && !matches!(self.table.turn(), Turn::Over(_))
+        {
+            self.offer = Some(seat);
+            let event = Happened { kind: "draw_offered", seat, reason: None };
+            self.tell_event(stamp, |_, out| json::write_value(out, &event));
+        }
+        by_referee
+    }
+
+    /// Takes sides out of the match, and ends it when that leaves one.
+    pub(super) fn judge(&mut self, stamp: Stamp, exits: Vec<(Seat, Exit)>) {
+        if exits.is_empty() {
+            return;
+        }
+        let is_random = self.setup.header.on_fault == OnFault::Random;
+        let mut newly_out = Vec::new();
+        for (seat, exit) in &exits {
+            let side = self.setup.seating.side(*seat);
+            if let Exit::Fault(fault) = exit
+                && is_random
+            {
+                self.player(*seat).absent |= fault.code == FaultCode::NoStart;
+            } else if self.out[side].is_none() {
+                self.out[side] = Some(self.decisions + u32::from(self.phase == Phase::Play));
+                newly_out.push((side, exit));
+            }
+        }
+        let sides_left = self.out[..self.setup.seating.sides()].iter().filter(|out| out.is_none()).count();
+        if sides_left <= 1 {
+            // Seats come in ascending order, so this is the lowest one's.
+            let fault = newly_out.iter().find_map(|(_, exit)| match exit {
+                Exit::Fault(fault) => Some(fault.clone()),
+                Exit::Resign => None,
+            });
+            let (ended_by, reason) = match &fault {
+                Some(fault) => (EndedBy::Fault, fault.code.as_str()),
+                None => (EndedBy::Resignation, EndedBy::Resignation.as_str()),
+            };
+            return self.end(stamp, ended_by, reason, Outcome::draw(reason), fault);
+        }
+        for (side, exit) in newly_out {
+            for seat in self.setup.seating.members(side).iter() {
+                let deciding = self.phase == Phase::Play && self.deciding.contains(seat);
+                let player = self.player(seat);
+                player.out = true;
+                if deciding {
+                    player.sealed = Some(Sealed::Referee);
+                }
+                let event = Happened { kind: "out", seat, reason: Some(exit.reason()) };
+                self.tell_event(stamp, |_, out| json::write_value(out, &event));
+            }
+        }
+        if is_random && self.players.iter().all(|player| player.gone || player.absent) {
+            self.abort(stamp);
+        }
+    }
+
+    pub(super) fn abort(&mut self, stamp: Stamp) {
+        let word = EndedBy::Aborted.as_str();
+        self.end(stamp, EndedBy::Aborted, word, Outcome::draw(word), None);
+    }
+
+    pub(super) fn end(
+        &mut self,
+        stamp: Stamp,
+        ended_by: EndedBy,
+        reason: &str,
+        outcome: Outcome,
+        fault: Option<message::Fault>,
+    ) {
+        let seating = self.setup.seating;
+        let standing = std::array::from_fn(|side| match self.out[side] {
+            Some(decision) => Standing::Out(Reverse(decision)),
+            None => Standing::In(outcome.standing(side)),
+        });
+        let (ranks, scores) =
+            Some(ranks_and_scores(seating, standing)).filter(|_| ended_by != EndedBy::Aborted).unzip();
+        let ending = Ending { ended_by, reason: reason.to_owned(), ranks, scores, fault };
+        self.phase = Phase::Ended;
+        let faults: Vec<Faults> = self.players.iter().map(|player| player.faults).collect();
+        let mut line = self.log.line("result", stamp.at);
+        line.fields(&ending).value("faults", &faults);
+        line.number("decisions", self.decisions).number("lag_ms", self.worst_lag / 1000).end_line();
+        let reveal = self.reveal();
+        for player in &mut self.players {
+            player.request = None;
+            if player.gone {
+                continue;
+            }
+            player.outbox.append(&mut player.held);
+            let end = message::FromReferee::<()>::End(message::End {
+                r#match: self.setup.header.r#match.clone(),
+                seat: player.seat.0,
+                ranks: ending.ranks.clone(),
+                scores: ending.scores.clone(),
+                ended_by,
+                reason: ending.reason.clone(),
+                fault: ending.fault.clone(),
+                reveal: Some(reveal.clone()),
+            });
+            json::write_line(&mut player.outbox, &end);
+        }
+        self.ending = Some(ending);
+    }
+}

@@ -1,0 +1,89 @@
+//! What bots and the record are told.
+
+use referee_protocol::referee as message;
+use referee_protocol::words::ErrorCode;
+use serde::Serialize;
+
+use crate::core::json;
+use crate::core::seat::{Seat, Viewer};
+use crate::referee::event::Stamp;
+use crate::referee::log::Log;
+use crate::referee::match_::Match;
+use crate::referee::player::Player;
+use crate::referee::setup::Setup;
+
+/// An event that is the match's own.
+#[derive(Serialize)]
+pub(super) struct Happened {
+    pub(super) kind: &'static str,
+    pub(super) seat: Seat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'static str>,
+}
+
+impl Match {
+    pub(super) fn tell_facts(&mut self, stamp: Stamp) {
+        for index in 0..self.table.told() {
+            // The table is lent out while its events are written.
+            let Match { setup, players, table, log, news, .. } = self;
+            tell(setup, players, log, news, stamp, |viewer, out| table.write_event(index, viewer, out));
+        }
+        self.table.forget();
+    }
+
+    pub(super) fn tell_event(&mut self, stamp: Stamp, write: impl Fn(Viewer, &mut Vec<u8>)) {
+        tell(&self.setup, &mut self.players, &mut self.log, &mut self.news, stamp, write);
+    }
+
+    pub(super) fn tell_error(
+        &mut self,
+        seat: Seat,
+        turn: Option<u32>,
+        code: ErrorCode,
+        message: String,
+        forms: Option<Vec<String>>,
+    ) {
+        let error = message::FromReferee::<()>::Error(message::Error {
+            code,
+            message,
+            id: None,
+            r#match: Some(self.setup.header.r#match.clone()),
+            seat: Some(seat.0),
+            turn,
+            legal_forms: forms,
+        });
+        let player = self.player(seat);
+        if !player.gone {
+            json::write_line(&mut player.outbox, &error);
+        }
+    }
+}
+
+/// Tells all viewers of one event, each what it may see.
+fn tell(
+    setup: &Setup,
+    players: &mut [Player],
+    log: &mut Log,
+    news: &mut Vec<u8>,
+    stamp: Stamp,
+    write: impl Fn(Viewer, &mut Vec<u8>),
+) {
+    log.line("event", stamp.at).with("event", |out| write(Viewer::Omniscient, out)).end_line();
+    if let Some(viewer) = setup.watched {
+        write(viewer, news);
+        news.push(b'\n');
+    }
+    for player in players {
+        let wants = setup.wants[player.seat.index()];
+        if !wants.event || player.gone {
+            continue;
+        }
+        let out = if wants.push { &mut player.outbox } else { &mut player.held };
+        out.extend_from_slice(&player.event_head);
+        json::decimal(out, player.next_event.into());
+        out.extend_from_slice(b",\"event\":");
+        write(Viewer::Seat(player.seat), out);
+        out.extend_from_slice(b"}\n");
+        player.next_event += 1;
+    }
+}
