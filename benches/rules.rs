@@ -7,6 +7,7 @@ use divan::counter::ItemsCount;
 use referee::core::chance::{Seed, Stream};
 use referee::core::{Game, Seating, Turn, Uniform, perft};
 use referee::games::checkers::Checkers;
+use referee::games::jeex::Jeex;
 
 fn main() {
     divan::main();
@@ -71,7 +72,7 @@ fn playout<G: Game>(rng: &mut Stream, moves: &mut Vec<G::Move>, drawn: &mut Vec<
 }
 
 /// A thousand random playouts from the start; the same ones in every sample.
-#[divan::bench(types = [Checkers], sample_count = 10, sample_size = 1)]
+#[divan::bench(types = [Checkers, Jeex], sample_count = 10, sample_size = 1)]
 fn random_playouts<G: Game>(bencher: Bencher) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {

@@ -25,6 +25,7 @@ macro_rules! games {
 
 games! {
     checkers::Checkers,
+    jeex::Jeex,
 }
 
 /// The game with this id.

@@ -1,0 +1,148 @@
+//! The fields around the Jeex centre, and which is directly adjacent to which.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The cells of the grid in the order of their names, the centre `c2` among them: in a set of fields bit i is cell i.
+const NAMES: [&str; 15] =
+    ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e1", "e2", "e3"];
+const CELLS: u16 = (1 << NAMES.len()) - 1;
+/// The cells that have nothing to their south, and those that have nothing to their north.
+const RANK_1: u16 = 0b001_001_001_001_001;
+const RANK_3: u16 = RANK_1 << 2;
+
+/// The Jeex centre, `c2`. It is a cell that can be pointed at, but no field.
+pub(super) const CENTRE: u16 = 1 << 7;
+/// All 14 fields.
+pub(super) const FIELDS: u16 = CELLS & !CENTRE;
+/// The two battlefields, `b2` and `d2` (J1).
+pub(super) const BATTLEFIELDS: u16 = 1 << 4 | 1 << 10;
+
+/// The fields of a set, in the order of their names.
+pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
+    std::iter::from_fn(move || {
+        let field = (set != 0).then(|| Field(set.trailing_zeros() as u8))?;
+        set &= set - 1;
+        Some(field)
+    })
+}
+
+/// One of the 14 fields, `a1` to `e3` without `c2`. They are ordered by their names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Field(u8);
+
+impl Field {
+    /// Its file and rank: `b3`.
+    pub const fn name(self) -> &'static str {
+        NAMES[self.0 as usize]
+    }
+
+    /// The field with this name; none if it is off the board or the centre.
+    pub fn named(name: &str) -> Option<Field> {
+        fields(FIELDS).find(|field| field.name() == name)
+    }
+
+    /// The field as a set.
+    pub(super) const fn bit(self) -> u16 {
+        1 << self.0
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Field {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Field::named(&name).ok_or_else(|| {
+            serde::de::Error::custom("a field is a file a to e and a rank 1 to 3, but not the centre c2")
+        })
+    }
+}
+
+/// Where the point of a stone looks: `N` is towards rank 3, `E` towards file e. Its tail looks the opposite way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "they are the points of the compass")]
+pub enum Direction {
+    N,
+    NE,
+    E,
+    SE,
+    S,
+    SW,
+    W,
+    NW,
+}
+
+impl Direction {
+    /// Clockwise from the north.
+    pub const ALL: [Direction; 8] = {
+        use Direction::{E, N, NE, NW, S, SE, SW, W};
+        [N, NE, E, SE, S, SW, W, NW]
+    };
+
+    /// Its compass point: `NE`.
+    pub const fn name(self) -> &'static str {
+        ["N", "NE", "E", "SE", "S", "SW", "W", "NW"][self as usize]
+    }
+
+    /// The direction of this compass point.
+    pub fn named(name: &str) -> Option<Direction> {
+        Direction::ALL.into_iter().find(|direction| direction.name() == name)
+    }
+
+    /// The opposite direction.
+    pub const fn back(self) -> Direction {
+        Direction::ALL[(self as usize + 4) % 8]
+    }
+
+    /// The next cells this way, the centre among them; those off the board are lost.
+    const fn step(self, set: u16) -> u16 {
+        let (south, north) = (set & !RANK_1, set & !RANK_3);
+        CELLS
+            & match self {
+                Direction::N => north << 1,
+                Direction::NE => north << 4,
+                Direction::E => set << 3,
+                Direction::SE => south << 2,
+                Direction::S => south >> 1,
+                Direction::SW => south >> 4,
+                Direction::W => set >> 3,
+                Direction::NW => north >> 2,
+            }
+    }
+
+    /// The fields directly adjacent to these this way: the next cells, and straight across the centre where it is next.
+    /// No two fields have the same one, so a step back undoes it.
+    pub(super) const fn adjacent(self, set: u16) -> u16 {
+        let next = self.step(set);
+        next & FIELDS | self.step(next & CENTRE)
+    }
+
+    /// The field from which a stone that points this way attacks the centre.
+    pub(super) const fn towards_centre(self) -> u16 {
+        self.back().step(CENTRE)
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

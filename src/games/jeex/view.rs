@@ -1,0 +1,156 @@
+//! The position as everybody sees it, on the wire and on a terminal.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Jeex;
+use super::board::{Board, Colour, Phase};
+use super::grid::{BATTLEFIELDS, CENTRE, Direction, Field, fields};
+use crate::core::{Game, Known, Seat};
+
+/// The position as every seat and all spectators see it.
+#[derive(Debug, Serialize)]
+pub struct View {
+    #[serde(serialize_with = "as_list")]
+    to_move: Option<Seat>,
+    phase: Phase,
+    stones: Stones,
+    supply: [u8; 2],
+    removed: u8,
+    quiet_plies: u32,
+}
+
+impl View {
+    pub(super) fn of(position: &Jeex) -> View {
+        let board = position.board;
+        View {
+            to_move: position.outcome().is_none().then(|| board.to_move.seat()),
+            phase: board.phase,
+            stones: Stones(board),
+            supply: board.supply,
+            removed: board.removed,
+            quiet_plies: position.quiet_plies,
+        }
+    }
+}
+
+fn as_list<S: Serializer>(seat: &Option<Seat>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(seat)
+}
+
+/// The stones as an object: field to owner and direction.
+#[derive(Debug)]
+struct Stones(Board);
+
+impl Serialize for Stones {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.stones().map(|(at, (owner, facing))| (at, (owner.seat(), facing))))
+    }
+}
+
+/// A view read back.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Seen {
+    /// The side to move; none when the game is over.
+    #[serde(deserialize_with = "from_list")]
+    pub to_move: Option<Colour>,
+    /// Whether the opening is over.
+    pub phase: Phase,
+    /// The stones on the board.
+    pub stones: BTreeMap<Field, (Colour, Direction)>,
+    /// What each side can still place.
+    pub supply: [u8; 2],
+    /// How many stones are out of the game.
+    pub removed: u8,
+    /// Rotations in a row up to now.
+    pub quiet_plies: u32,
+}
+
+fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Colour>, D::Error> {
+    Ok(Vec::deserialize(deserializer)?.first().copied())
+}
+
+impl Seen {
+    /// The position that was seen. Views of games that are over leave out who would move and whether there was a claim;
+    /// the number of turns played tells the one, the absence of another ending the other.
+    pub(super) fn position(&self, known: &Known<'_, super::Options>) -> Jeex {
+        let super::Options { turn_limit, draw_plies } = *known.options;
+        let turns_left = known.turns_left.unwrap_or(turn_limit);
+        let is_whites_turn = turn_limit.saturating_sub(turns_left).is_multiple_of(2);
+        let by_turns = if is_whites_turn { Colour::White } else { Colour::Black };
+        let mut board = Board::default();
+        board.supply = self.supply;
+        board.removed = self.removed;
+        board.phase = self.phase;
+        board.to_move = self.to_move.unwrap_or(by_turns);
+        for (&at, &(owner, facing)) in &self.stones {
+            board.put(at, owner, facing);
+        }
+        let mut position = Jeex { board, quiet_plies: self.quiet_plies, draw_plies, turns_left };
+        if self.to_move.is_none() && position.outcome().is_none() {
+            position.board.to_move = by_turns.other();
+            position.board.claimed = true;
+        }
+        position
+    }
+}
+
+impl Direction {
+    const fn arrow(self) -> char {
+        ['↑', '↗', '→', '↘', '↓', '↙', '←', '↖'][self as usize]
+    }
+}
+
+/// A cell of the board, four columns wide: a stone is its owner's letter and an arrow, a battlefield is in brackets.
+fn draw_cell(board: &Board, cell: u16, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if cell == CENTRE {
+        return f.write_str(" () ");
+    }
+    let [open, close] = if cell & BATTLEFIELDS == 0 { [' ', ' '] } else { ['[', ']'] };
+    match board.stones().find(|(at, _)| at.bit() == cell) {
+        Some((_, (Colour::White, facing))) => write!(f, "{open}W{}{close}", facing.arrow()),
+        Some((_, (Colour::Black, facing))) => write!(f, "{open}B{}{close}", facing.arrow()),
+        None => write!(f, "{open}. {close}"),
+    }
+}
+
+/// The board with rank 3 above, what each side has, and what comes next.
+pub(super) fn draw(position: &Jeex, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    const FILES: &str = "    a    b    c    d    e";
+    let board = &position.board;
+    writeln!(f, "{FILES}")?;
+    for rank in (0..3).rev() {
+        write!(f, "{} ", rank + 1)?;
+        for file in 0..5 {
+            f.write_str(" ")?;
+            draw_cell(board, 1 << (3 * file + rank), f)?;
+        }
+        writeln!(f, " {}", rank + 1)?;
+    }
+    writeln!(f, "{FILES}")?;
+    for colour in Colour::ALL {
+        write!(f, "{colour}: supply {}", board.supply(colour))?;
+        for (i, at) in fields(board.attackers(colour)).enumerate() {
+            write!(f, "{}{at}", if i == 0 { ", attacks the centre from " } else { " " })?;
+        }
+        writeln!(f)?;
+    }
+    match position.outcome() {
+        None => write!(f, "{}: {} to move", board.phase, board.to_move)?,
+        Some(outcome) => {
+            write!(f, "over: {}", outcome.reason)?;
+            if let Some(winner) = outcome.winner(Jeex::META.seatings[0]) {
+                write!(f, ", {} wins", Colour::ALL[winner])?;
+            }
+        }
+    }
+    if board.removed > 0 {
+        write!(f, ", removed stones: {}", board.removed)?;
+    }
+    if position.quiet_plies > 0 {
+        write!(f, ", quiet plies: {}", position.quiet_plies)?;
+    }
+    writeln!(f)
+}
