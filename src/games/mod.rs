@@ -1,18 +1,23 @@
 //! The games. A new one is a folder here and a line in the list.
 
-use crate::core::Seating;
 use crate::core::erased::{Of, Rules};
+use crate::core::{Game, Seating};
 
 #[cfg(test)]
 mod battery;
 
-/// The list: it makes the module, the entry in [`GAMES`] and a run of the test battery.
+/// The list: it makes the module, the entry in [`GAMES`], a call in [`visit`] and a run of the test battery.
 macro_rules! games {
     ($($module:ident :: $game:ident,)*) => {
         $(pub mod $module;)*
 
         /// All games, by id.
         pub static GAMES: &[&dyn Rules] = &[$(&Of::<$module::$game>::RULES,)*];
+
+        /// Shows all games to a visitor, in the order of the list.
+        pub fn visit(visitor: &mut impl Visitor) {
+            $(visitor.game::<$module::$game>();)*
+        }
 
         #[cfg(test)]
         mod tests {
@@ -21,6 +26,12 @@ macro_rules! games {
             })*
         }
     };
+}
+
+/// Something to do with every game that needs its type, which [`GAMES`] hides.
+pub trait Visitor {
+    /// Does it with one.
+    fn game<G: Game>(&mut self);
 }
 
 games! {

@@ -1,0 +1,81 @@
+//! No game takes memory from the heap for a move: neither the list of moves, once it has its size, nor playing one, nor
+//! the copy of a position that a search makes.
+//!
+//! The counter sees all threads, so there is one test in this file.
+
+use std::alloc::System;
+use std::hint::black_box;
+
+use referee::core::chance::{MatchKey, Uniform};
+use referee::core::{Game, Seating, Turn};
+use referee::games::{Visitor, visit};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Random playouts in each seating.
+const PLAYOUTS: u8 = 20;
+/// The harness's own thread allocates a little when the test begins. What a game takes, it takes in every attempt.
+const ATTEMPTS: usize = 5;
+
+/// Plays at random and counts the decisions, and what the heap was asked for meanwhile.
+fn playout<G: Game>(
+    seating: Seating,
+    number: u8,
+    moves: &mut Vec<G::Move>,
+    drawn: &mut Vec<u16>,
+) -> (u32, Stats) {
+    let mut rng = MatchKey([number; 32]).stream();
+    let mut position = G::start(&G::Options::default(), seating).unwrap();
+    let mut decisions = 0;
+    let region = Region::new(ALLOCATOR);
+    loop {
+        match position.turn() {
+            Turn::Over(_) => return (decisions, region.change()),
+            Turn::Draw(draw) => {
+                rng.draw(draw, drawn);
+                position.settle(drawn, &mut |_| {});
+            }
+            Turn::Decide(seats) => {
+                let mut next = position.clone();
+                for seat in seats.iter() {
+                    moves.clear();
+                    position.legal_moves(seat, moves);
+                    next.play(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
+                    decisions += 1;
+                }
+                position = next;
+            }
+        }
+    }
+}
+
+struct NoAllocations(u32);
+
+impl Visitor for NoAllocations {
+    fn game<G: Game>(&mut self) {
+        for &seating in G::META.seatings {
+            for number in 0..PLAYOUTS {
+                let (mut moves, mut drawn) = (Vec::new(), Vec::new());
+                let mut again = || playout::<G>(seating, number, &mut moves, &mut drawn);
+                // The lists grow to the size that they need when the same is played again.
+                let (decisions, _) = again();
+                let takes_nothing = (0..ATTEMPTS).any(|_| again().1 == Stats::default());
+                assert!(takes_nothing, "{} in {decisions} decisions: {:?}", G::META.id, again().1);
+                self.0 += decisions;
+            }
+        }
+    }
+}
+
+#[test]
+fn moves_take_nothing_from_the_heap() {
+    let region = Region::new(ALLOCATOR);
+    drop(black_box(Box::new(1)));
+    assert_ne!(region.change().allocations, 0, "the counter does not count");
+
+    let mut visitor = NoAllocations(0);
+    visit(&mut visitor);
+    assert!(visitor.0 > 1000, "{} decisions are few", visitor.0);
+}
