@@ -103,7 +103,7 @@ impl Lane {
                     self.tell(game, now, Event::Resign(seat));
                 }
             }
-            Incoming::Open(open) => self.handle_open(key, open),
+            Incoming::Open(open) => self.handle_open(key, open, now),
             Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {
                 Some(&game) => self.tell(game, now, Event::Abort("the host broke it off")),
                 None => self.refuse_match(key, &abort.r#match),
@@ -151,7 +151,7 @@ impl Lane {
         self.notices.push_back(Notice::Greeted(key));
     }
 
-    fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>) {
+    fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>, now: u64) {
         let session = &mut self.sessions[key];
         let id = open.id.clone();
         if id.as_ref().is_some_and(|id| id.len() > limits::OPEN_ID) {
@@ -163,6 +163,8 @@ impl Lane {
         let open = bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready };
         // The next lines may be for the match that is not there yet.
         session.has_lines = true;
+        // A match that an earlier line has ended takes no slot any more.
+        self.flush(now);
         self.notices.push_back(Notice::OpenAsked(key, Box::new(open)));
     }
 

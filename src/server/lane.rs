@@ -457,7 +457,7 @@ impl Lane {
     }
 
     /// Hands what the matches have to say to the streams: one write each.
-    fn flush(&mut self, stamp: u64) {
+    pub(super) fn flush(&mut self, stamp: u64) {
         if !self.touched.is_empty() {
             let at = self.now();
             self.lag += at - stamp;
