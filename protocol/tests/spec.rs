@@ -130,3 +130,19 @@ fn the_program_on_the_page_about_chance_prints_what_stands_below_it() {
     assert_eq!(printed, block(&page, "text"));
     assert_eq!(printed, "3 6 6 5 4 6\n1 9 6 0 7 3 2 8 5 4\n");
 }
+
+#[test]
+fn the_specification_lists_every_limit_with_its_value() {
+    let source = include_str!("../src/limits.rs");
+    let page = include_str!("../spec/faults.md");
+    let limits = source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": "));
+    let mut count = 0;
+    for (name, rest) in limits {
+        let (_, value) = rest.trim_end_matches(';').split_once(" = ").unwrap();
+        let value: u64 = value.split(" * ").map(|factor| factor.replace('_', "").parse::<u64>().unwrap()).product();
+        let row = format!("| `{name}` | {value} |");
+        assert!(page.contains(&row), "the table of limits has no row `{row}`");
+        count += 1;
+    }
+    assert!(count > 20, "only {count} limits were found");
+}
