@@ -15,26 +15,50 @@ pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, NotCountable> {
     count(position, depth, &mut vec![Vec::new(); depth as usize + 1])
 }
 
-/// [`perft`] for each first move.
+/// [`perft`] for each first move, in the order of their texts. A move that several outcomes of a first draw allow has the
+/// leaves behind all of them.
 ///
 /// # Errors
 /// [`NotCountable`]
 pub fn divide<G: Game>(position: &G, depth: u32) -> Result<Vec<(G::Move, u64)>, NotCountable> {
-    let Turn::Decide(seats) = position.turn() else { return Err(NotCountable) };
-    let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1 && depth > 0) else {
-        return Err(NotCountable);
-    };
-    let mut moves = Vec::new();
-    position.legal_moves(seat, &mut moves);
-    moves.sort_by_cached_key(ToString::to_string);
-    moves
-        .into_iter()
-        .map(|mv| {
-            let mut next = position.clone();
-            next.play(seat, mv, &mut |_| {});
-            perft(&next, depth - 1).map(|leaves| (mv, leaves))
-        })
-        .collect()
+    let mut divided = Vec::new();
+    divide_into(position, depth, &mut divided)?;
+    divided.sort_by_cached_key(|(mv, _)| mv.to_string());
+    Ok(divided)
+}
+
+fn divide_into<G: Game>(
+    position: &G,
+    depth: u32,
+    divided: &mut Vec<(G::Move, u64)>,
+) -> Result<(), NotCountable> {
+    match position.turn() {
+        Turn::Over(_) => {}
+        Turn::Draw(draw) => {
+            for drawn in outcomes(draw)? {
+                let mut next = position.clone();
+                next.settle(&drawn, &mut |_| {});
+                divide_into(&next, depth, divided)?;
+            }
+        }
+        Turn::Decide(seats) => {
+            let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1 && depth > 0) else {
+                return Err(NotCountable);
+            };
+            let mut moves = Vec::new();
+            position.legal_moves(seat, &mut moves);
+            for mv in moves {
+                let mut next = position.clone();
+                next.play(seat, mv, &mut |_| {});
+                let leaves = perft(&next, depth - 1)?;
+                match divided.iter_mut().find(|(known, _)| *known == mv) {
+                    Some((_, sum)) => *sum += leaves,
+                    None => divided.push((mv, leaves)),
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Result<u64, NotCountable> {
