@@ -37,6 +37,7 @@ pub trait Visitor {
 games! {
     checkers::Checkers,
     jeex::Jeex,
+    saxum::Saxum,
 }
 
 /// The game with this id.

@@ -1,0 +1,94 @@
+//! A move and its text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::board::Field;
+use super::dice::{Die, SIX};
+
+/// What a player may decide: what becomes of a six, or what is done on a rolled field.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// `reroll 1`: rolls a die that shows a six again.
+    Reroll(Die),
+    /// `turn 1 4`: turns a die that shows a six to this face, 1 to 5, for six points.
+    Turn(Die, u8),
+    /// `place 4 3`: puts a stone on a free field (S1).
+    Place(Field),
+    /// `score 4 3`: scores the size of the own group that holds the field (S2, S5).
+    Score(Field),
+    /// `pay 4 3`: replaces an enemy stone for as many points as its group is large (S2, S3, S7).
+    Pay(Field),
+    /// `insure 4 3`: replaces an enemy stone for an insurance stone; the seventh loses (S2, S3, S4, S7).
+    Insure(Field),
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Move::Reroll(die) => write!(f, "reroll {}", die.number()),
+            Move::Turn(die, face) => write!(f, "turn {} {face}", die.number()),
+            Move::Place(field) => write!(f, "place {field}"),
+            Move::Score(field) => write!(f, "score {field}"),
+            Move::Pay(field) => write!(f, "pay {field}"),
+            Move::Insure(field) => write!(f, "insure {field}"),
+        }
+    }
+}
+
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is no move on any board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a move is `reroll 1` (a die, 1 or 2), `turn 1 4` (a die and its new face, 1 to 5), or `place`, `score`, `pay` or \
+     `insure` with the row and the column of a field, 1 to 5, like `place 4 3`"
+)]
+pub struct BadMove;
+
+/// The number that an ASCII digit stands for; for another byte a number that is neither face, row nor column.
+const fn digit(byte: u8) -> u8 {
+    byte.wrapping_sub(b'0')
+}
+
+const fn die(byte: u8) -> Option<Die> {
+    match byte {
+        b'1' => Some(Die::First),
+        b'2' => Some(Die::Second),
+        _ => None,
+    }
+}
+
+fn read(text: &str) -> Option<Move> {
+    let (verb, rest) = text.split_once(' ')?;
+    match *rest.as_bytes() {
+        [which] if verb == "reroll" => die(which).map(Move::Reroll),
+        [which, b' ', face] if verb == "turn" => {
+            let face = Some(digit(face)).filter(|face| (1..SIX).contains(face))?;
+            Some(Move::Turn(die(which)?, face))
+        }
+        [row, b' ', column] => {
+            let on_field = match verb {
+                "place" => Move::Place,
+                "score" => Move::Score,
+                "pay" => Move::Pay,
+                "insure" => Move::Insure,
+                _ => return None,
+            };
+            Field::at(digit(row), digit(column)).map(on_field)
+        }
+        _ => None,
+    }
+}
+
+impl FromStr for Move {
+    type Err = BadMove;
+
+    fn from_str(text: &str) -> Result<Move, BadMove> {
+        read(text).ok_or(BadMove)
+    }
+}
