@@ -8,6 +8,7 @@ use referee::core::chance::{Seed, Stream};
 use referee::core::{Game, Seating, Turn, Uniform, perft};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
+use referee::games::saxum::Saxum;
 
 fn main() {
     divan::main();
@@ -72,7 +73,7 @@ fn playout<G: Game>(rng: &mut Stream, moves: &mut Vec<G::Move>, drawn: &mut Vec<
 }
 
 /// A thousand random playouts from the start; the same ones in every sample.
-#[divan::bench(types = [Checkers, Jeex], sample_count = 10, sample_size = 1)]
+#[divan::bench(types = [Checkers, Jeex, Saxum], sample_count = 10, sample_size = 1)]
 fn random_playouts<G: Game>(bencher: Bencher) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
