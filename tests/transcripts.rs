@@ -226,3 +226,15 @@ play(turn=lambda t: move(t, '23-18'))
     assert_eq!(the("result", &record)["ranks"], the("result", &page)["ranks"]);
     assert_eq!(record.len(), page.len());
 }
+
+#[test]
+fn a_second_reader_in_python_finds_the_same() {
+    let output = std::process::Command::new("python3")
+        .arg(format!("{ROOT}/protocol/transcripts/replay.py"))
+        .arg(env!("CARGO_BIN_EXE_referee"))
+        .output()
+        .expect("python3 starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains(&format!("{} transcripts, 0 differ", transcripts().len())), "{text}");
+}

@@ -139,7 +139,8 @@ fn the_specification_lists_every_limit_with_its_value() {
     let mut count = 0;
     for (name, rest) in limits {
         let (_, value) = rest.trim_end_matches(';').split_once(" = ").unwrap();
-        let value: u64 = value.split(" * ").map(|factor| factor.replace('_', "").parse::<u64>().unwrap()).product();
+        let value: u64 =
+            value.split(" * ").map(|factor| factor.replace('_', "").parse::<u64>().unwrap()).product();
         let row = format!("| `{name}` | {value} |");
         assert!(page.contains(&row), "the table of limits has no row `{row}`");
         count += 1;

@@ -28,7 +28,7 @@ fn seats(meta: &Meta) -> Vec<usize> {
 fn properties(meta: &Meta) -> Vec<&'static str> {
     let all = [
         (meta.hidden, "hidden information"),
-        (!meta.hidden, "open"),
+        (!meta.hidden, "perfect information"),
         (meta.chance, "chance"),
         (meta.simultaneous, "simultaneous choices"),
         (meta.draws_by_agreement, "draws by agreement"),

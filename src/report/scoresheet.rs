@@ -56,7 +56,12 @@ impl Scoresheet {
                 Some("out") => {
                     format!("     {name} is out: {}", event["reason"].as_str().unwrap_or_default())
                 }
-                _ => format!("     {event}"),
+                kind => {
+                    let others = event.as_object().into_iter().flatten();
+                    let others = others.filter(|(key, _)| !["kind", "seat"].contains(&key.as_str()));
+                    let fields: String = others.map(|(key, value)| format!(", {key} {value}")).collect();
+                    format!("     {name} {}{fields}", kind.unwrap_or_default())
+                }
             };
             writeln!(out, "{}", self.bold(&text))?;
         }

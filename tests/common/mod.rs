@@ -1,9 +1,5 @@
 //! What the black-box tests share: the real binary, bots to play with, folders that go away.
 
-#![expect(
-    clippy::allow_attributes,
-    reason = "what a test program leaves unused differs from one to the next"
-)]
 #![allow(dead_code, reason = "each test program uses a part of this")]
 
 use std::ffi::OsStr;

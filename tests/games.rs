@@ -1,0 +1,59 @@
+//! Every game of the list, played by sample bots in two languages, checked and shown.
+
+mod common;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use common::{Folder, ROOT, referee, sample};
+use serde_json::Value;
+
+fn games() -> Vec<Value> {
+    let listed = referee(["games", "--json"]).stdout;
+    listed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The sample bot in Rust. Cargo builds it beside the referee when the whole workspace is tested.
+fn random_in_rust() -> PathBuf {
+    let target = PathBuf::from(env!("CARGO_BIN_EXE_referee"));
+    let bot = target.with_file_name("referee-random");
+    if !bot.exists() {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--package", "referee-bot", "--bin", "referee-random"])
+            .current_dir(ROOT)
+            .status()
+            .expect("cargo starts");
+        assert!(built.success());
+    }
+    bot
+}
+
+#[test]
+fn sample_bots_of_two_languages_play_every_game_without_a_fault() {
+    let games = games();
+    assert!(games.len() >= 3, "{games:?}");
+    let rust = format!("'{}' --seed 1", random_in_rust().display());
+    for game in &games {
+        let id = game["id"].as_str().expect("an id");
+        let folder = Folder::new();
+        let records = folder.text("records");
+        let bots = [format!("{} --seed 2", sample("python/random_bot.py")), rust.clone()];
+        let args = ["play", id, &bots[0], &bots[1], "-n", "6", "--record", &records, "--strict"];
+        let played = referee(args);
+        assert_eq!(played.code, Some(0), "{id}: {played:?}");
+        let verified = referee(["verify", &records]);
+        assert_eq!(verified.code, Some(0), "{id}: {}", verified.stdout);
+        assert!(verified.stdout.ends_with("6 records, 0 differ\n"), "{id}: {}", verified.stdout);
+        for view in ["all", "public", "0", "1"] {
+            let shown = referee(["show", &format!("{records}/m1.jsonl"), "--view", view]);
+            assert_eq!(shown.code, Some(0), "{id}: {}", shown.stderr);
+            assert!(shown.stdout.contains("\nended by "), "{id}: {}", shown.stdout);
+            assert!(!shown.stdout.contains('\x1b'), "{id}: colours in a pipe");
+        }
+        let rules = referee(["rules", id]).stdout;
+        for option in game["options"].as_array().expect("a list") {
+            let name = option["name"].as_str().expect("a name");
+            assert!(rules.contains(&format!("`{name}`")), "the rules of {id} are silent about {name}");
+        }
+    }
+}
