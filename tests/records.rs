@@ -1,0 +1,358 @@
+//! `referee verify` and `referee show` on real records, whole and tampered with.
+
+mod common;
+
+use std::sync::OnceLock;
+
+use common::{Folder, ROOT, SEED, on_a_terminal, referee, the};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// A match with a retried fault, a draw offer and what a bot said of its search, won by resignation.
+fn record() -> &'static str {
+    static RECORD: OnceLock<String> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        let folder = Folder::new();
+        let eventful = folder.bot(
+            "eventful",
+            "def turn(t):
+    if t['turn'] == 1:
+        move(t, '1-32')
+    elif t['turn'] == 2:
+        move(t, t['legal'][0], offer_draw=True, info={'score': 12})
+    elif t['turn'] == 4:
+        say(type='resign', match=t['match'])
+    else:
+        first(t)
+play(turn=turn, start=lambda s: ready(s, nonce='00ff'))",
+        );
+        let plain = folder.plain_bot("plain");
+        let records = folder.text("records");
+        let args = ["play", "checkers", &eventful, &plain, "--on-fault", "retry=1", "--seed", SEED];
+        referee(args.into_iter().chain(["--record", &records])).done();
+        folder.read("records/m1.jsonl")
+    })
+}
+
+/// A record with a move of the referee, on which chance had a part.
+fn played_over() -> &'static str {
+    static RECORD: OnceLock<String> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        let folder = Folder::new();
+        let illegal = folder.bot("illegal", "play(turn=lambda t: move(t, '1-32'))");
+        let plain = folder.plain_bot("plain");
+        let records = folder.text("records");
+        let args = ["play", "checkers", &illegal, &plain, "--on-fault", "random", "--set", "turn_limit=3"];
+        referee(args.into_iter().chain(["--seed", SEED, "--record", &records])).done();
+        folder.read("records/m1.jsonl")
+    })
+}
+
+/// The line of this type with this text in it, counted from 1.
+#[track_caller]
+fn line_of(record: &str, kind: &str, text: &str) -> usize {
+    let kind = format!("{{\"type\":\"{kind}\"");
+    let found = record.lines().position(|line| line.starts_with(&kind) && line.contains(text));
+    1 + found.unwrap_or_else(|| panic!("no {kind} with {text}"))
+}
+
+/// The record with `from` replaced by `to` in one line.
+#[track_caller]
+fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
+    let mut lines: Vec<String> = record.lines().map(str::to_owned).collect();
+    let new = lines[line - 1].replacen(from, to, 1);
+    assert_ne!(lines[line - 1], new, "`{from}` is not in the line");
+    lines[line - 1] = new;
+    lines.join("\n") + "\n"
+}
+
+/// The record under a new seal, as somebody makes it who hides a change.
+fn resealed(record: &str) -> String {
+    let body = &record[..record.trim_end().rfind('\n').expect("more than a line") + 1];
+    let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let seal = &record[body.len()..];
+    let at = seal.find("\"sha256\":\"").expect("a seal") + "\"sha256\":\"".len();
+    format!("{body}{}{hash}{}", &seal[..at], &seal[at + 64..])
+}
+
+// ---- verify ----
+
+#[test]
+fn a_record_that_is_right_is_told_ok() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok\n"));
+    let ended = referee(["verify", &file, "--json"]).done();
+    assert_eq!(ended.one("record"), json!({"type": "record", "file": file, "ok": true, "differences": []}));
+    assert_eq!(ended.one("summary"), json!({"type": "summary", "records": 1, "differing": 0}));
+}
+
+#[test]
+fn a_byte_that_was_changed_breaks_the_seal() {
+    let folder = Folder::new();
+    let line = line_of(record(), "bots", "");
+    let file = folder.write("m1.jsonl", changed(record(), line, "\"stderr\":\"\"", "\"stderr\":\"x\""));
+    let ended = referee(["verify", &file]).with_code(1);
+    let last = record().lines().count();
+    assert_eq!(
+        ended.stdout,
+        format!(
+            "{file}: line {last}, match m1: the SHA-256 in the seal is not that of the record: it was changed after \
+             it was sealed\n"
+        )
+    );
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_change_under_a_new_seal_is_found_by_the_rules() {
+    let folder = Folder::new();
+    let (record, random) = (record(), played_over());
+    let second = line_of(record, "answer", "\"turn\":2");
+    let result = line_of(record, "result", "");
+    let fallback = line_of(random, "fallback", "");
+    let first_move = line_of(random, "event", "");
+    for (what, tampered, line, says) in [
+        ("a move", changed(record, second, "\"move\":\"", "\"move\":\"3-32"), second + 1, "illegal_move"),
+        ("a draw offer", changed(record, second, ",\"offer_draw\":true", ""), second + 2, "draw_offered"),
+        ("an answer in time", changed(record, second, "\"took_us\":", "\"took_us\":7"), second, "took_us"),
+        ("ranks", changed(record, result, "[2,1]", "[1,2]"), result, "\\\"ranks\\\":[2,1]"),
+        ("faults", changed(record, result, "{\"illegal_move\":1}", "{}"), result, "illegal_move"),
+        ("decisions", changed(record, result, "\"decisions\":", "\"decisions\":1"), result, "decisions"),
+        ("the clock", changed(record, 1, "\"bank_ms\":60000", "\"bank_ms\":-1"), 1, "integer `-1`"),
+        ("a game", changed(record, 1, "\"checkers\"", "\"chess\""), 1, "there is no game `chess`"),
+        ("the rules version", changed(record, 1, "\"rules\":1", "\"rules\":2"), 1, "rules version 2"),
+        ("the format", changed(record, 1, "\"format\":1", "\"format\":9"), 1, "record format 9"),
+        ("the policy", changed(record, 1, "\"retry=1\"", "\"forfeit\""), second - 1, "result"),
+        (
+            "a move of the referee",
+            changed(random, fallback, "\"move\":\"", "\"move\":\"3-"),
+            fallback,
+            "fallback",
+        ),
+        ("an event", changed(random, first_move, "\"seat\":0", "\"seat\":1"), first_move, "the rules give"),
+    ] {
+        let file = folder.write("tampered.jsonl", resealed(&tampered));
+        let ended = referee(["verify", &file, "--json"]).with_code(1);
+        let verified = ended.one("record");
+        assert_eq!(verified["ok"], false, "{what}");
+        let differences = verified["differences"].as_array().expect("a list");
+        assert_eq!(differences.len(), 1, "{what}: {verified}");
+        assert_eq!(differences[0]["line"], line, "{what}: {verified}");
+        assert!(verified.to_string().replace("\\\\", "\\").contains(says), "{what}: {verified}");
+        assert_eq!(ended.one("summary")["differing"], 1);
+    }
+}
+
+#[test]
+fn a_difference_names_match_turn_and_line() {
+    let folder = Folder::new();
+    let line = line_of(record(), "event", "\"kind\":\"draw_offered\"");
+    let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "\"seat\":0", "\"seat\":1")));
+    let ended = referee(["verify", &file]).with_code(1);
+    let told = format!("{file}: line {line}, match m1, turn 2: recorded `");
+    assert!(ended.stdout.starts_with(&told), "{}", ended.stdout);
+    assert!(ended.stdout.contains("`, but the rules give `{\"type\":\"event\""), "{}", ended.stdout);
+}
+
+#[test]
+fn another_seed_is_not_the_one_that_was_committed_to() {
+    let folder = Folder::new();
+    let seal = line_of(played_over(), "seal", "");
+    let seed = the(
+        "seal",
+        &Vec::from_iter(played_over().lines().map(|l| serde_json::from_str(l).expect("JSON"))),
+    )["reveal"]["seed"]
+        .as_str()
+        .expect("hex")
+        .to_owned();
+    let file = folder.write("m1.jsonl", changed(played_over(), seal, &seed, &"7".repeat(64)));
+    let ended = referee(["verify", &file, "--json"]).with_code(1);
+    let differences = ended.one("record")["differences"].clone();
+    let first = differences[0]["what"].as_str().expect("text");
+    assert_eq!(first, "the revealed seed and salt do not give the commitment of line 1");
+    assert!(
+        differences[1]["what"].as_str().expect("text").contains("fallback"),
+        "its chance is another, too"
+    );
+}
+
+#[test]
+fn what_is_no_whole_record_is_told_and_never_a_panic() {
+    let folder = Folder::new();
+    let record = record();
+    let in_the_middle = &record[..record.len() / 2];
+    let without_seal =
+        record.lines().filter(|line| !line.contains("\"seal\"")).collect::<Vec<_>>().join("\n") + "\n";
+    for (what, text, says) in [
+        ("empty", b"".to_vec(), "line 1: a record begins with a line of type `record`"),
+        (
+            "not JSON",
+            b"hello\n".to_vec(),
+            "line 1: a record begins with a line of type `record`: not a JSON object",
+        ),
+        ("not UTF-8", b"\xff\xfe\n".to_vec(), "line 1: a record begins with a line of type `record`"),
+        ("another object", b"{\"type\":\"hello\"}\n".to_vec(), "it is of type `hello`"),
+        (
+            "the header alone",
+            record.lines().next().expect("a line").as_bytes().to_vec(),
+            "the record is cut off",
+        ),
+        ("cut off", in_the_middle.as_bytes().to_vec(), "the record is cut off: it does not end with a seal"),
+        ("without its seal", without_seal.into_bytes(), "the record is cut off"),
+        ("more after the end", (record.to_owned() + "{}\n").into_bytes(), "the record is cut off"),
+    ] {
+        let file = folder.write("broken.jsonl", &text);
+        let ended = referee(["verify", &file]).with_code(1);
+        assert!(
+            ended.stdout.starts_with(&format!("{file}: line ")) && ended.stdout.contains(says),
+            "{what}: {ended:?}"
+        );
+        assert_eq!(ended.stderr, "", "{what}");
+        referee(["show", &file]).with_code(1).says(&[&format!("error: {file}: line ")]);
+    }
+}
+
+#[test]
+fn several_files_and_folders_are_all_checked() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("many")).expect("a new folder");
+    let bad = changed(record(), 1, "\"margin_ms\":20", "\"margin_ms\":21");
+    for (name, text) in [("a.jsonl", record()), ("b.jsonl", bad.as_str()), ("notes.txt", "mine")] {
+        folder.write(&format!("many/{name}"), text);
+    }
+    let one = folder.write("one.jsonl", played_over());
+    let many = folder.text("many");
+    let ended = referee(["verify", &one, &many]).with_code(1);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines[0], format!("{one}: ok"));
+    assert_eq!(lines[1], format!("{many}/a.jsonl: ok"));
+    assert!(lines[2].starts_with(&format!("{many}/b.jsonl: line ")), "{}", lines[2]);
+    assert_eq!(*lines.last().expect("a line"), "3 records, 1 differ");
+    let ended = referee(["verify", &one, &many, "--json"]).with_code(1);
+    let ok: Vec<Value> = ended.all("record").into_iter().map(|line| line["ok"].clone()).collect();
+    assert_eq!(ok, [true, true, false]);
+    assert_eq!(ended.one("summary"), json!({"type": "summary", "records": 3, "differing": 1}));
+}
+
+#[test]
+fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
+    let folder = Folder::new();
+    let (missing, empty) = (folder.text("missing.jsonl"), folder.text(""));
+    let empty = empty.trim_end_matches('/');
+    referee(["verify", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
+    referee(["show", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
+    let holds_none = format!("{empty} holds no records (*.jsonl)");
+    referee(["verify", empty]).with_code(2).says(&[holds_none.replace("//", "/").as_str()]);
+}
+
+#[test]
+fn the_record_in_the_specification_is_one() {
+    let page =
+        std::fs::read_to_string(format!("{ROOT}/protocol/spec/records.md")).expect("the page can be read");
+    let record =
+        page.split("```record\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a record");
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record);
+    referee(["verify", &file]).done();
+}
+
+// ---- show ----
+
+#[test]
+fn a_match_is_shown_with_its_boards_and_what_happened() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let shown = referee(["show", &file]).done().stdout;
+    assert!(
+        shown.starts_with("m1 checkers: eventful - plain\n 1 |     b     b     b     b | 4\n"),
+        "{shown}"
+    );
+    let marks = [
+        "  1. eventful: 10-14\n",
+        "  2. plain: ",
+        "     fault of eventful: illegal_move",
+        "  3. eventful: ",
+        "     eventful offers a draw\n",
+        "  4. plain: ",
+        "     eventful resigns\n",
+        "ended by resignation (resignation), ranks [2, 1]\n",
+    ];
+    let mut rest = shown.as_str();
+    for mark in marks {
+        let at = rest.find(mark).unwrap_or_else(|| panic!("`{mark}` is not where it should be in: {shown}"));
+        rest = &rest[at + mark.len()..];
+    }
+    assert_eq!(rest, "", "that is all");
+    // The position at the beginning, and one after each move.
+    assert_eq!(
+        shown.matches("\n29 |").count(),
+        1 + shown.matches(". plain: ").count() + shown.matches(". eventful: ").count()
+    );
+    assert!(!shown.contains('\x1b'), "no terminal, no escape codes");
+}
+
+#[test]
+fn a_match_may_be_shown_as_a_seat_or_a_spectator_saw_it() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let all = referee(["show", &file, "--view", "all"]).done().stdout;
+    // Nothing is hidden in checkers.
+    for view in ["public", "0", "1"] {
+        assert_eq!(referee(["show", &file, "--view", view]).done().stdout, all, "{view}");
+    }
+    referee(["show", &file, "--view", "2"]).with_code(2).says(&["--view 2: the match has the seats 0 to 1"]);
+    referee(["show", &file, "--view", "me"])
+        .with_code(2)
+        .says(&["`me` is nobody who looks: say `all`, `public` or the number of a seat"]);
+}
+
+#[test]
+fn a_tampered_record_is_shown_up_to_where_it_differs() {
+    let folder = Folder::new();
+    let line = line_of(record(), "result", "");
+    let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "[2,1]", "[1,2]")));
+    let ended = referee(["show", &file]).with_code(1);
+    assert!(ended.stdout.contains("  4. plain: "), "{}", ended.stdout);
+    ended.says(&[&format!("error: {file}: line {line}, match m1, turn 4: recorded `")]);
+}
+
+#[test]
+fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", played_over());
+    let shown = referee(["show", &file]).done().stdout;
+    assert!(shown.contains("     fault of illegal: illegal_move"), "{shown}");
+    assert!(shown.contains("     the referee plays for illegal\n"), "{shown}");
+    assert!(shown.ends_with("ended by turn_limit (turn_limit), ranks [1, 1]\n"), "{shown}");
+
+    let records = folder.text("records");
+    let mut host = common::Referee::start(["stdio", "--record", &records]);
+    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.tell(json!({"type": "open", "game": "checkers"}));
+    host.hear_of("start");
+    host.end().done();
+    let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
+    assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
+    assert!(shown.ends_with("ended by aborted (aborted)\n"), "{shown}");
+}
+
+#[test]
+fn moves_stand_out_on_a_terminal() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let shown = on_a_terminal(&[], &["show", &file]).end().with_code(0).stdout;
+    assert!(shown.contains("\x1b[1m  1. eventful: 10-14\x1b[0m"), "{shown}");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    for args in [["show", &file], ["verify", &file]] {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", "\"$0\" \"$@\" | head -c 1 >/dev/null; exit \"${PIPESTATUS[0]}\""]);
+        shell.arg(env!("CARGO_BIN_EXE_referee")).args(args);
+        common::Referee::start_as(&mut shell).end().done();
+    }
+}
