@@ -62,6 +62,6 @@ impl From<std::io::Error> for Failure {
     /// Output that nobody reads any more, or that cannot be written.
     fn from(error: std::io::Error) -> Failure {
         let exit = if error.kind() == std::io::ErrorKind::BrokenPipe { Exit::Done } else { Exit::CannotRun };
-        Failure { exit, error: error.into() }
+        Failure { exit, error: anyhow::Error::new(error).context("standard output") }
     }
 }
