@@ -63,7 +63,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         watched: args.matches == 1 && !args.json,
     };
     let mut printer = Printer::new(args.matches, args.json);
-    let Played { summary, stopped } = block_on(play.run(interrupted(), |step| printer.tell(step)))?;
+    let Played { summary, stopped } =
+        block_on(async { play.run(interrupted(), |step| printer.tell(step)).await })?;
     let written = printer.finish(|out| {
         if args.json {
             writeln!(out, "{}", serde_json::to_string(&summary)?)

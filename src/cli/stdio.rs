@@ -50,7 +50,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     };
     let asked = matches.as_ref().map(|matches| matches.matches);
     let host = HostRun { run: args.terms.run()?, records: args.terms.records()?, matches };
-    let played = block_on(serve_host(host, interrupted()))?;
+    let played = block_on(async { serve_host(host, interrupted()).await })?;
     let HostPlayed { matches, aborted, interrupted } = played.map_err(Failure::cannot_run)?;
     tracing::info!(matches, aborted, "played");
     if interrupted {
