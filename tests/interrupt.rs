@@ -163,7 +163,7 @@ fn ctrl_c_on_a_terminal_reaches_the_referee_and_not_the_bots() {
     let thinks = deaf_bot(&folder, "thinks", "play(turn=lambda t: first(t) if t['turn'] < 1 else hang())");
     let plain = deaf_bot(&folder, "plain", "play()");
     let records = folder.text("records");
-    let keys = ["--after", "  2. thinks", "--type", "\\x03"];
+    let keys = ["--after", "  3. plain", "--type", "\\x03"];
     let play = ["play", "checkers", &plain, &thinks, "--record", &records];
     let ended = on_a_terminal(&keys, &play).end().with_code(INTERRUPTED);
     assert!(ended.stdout.contains("m1: aborted (aborted) after 3 moves"), "{}", ended.stdout);
