@@ -24,10 +24,10 @@ use crate::bot::Orphanage;
 #[command(name = "referee", version, after_help = exit::HELP, arg_required_else_help = true)]
 pub struct Cli {
     /// What goes to standard error: off, error, warn, info, debug or trace
-    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
+    #[arg(long, global = true, help_heading = "Logging", value_name = "LEVEL", default_value = "warn")]
     log_level: LevelFilter,
     /// How it is written
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    #[arg(long, global = true, help_heading = "Logging", value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     #[command(subcommand)]
     command: Command,
