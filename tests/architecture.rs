@@ -1,0 +1,297 @@
+//! The dependency rule of src/lib.rs, read from the sources: dependencies point one way, and above the line nothing
+//! touches the world outside.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The modules that know no file, process, socket, clock or random source.
+const ABOVE: [&str; 4] = ["core", "games", "record", "referee"];
+
+/// What none of them may name.
+const OUTSIDE: [&str; 12] = [
+    "std::env",
+    "std::fs",
+    "std::net",
+    "std::os",
+    "std::path",
+    "std::process",
+    "std::thread",
+    "std::time",
+    "getrandom",
+    "rustix",
+    "tokio",
+    "tracing",
+];
+
+/// A source file with its comments and strings taken out.
+struct Source {
+    path: PathBuf,
+    /// Where it stands: `crate`, `games`, `checkers`, ...
+    module: Vec<String>,
+    code: String,
+}
+
+/// All sources under a folder of `src`.
+fn sources(folder: &str) -> Vec<Source> {
+    let root = Path::new(ROOT).join("src");
+    let mut folders = vec![root.join(folder)];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let relative = path.strip_prefix(&root).expect("below src").with_extension("");
+                let names = relative.iter().map(|name| name.to_str().expect("UTF-8").to_owned());
+                let mut module: Vec<String> = std::iter::once("crate".to_owned()).chain(names).collect();
+                if module.last().is_some_and(|name| name == "mod") {
+                    module.pop();
+                }
+                let code = code(&std::fs::read_to_string(&path).expect("the source can be read"));
+                sources.push(Source { path, module, code });
+            }
+        }
+    }
+    assert!(!sources.is_empty(), "no sources in {folder}");
+    sources
+}
+
+/// The text without comments and without what stands between quotes.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['/', '"', '\'']) {
+        code.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if rest.starts_with('"') && code.ends_with('#') {
+            rest[1..].find("\"#").map_or(rest.len(), |end| end + 3)
+        } else if rest.starts_with('"') {
+            let backslashes = |at: usize| rest[..at].bytes().rev().take_while(|&byte| byte == b'\\').count();
+            let end = rest.match_indices('"').skip(1).find(|&(at, _)| backslashes(at) % 2 == 0);
+            end.map_or(rest.len(), |(at, _)| at + 1)
+        } else if rest.starts_with("'\"'") || rest.starts_with("'/'") {
+            3
+        } else {
+            code.push_str(&rest[..1]);
+            1
+        };
+        rest = &rest[skipped..];
+    }
+    code + rest
+}
+
+impl Source {
+    /// Every path that the source names, in full: what `use` brings in and what stands in the code.
+    fn paths(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        for word in self.code.split(|c| !is_path(c)).filter(|word| word.contains("::")) {
+            paths.insert(self.absolute(word));
+        }
+        let uses = self.code.split(';').filter_map(|statement| {
+            let at = statement
+                .rfind("use ")
+                .filter(|&at| at == 0 || !is_path(statement.as_bytes()[at - 1] as char));
+            at.map(|at| &statement[at + 4..])
+        });
+        for tree in uses {
+            let tree: String = tree.split(" as ").next().unwrap_or_default().split_whitespace().collect();
+            for path in expanded(&tree) {
+                paths.insert(self.absolute(&path));
+            }
+        }
+        paths
+    }
+
+    /// Seen from the root of the crate.
+    fn absolute(&self, path: &str) -> String {
+        let mut here = self.module.clone();
+        let mut rest = path;
+        let mut is_relative = false;
+        loop {
+            if let Some(after) = rest.strip_prefix("self::") {
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix("super::") {
+                here.pop();
+                rest = after;
+            } else {
+                break;
+            }
+            is_relative = true;
+        }
+        if is_relative { format!("{}::{rest}", here.join("::")) } else { path.to_owned() }
+    }
+
+    fn names(&self, what: &str) -> bool {
+        let below = format!("{what}::");
+        let is_named = self.paths().iter().any(|path| path == what || path.starts_with(&below));
+        // The name of a crate may stand alone, as in an attribute.
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        is_named || (!what.contains("::") && self.code.split(|c| !is_word(c)).any(|word| word == what))
+    }
+}
+
+/// The paths of a use tree: `a::{b, c::{self, d}}` is `a::b`, `a::c` and `a::c::d`.
+fn expanded(tree: &str) -> Vec<String> {
+    let Some(open) = tree.find('{') else {
+        return vec![tree.strip_suffix("::self").unwrap_or(tree).to_owned()];
+    };
+    let (prefix, inner) = (&tree[..open], &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())]);
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in inner.chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match c {
+            ',' if depth == 0 => parts.push(String::new()),
+            c => parts.last_mut().expect("one at least").push(c),
+        }
+    }
+    parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .flat_map(|part| expanded(&format!("{prefix}{part}")))
+        .collect()
+}
+
+#[track_caller]
+fn assert_names_none(folder: &str, forbidden: &[&str]) {
+    assert_none_of(sources(folder), forbidden);
+}
+
+#[track_caller]
+fn assert_none_of(sources: Vec<Source>, forbidden: &[&str]) {
+    for source in sources {
+        for what in forbidden {
+            assert!(!source.names(what), "{} names {what}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_above_the_line_touches_the_world_outside() {
+    for folder in ABOVE {
+        assert_names_none(folder, &OUTSIDE);
+    }
+}
+
+#[test]
+fn nothing_above_the_line_uses_what_is_below() {
+    let mut below: Vec<String> = std::fs::read_dir(format!("{ROOT}/src"))
+        .expect("the folder can be read")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().and_then(|name| name.to_str()).expect("UTF-8").to_owned())
+        .filter(|name| !ABOVE.contains(&name.as_str()))
+        .map(|name| format!("crate::{name}"))
+        .collect();
+    below.sort();
+    let known =
+        ["crate::bot", "crate::cli", "crate::report", "crate::server", "crate::store", "crate::transport"];
+    assert!(known.iter().all(|name| below.iter().any(|module| module == name)), "{below:?}");
+    let below: Vec<&str> = below.iter().map(String::as_str).collect();
+    for folder in ABOVE {
+        assert_names_none(folder, &below);
+    }
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    // The tests of a match may play real games and check its record.
+    let but_tests = |folder| {
+        let is_test = |source: &Source| source.module.iter().any(|name| name == "tests");
+        sources(folder).into_iter().filter(|source| !is_test(source)).collect()
+    };
+    assert_none_of(but_tests("core"), &["crate::games", "crate::referee", "crate::record"]);
+    assert_none_of(but_tests("games"), &["crate::referee", "crate::record"]);
+    assert_none_of(but_tests("referee"), &["crate::games", "crate::record"]);
+}
+
+#[test]
+fn no_game_knows_another() {
+    let games: BTreeSet<String> = sources("games")
+        .into_iter()
+        .filter(|source| source.module.len() > 2)
+        .map(|mut s| s.module.remove(2))
+        .collect();
+    assert!(games.contains("checkers"), "{games:?}");
+    for source in sources("games").into_iter().filter(|source| source.module.len() > 2) {
+        let own = &source.module[2];
+        if !Path::new(ROOT).join("src/games").join(own).is_dir() {
+            continue; // what all games share
+        }
+        for other in games.iter().filter(|&game| game != own) {
+            let other = format!("crate::games::{other}");
+            assert!(!source.names(&other), "{} names {other}", source.path.display());
+        }
+    }
+}
+
+/// The dependencies in a section of a manifest that are always there, and those that are optional.
+fn dependencies(manifest: &str, section: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let text = std::fs::read_to_string(format!("{ROOT}/{manifest}")).expect("the manifest");
+    let section = text.split(&format!("\n[{section}]\n")).nth(1).expect("the section").split("\n[").next();
+    let lines = section.expect("a part").lines().filter(|line| !line.starts_with('#') && line.contains('='));
+    let (optional, always): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.contains("optional = true"));
+    let name = |line: &&str| line.split(['.', ' ']).next().unwrap_or_default().to_owned();
+    (always.iter().map(name).collect(), optional.iter().map(name).collect())
+}
+
+#[test]
+fn the_protocol_depends_on_serde_alone() {
+    let (always, optional) = dependencies("protocol/Cargo.toml", "dependencies");
+    assert_eq!(Vec::from_iter(always), ["serde"]);
+    assert_eq!(Vec::from_iter(optional), ["schemars"]);
+}
+
+#[test]
+fn what_the_shell_needs_is_optional() {
+    let (always, optional) = dependencies("Cargo.toml", "dependencies");
+    let rules_match_and_record =
+        ["hmac", "itoa", "referee-protocol", "serde", "serde_json", "sha2", "thiserror"];
+    assert_eq!(Vec::from_iter(always), rules_match_and_record);
+    for name in ["clap", "getrandom", "rustix", "tokio", "tracing"] {
+        assert!(optional.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn this_test_sees_what_it_looks_for() {
+    let source = |text: &str| Source {
+        path: PathBuf::new(),
+        module: ["crate", "games", "checkers", "moves"].map(str::to_owned).to_vec(),
+        code: code(text),
+    };
+    for text in [
+        "use std::fs;",
+        "use std::{fmt, fs::{self, File}};",
+        "pub(crate) use std::fs::File as Disk;",
+        "fn f() { let x = '\"'; std::fs::read(\"a\") }",
+        "fn f(a: &'a str) -> std::fs::File {}",
+        "use std::{\n    io,\n    fs,\n};",
+    ] {
+        assert!(source(text).names("std::fs"), "{text}");
+    }
+    for text in [
+        "// std::fs",
+        "/// Not `std::fs`.\nfn f() {}",
+        "const A: &str = \"std::fs \\\" std::fs\";",
+        "use std::fmt;",
+        "use mystd::fs;",
+        "let a = r#\"std::fs\"#;",
+    ] {
+        assert!(!source(text).names("std::fs"), "{text}");
+    }
+    for text in ["use super::super::jeex;", "use super::super::{jeex::Board};", "crate::games::jeex::Board"] {
+        assert!(source(text).names("crate::games::jeex"), "{text}");
+    }
+    assert!(!source("use super::jeex;").names("crate::games::jeex"), "a module of its own");
+    assert!(source("#[tokio::main]").names("tokio") && !source("let tokios = 1;").names("tokio"));
+    assert!(sources("server").iter().any(|source| source.names("tokio")), "the shell does");
+    assert!(sources("bot").iter().any(|source| source.names("rustix")), "the shell does");
+}
