@@ -12,8 +12,9 @@ use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
 use crate::games;
-use crate::report::{Scoresheet, result_line, summary_table};
-use crate::server::{MatchReport, Play, Played, Step};
+use crate::referee::opening;
+use crate::report::{Scoresheet, result_line, sets_line, summary_table};
+use crate::server::{MatchReport, Play, Played, SET, SetReport, Step, can_mirror};
 
 /// Play matches between bots that the referee starts
 ///
@@ -23,6 +24,7 @@ use crate::server::{MatchReport, Play, Played, Step};
 #[command(after_help = "Examples:
   referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
   referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
+  referee play jeex ./old ./new -n 100 --opening-plies 6 --mirror
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
 pub(super) struct Args {
     /// The game: see `referee games`
@@ -30,14 +32,20 @@ pub(super) struct Args {
     /// The bots, one for each seat
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<Command>,
-    /// How many matches
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    /// How many matches; with --mirror an even number, and 2 by default
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, default_value_if("mirror", "true", "2"), value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: u32,
+    /// Begin each match with so many random moves, which follow from its seed; in games that have openings
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
+    opening_plies: u32,
+    /// Play each opening from both sides: two matches are a set
+    #[arg(long)]
+    mirror: bool,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
     terms: MatchOptions,
-    /// One JSON object a line: each match, then the summary
+    /// One JSON object a line: each match, with --mirror each set, then the summary
     #[arg(long)]
     json: bool,
     /// End with exit code 1 if there was any fault
@@ -51,7 +59,17 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let seating =
         games::seating(rules, Some(seats)).map_err(|what| Failure::usage(format!("{seats} bots: {what}")))?;
     let options = args.options.to_json()?;
-    rules.open(&options, seating).map_err(Failure::usage)?;
+    let table = rules.open(&options, seating).map_err(Failure::usage)?;
+    opening::check(&*table, args.opening_plies)
+        .map_err(|what| Failure::usage(format!("--opening-plies {}: {what}", args.opening_plies)))?;
+    if args.mirror {
+        can_mirror(rules.meta(), seating).map_err(|what| Failure::usage(format!("--mirror: {what}")))?;
+        if !args.matches.is_multiple_of(SET) {
+            let what =
+                format!("-n {}: with --mirror it is even, because two matches are a set", args.matches);
+            return Err(Failure::usage(what));
+        }
+    }
     let play = Play {
         run: args.terms.run()?,
         rules,
@@ -59,6 +77,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         seating,
         bots: args.bots,
         matches: args.matches,
+        opening_plies: args.opening_plies,
+        mirror: args.mirror,
         records: args.terms.records()?,
         watched: args.matches == 1 && !args.json,
     };
@@ -70,6 +90,9 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
             writeln!(out, "{}", serde_json::to_string(&summary)?)
         } else if args.matches > 1 {
             writeln!(out, "{}", summary_table(&summary).trim_fmt())?;
+            if args.mirror {
+                writeln!(out, "{}", sets_line(&summary))?;
+            }
             if summary.aborted > 0 {
                 writeln!(out, "{} aborted", summary.aborted)?;
             }
@@ -135,7 +158,12 @@ impl Printer {
                 self.progress.inc(1);
                 self.write(|printer, out| printer.ended(out, report));
             }
+            Step::SetEnded(report) => self.write(|printer, out| printer.set_ended(out, report)),
         }
+    }
+
+    fn set_ended(&self, out: &mut impl Write, report: &SetReport) -> io::Result<()> {
+        if self.json { writeln!(out, "{}", serde_json::to_string(report)?) } else { Ok(()) }
     }
 
     fn ended(&self, out: &mut impl Write, report: &MatchReport) -> io::Result<()> {

@@ -68,6 +68,11 @@ impl MatchKey {
     pub fn fallback(&self) -> Stream {
         MatchKey(hmac(&self.0, &[b"fallback"])).stream()
     }
+
+    /// The moves that the match begins with.
+    pub fn opening(&self) -> Stream {
+        MatchKey(hmac(&self.0, &[b"opening"])).stream()
+    }
 }
 
 /// A source of uniform numbers.
@@ -185,6 +190,18 @@ mod tests {
             "8fe086426349748cd73f1433bad78ca3f7ad613fc6a7d5647b2ce0739181b9f9"
         );
         assert_eq!(stream.next(), 0x47dc3dce43e6d9e5);
+    }
+
+    #[test]
+    fn opening_stream_has_the_published_values() {
+        // As Python's hmac computes them, with the program in `protocol/spec/chance.md`.
+        let key = seed().match_key("saxum", "m1", &["", ""]);
+        let mut stream = key.opening();
+        assert_eq!(
+            hex::encode(&stream.key),
+            "0bd93aad992785abf2d0e13d3720b078042e36c7863f3b1c1698d09a421bc7cb"
+        );
+        assert_eq!(stream.next(), 0xded850f552a53302);
     }
 
     #[test]

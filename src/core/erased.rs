@@ -146,8 +146,14 @@ pub trait Table: Send {
     /// Plays a prepared move.
     fn play(&mut self, seat: Seat, index: usize);
 
+    /// Plays a prepared move of the opening: its event says so.
+    fn play_opening(&mut self, seat: Seat, index: usize);
+
     /// Takes what was drawn.
     fn settle(&mut self, drawn: &[u16]);
+
+    /// The same position on another table, to try moves out: nothing is prepared there, and nothing has happened.
+    fn fork(&self) -> Box<dyn Table>;
 
     /// How many events have happened since [`Table::forget`].
     fn told(&self) -> usize;
@@ -212,7 +218,7 @@ impl<M> Prepared<M> {
 }
 
 enum Told<F> {
-    Move { seat: Seat, index: usize, secret: bool },
+    Move { seat: Seat, index: usize, secret: bool, opening: bool },
     Fact(F),
 }
 
@@ -233,6 +239,13 @@ impl<G: Game> Seated<G> {
             prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
             told: Vec::new(),
         }
+    }
+
+    fn make(&mut self, seat: Seat, index: usize, opening: bool) {
+        let mv = self.prepared[seat.index()].moves[index].1;
+        self.told.push(Told::Move { seat, index, secret: self.position.is_secret(seat, mv), opening });
+        let told = &mut self.told;
+        self.position.play(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
     }
 }
 
@@ -306,15 +319,20 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn play(&mut self, seat: Seat, index: usize) {
-        let mv = self.prepared[seat.index()].moves[index].1;
-        self.told.push(Told::Move { seat, index, secret: self.position.is_secret(seat, mv) });
-        let told = &mut self.told;
-        self.position.play(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
+        self.make(seat, index, false);
+    }
+
+    fn play_opening(&mut self, seat: Seat, index: usize) {
+        self.make(seat, index, true);
     }
 
     fn settle(&mut self, drawn: &[u16]) {
         let told = &mut self.told;
         self.position.settle(drawn, &mut |fact| told.push(Told::Fact(fact)));
+    }
+
+    fn fork(&self) -> Box<dyn Table> {
+        Box::new(Seated::new(self.position.clone(), self.options.clone()))
     }
 
     fn told(&self) -> usize {
@@ -324,16 +342,17 @@ impl<G: Game> Table for Seated<G> {
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
         match &self.told[index] {
             Told::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
-            &Told::Move { seat, index, secret } => {
+            &Told::Move { seat, index, secret, opening } => {
                 out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
                 out.push(b'0' + seat.0);
                 if secret && !viewer.shares(seat) {
-                    out.extend_from_slice(b",\"move\":null}");
+                    out.extend_from_slice(b",\"move\":null");
                 } else {
                     out.extend_from_slice(b",\"move\":\"");
                     out.extend_from_slice(self.text(seat, index).as_bytes());
-                    out.extend_from_slice(b"\"}");
+                    out.push(b'"');
                 }
+                out.extend_from_slice(if opening { b",\"opening\":true}" } else { b"}" });
             }
         }
     }

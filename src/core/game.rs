@@ -30,7 +30,7 @@ pub struct Meta {
     pub simultaneous: bool,
     /// Whether the sides may agree on a draw.
     pub draws_by_agreement: bool,
-    /// Whether a match may begin with moves from an opening.
+    /// Whether a match may begin with moves from an opening. Only where nothing is hidden or drawn and one seat decides at a time.
     pub openings: bool,
     /// The options, in the order of their documentation.
     pub options: &'static [OptionMeta],

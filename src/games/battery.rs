@@ -15,6 +15,7 @@ macro_rules! battery {
     ($game:ty) => {
         $crate::games::battery::battery! { $game:
             the_options_are_those_of_the_documentation,
+            openings_are_where_nothing_is_hidden_or_drawn,
             random_playouts_end,
             legal_moves_parse_back_to_themselves_and_can_be_played,
             legal_lists_are_sorted_and_unique,
@@ -99,6 +100,11 @@ fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
             assert!(!outcome.turn_limit || turns_left.is_some(), "{outcome:?} without a limit");
         }
     }
+}
+
+pub(crate) fn openings_are_where_nothing_is_hidden_or_drawn<G: Game>() {
+    let meta = &G::META;
+    assert!(!meta.openings || !(meta.hidden || meta.chance || meta.simultaneous), "{}", meta.id);
 }
 
 /// All positions of a random playout.

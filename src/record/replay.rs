@@ -11,7 +11,7 @@ use crate::core::hex;
 use crate::games;
 use crate::record::format::read_as;
 use crate::record::{Line, Seal};
-use crate::referee::{Event, Header, Match, Setup, Stamp, Wants};
+use crate::referee::{Event, Header, Leg, Match, Setup, Stamp, Wants, opening};
 
 /// A place where a record is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -107,12 +107,14 @@ impl<'a> Replay<'a> {
         if table.options().get() != header.options.get() {
             return Err(setup(format!("the options are not complete: {}", table.options())));
         }
+        opening::check(&*table, header.opening_plies).map_err(|error| setup(error.to_string()))?;
         let seats = header.seats.len();
         let setup = Setup {
             header,
             seating,
             seed: Seed(seed),
             salt,
+            leg: Leg::Only,
             open_id: None,
             wants: vec![Wants { view: false, legal: false, event: false, push: false }; seats],
             watched,

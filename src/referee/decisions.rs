@@ -15,6 +15,7 @@ use crate::referee::ending::{Ending, Standing, ranks_and_scores};
 use crate::referee::event::Stamp;
 use crate::referee::match_::{Match, Phase};
 use crate::referee::player::{Exit, Faults, Request, Sealed};
+use crate::referee::setup::Leg;
 use crate::referee::telling::Happened;
 
 impl Match {
@@ -122,7 +123,7 @@ impl Match {
         let by_referee = match self.phase {
             Phase::Ended => return 0,
             Phase::Ready => {
-                self.begin();
+                self.begin(stamp);
                 0
             }
             Phase::Play => self.make_moves(stamp),
@@ -131,20 +132,21 @@ impl Match {
             self.players.iter_mut().filter_map(|player| Some((player.seat, player.exit_later.take()?)));
         let later: Vec<_> = later.collect();
         // Where the moves have ended the match, what came after the answers came after the end.
-        if !later.is_empty() && !matches!(self.table.turn(), Turn::Over(_)) {
+        if !later.is_empty() && self.phase != Phase::Ended && !matches!(self.table.turn(), Turn::Over(_)) {
             self.judge(stamp, later);
         }
         by_referee
     }
 
     /// The nonces are known: play begins.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, stamp: Stamp) {
         let nonces: Vec<&str> = self.players.iter().map(|player| player.nonce.as_str()).collect();
         let header = &self.setup.header;
         let key = self.setup.seed.match_key(&header.game, &header.deal, &nonces);
         self.chance = Some((key.stream(), key.fallback()));
         self.phase = Phase::Play;
         self.close_decision();
+        self.play_opening(stamp, key.opening());
     }
 
     pub(super) fn close_decision(&mut self) {
@@ -240,6 +242,12 @@ impl Match {
         }
     }
 
+    /// Ends the match without a result, for a reason in words.
+    pub(super) fn break_off(&mut self, stamp: Stamp, reason: &str) {
+        self.log.line("abort", stamp.at).value("reason", &reason).end_line();
+        self.abort(stamp);
+    }
+
     pub(super) fn abort(&mut self, stamp: Stamp) {
         let word = EndedBy::Aborted.as_str();
         self.end(stamp, EndedBy::Aborted, word, Outcome::draw(word), None);
@@ -266,7 +274,7 @@ impl Match {
         let mut line = self.log.line("result", stamp.at);
         line.fields(&ending).value("faults", &faults);
         line.number("decisions", self.decisions).number("lag_ms", self.worst_lag / 1000).end_line();
-        let reveal = self.reveal();
+        let reveal = Some(self.reveal()).filter(|_| self.setup.leg != Leg::Earlier);
         for player in &mut self.players {
             player.request = None;
             if player.gone {
@@ -281,7 +289,7 @@ impl Match {
                 ended_by,
                 reason: ending.reason.clone(),
                 fault: ending.fault.clone(),
-                reveal: Some(reveal.clone()),
+                reveal: reveal.clone(),
             });
             json::write_line(&mut player.outbox, &end);
         }

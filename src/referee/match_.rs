@@ -13,7 +13,7 @@ use crate::referee::ending::Ending;
 use crate::referee::event::{Event, Stamp};
 use crate::referee::log::Log;
 use crate::referee::player::{Exit, Faults, Player, Sealed};
-use crate::referee::setup::Setup;
+use crate::referee::setup::{Leg, Setup};
 
 /// How the detail of a `no_start` begins when `ready` did not come; otherwise the bot did not come so far.
 pub const NOT_READY: &str = "no `ready`";
@@ -110,7 +110,7 @@ impl Match {
                 .map(|s| message::SeatInfo { name: s.name.clone(), team: s.team })
                 .collect(),
             clock: header.clock,
-            deal: Some(header.deal.clone()),
+            deal: (self.setup.leg == Leg::Only).then(|| header.deal.clone()),
             commitment: header.commitment.clone(),
             nonce: header.nonce,
         });
@@ -259,10 +259,7 @@ impl Match {
                     self.expire(stamp, seat);
                 }
             }
-            Event::Abort(reason) => {
-                self.log.line("abort", stamp.at).value("reason", &reason).end_line();
-                self.abort(stamp);
-            }
+            Event::Abort(reason) => self.break_off(stamp, reason),
         }
         self.run(stamp);
     }

@@ -10,6 +10,7 @@ mod event;
 mod faults;
 mod log;
 mod match_;
+pub mod opening;
 mod player;
 mod setup;
 mod telling;
@@ -18,7 +19,7 @@ pub use ending::Ending;
 pub use event::{Event, Stamp};
 pub use match_::{Match, NOT_READY};
 pub use player::Faults;
-pub use setup::{Header, SeatHeader, Setup, Wants};
+pub use setup::{Header, Leg, SeatHeader, Setup, Wants};
 
 #[cfg(test)]
 mod tests;

@@ -39,6 +39,14 @@ pub struct Header {
     pub nonce: bool,
     /// Whether no `ready` is asked.
     pub auto_ready: bool,
+    /// How many random moves the match begins with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub opening_plies: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(plies: &u32) -> bool {
+    *plies == 0
 }
 
 /// A seat in the set-up.
@@ -94,6 +102,18 @@ impl Default for Wants {
     }
 }
 
+/// Which match of its deal this is. What a deal was made from is told when no match on it is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leg {
+    /// The only one.
+    #[default]
+    Only,
+    /// One of a mirrored set, and others follow.
+    Earlier,
+    /// The last one of a mirrored set.
+    Last,
+}
+
 /// The set-up of a match with what only the referee and the streams know.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -105,6 +125,8 @@ pub struct Setup {
     pub seed: Seed,
     /// What hides the seed in the commitment.
     pub salt: [u8; 32],
+    /// Which match of its deal it is.
+    pub leg: Leg,
     /// The id of the `open` that asked for the match.
     pub open_id: Option<String>,
     /// Per seat.

@@ -50,7 +50,9 @@ impl Scoresheet {
             let text = match event["kind"].as_str() {
                 Some("move") => {
                     self.moves += 1;
-                    format!("{:3}. {name}: {}", self.moves, event["move"].as_str().unwrap_or("(secret)"))
+                    let text = event["move"].as_str().unwrap_or("(secret)");
+                    let opening = if event["opening"] == true { " (opening)" } else { "" };
+                    format!("{:3}. {name}: {text}{opening}", self.moves)
                 }
                 Some("draw_offered") => format!("     {name} offers a draw"),
                 Some("out") => {

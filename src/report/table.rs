@@ -43,6 +43,15 @@ pub fn summary_table(summary: &Summary) -> Table {
     table(&["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"], rows.collect(), 1..7)
 }
 
+/// The mirrored sets of a run, in one line.
+pub fn sets_line(summary: &Summary) -> String {
+    let of_bots = summary.bots.iter().filter_map(|bot| Some((&bot.bot, bot.sets?)));
+    let each: Vec<String> = of_bots
+        .map(|(name, sets)| format!("{name} won {}, drew {}, lost {}", sets.wins, sets.draws, sets.losses))
+        .collect();
+    format!("sets: {}", each.join("; "))
+}
+
 /// How a match ended, in one line.
 pub fn result_line(report: &MatchReport) -> String {
     let winners: Vec<&str> = match &report.ranks {

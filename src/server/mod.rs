@@ -11,7 +11,7 @@ mod stdio;
 mod wakes;
 
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};
-pub use play::{BotSummary, MatchReport, Play, Played, Step, Summary};
+pub use play::{BotSummary, MatchReport, Play, Played, SET, SetReport, Sets, Step, Summary, can_mirror};
 pub use run::{Plan, PlannedSeat, Run, Terms, check_clock};
 pub use session::{BotHello, Role, SessionKey};
 pub use stdio::{HostMatches, HostPlayed, HostRun, serve_host};

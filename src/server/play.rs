@@ -1,11 +1,12 @@
 //! Matches between bots that the referee starts, one after the other.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use referee_protocol::referee::Fault;
+use referee_protocol::referee::{Fault, Reveal};
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,8 +14,9 @@ use tokio::task::JoinSet;
 
 use crate::bot::{Command, Process, Said, Stderr};
 use crate::core::erased::Rules;
+use crate::core::game::Meta;
 use crate::core::seat::{Seat, Seating};
-use crate::referee::{Faults, Match, Wants};
+use crate::referee::{Faults, Leg, Match, Wants};
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run};
 use crate::server::session::{Role, SessionKey};
@@ -34,10 +36,36 @@ pub struct Play {
     pub bots: Vec<Command>,
     /// How many matches.
     pub matches: u32,
+    /// How many random moves each match begins with.
+    pub opening_plies: u32,
+    /// Whether each deal is played from both sides: matches 1 and 2 are a set, 3 and 4, and so on. Only in games that
+    /// [`can_mirror`] allows.
+    pub mirror: bool,
     /// Where records go.
     pub records: Option<Records>,
     /// Whether somebody looks on.
     pub watched: bool,
+}
+
+/// How many matches a mirrored set has: two bots, each once in each seat.
+pub const SET: u32 = 2;
+
+/// Refuses mirrored sets where they are not possible.
+///
+/// # Errors
+/// Why not.
+pub fn can_mirror(meta: &Meta, seating: Seating) -> Result<(), String> {
+    let id = meta.id;
+    if meta.chance || meta.hidden {
+        return Err(format!(
+            "{id} has chance or hidden information: in a mirrored set a bot that remembers the first match would know \
+             what is to come in the second"
+        ));
+    }
+    if seating.seats() != SET as usize {
+        return Err(format!("mirrored sets are for {SET} seats, not {}", seating.seats()));
+    }
+    Ok(())
 }
 
 /// What is told while playing.
@@ -51,6 +79,24 @@ pub enum Step<'a> {
     },
     /// A match has ended.
     Ended(&'a MatchReport),
+    /// A mirrored set is complete, or the run ends within it.
+    SetEnded(&'a SetReport),
+}
+
+/// A mirrored set that was played, as `--json` prints it.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "set")]
+pub struct SetReport {
+    /// The set.
+    pub id: String,
+    /// The deal of its matches.
+    pub deal: String,
+    /// Its matches that have ended.
+    pub matches: Vec<String>,
+    /// The names of the bots in the order of the command line.
+    pub bots: Vec<String>,
+    /// By bot: the sum of its scores; none when a match is missing or was aborted.
+    pub scores: Option<Vec<f64>>,
 }
 
 /// A match that was played, as `--json` prints it.
@@ -85,7 +131,7 @@ pub struct MatchReport {
     pub lag_ms: u64,
     /// By seat: processor time since the bot's last match, in milliseconds in steps of 10; none where the process has ended.
     pub cpu_ms: Vec<Option<u64>>,
-    /// The record.
+    /// The record. In a mirrored set it is there when the set is complete.
     pub record: Option<PathBuf>,
 }
 
@@ -106,10 +152,24 @@ pub struct BotSummary {
     pub losses: u32,
     /// The sum of its scores.
     pub score: f64,
+    /// Mirrored sets; none where each deal is played once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sets: Option<Sets>,
     /// Code -> count.
     pub faults: Faults,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,
+}
+
+/// A bot's mirrored sets that are complete: a set is won by the bot with the higher sum of scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sets {
+    /// Sets it scored more in.
+    pub wins: u32,
+    /// Sets with equal sums.
+    pub draws: u32,
+    /// Sets it scored less in.
+    pub losses: u32,
 }
 
 /// All results, as `--json` prints them.
@@ -177,6 +237,13 @@ struct BotInRecord {
     stderr_dropped: u64,
 }
 
+/// A record that waits for its seal, because a match on the same deal is still to be played.
+struct Unsealed {
+    match_id: String,
+    record: Vec<u8>,
+    reveal: Reveal,
+}
+
 struct Table<F> {
     play: Play,
     lane: Lane,
@@ -184,6 +251,9 @@ struct Table<F> {
     /// Processes that are being ended.
     ending: JoinSet<()>,
     summary: Summary,
+    unsealed: Vec<Unsealed>,
+    /// The set of which a match has ended.
+    set: Option<SetReport>,
     tell: F,
 }
 
@@ -228,6 +298,7 @@ impl Play {
             draws: 0,
             losses: 0,
             score: 0.0,
+            sets: self.mirror.then(Sets::default),
             faults: Faults::default(),
             cpu_ms: 0,
         });
@@ -239,8 +310,16 @@ impl Play {
             seed: self.run.seed.to_hex(),
             interrupted: false,
         };
-        let mut table =
-            Table { play: self, lane: Lane::new(), entrants, ending: JoinSet::new(), summary, tell };
+        let mut table = Table {
+            play: self,
+            lane: Lane::new(),
+            entrants,
+            ending: JoinSet::new(),
+            summary,
+            unsealed: Vec::new(),
+            set: None,
+            tell,
+        };
         let mut interrupt = std::pin::pin!(interrupt);
         let mut stopped = None;
         for number in 1..=table.play.matches {
@@ -256,6 +335,11 @@ impl Play {
                 }
             }
         }
+        // What the run leaves of a set is not played any more.
+        if let Err(Stop::CannotRun(why)) = table.seal_records() {
+            stopped.get_or_insert(why);
+        }
+        table.end_set();
         table.end_all().await;
         Played { summary: table.summary, stopped }
     }
@@ -265,6 +349,15 @@ impl<F: FnMut(Step<'_>)> Table<F> {
     /// Which bot sits in a seat of a match.
     fn bot_in(&self, number: u32, seat: usize) -> usize {
         (seat + number as usize - 1) % self.entrants.len()
+    }
+
+    /// Which match of its deal a match is.
+    fn leg(&self, number: u32) -> Leg {
+        match self.play.mirror {
+            false => Leg::Only,
+            true if number.is_multiple_of(SET) => Leg::Last,
+            true => Leg::Earlier,
+        }
     }
 
     async fn play_match(
@@ -460,8 +553,10 @@ impl<F: FnMut(Step<'_>)> Table<F> {
         });
         let plan = Plan {
             id: format!("m{number}"),
-            deal: None,
+            deal: self.play.mirror.then(|| format!("s{}", number.div_ceil(SET))),
             seed: None,
+            opening_plies: self.play.opening_plies,
+            leg: self.leg(number),
             rules: self.play.rules,
             options: &self.play.options,
             seating: self.play.seating,
@@ -520,14 +615,16 @@ impl<F: FnMut(Step<'_>)> Table<F> {
             None => None,
             Some(records) => {
                 crate::record::add_bots(&mut record, &of_bots);
-                crate::record::seal(&mut record, reveal);
-                let id = &setup.header.r#match;
-                let kept = records.keep(id, &record);
-                Some(kept.map_err(|error| {
-                    Stop::CannotRun(format!("the record of {id} cannot be kept: {error}"))
-                })?)
+                let match_id = setup.header.r#match.clone();
+                let path = records.path(&match_id);
+                self.unsealed.push(Unsealed { match_id, record, reveal });
+                Some(path)
             }
         };
+        if setup.leg != Leg::Earlier {
+            self.seal_records()?;
+        }
+        let (leg, deal) = (setup.leg, setup.header.deal);
         let report = MatchReport {
             id: setup.header.r#match,
             game: setup.header.game,
@@ -547,7 +644,60 @@ impl<F: FnMut(Step<'_>)> Table<F> {
         };
         self.count(&report, &in_seat);
         (self.tell)(Step::Ended(&report));
+        if leg != Leg::Only {
+            self.add_to_set(&deal, &report, &in_seat);
+        }
+        if leg == Leg::Last {
+            self.end_set();
+        }
         Ok(())
+    }
+
+    /// Seals the records of a deal and keeps them: nothing is played on it any more.
+    fn seal_records(&mut self) -> Result<(), Stop> {
+        for Unsealed { match_id, mut record, reveal } in self.unsealed.drain(..) {
+            let Some(records) = &self.play.records else { continue };
+            crate::record::seal(&mut record, reveal);
+            records.keep(&match_id, &record).map_err(|error| {
+                Stop::CannotRun(format!("the record of {match_id} cannot be kept: {error}"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a match to its set.
+    fn add_to_set(&mut self, deal: &str, report: &MatchReport, in_seat: &[usize]) {
+        let set = self.set.get_or_insert_with(|| SetReport {
+            id: deal.to_owned(),
+            deal: deal.to_owned(),
+            matches: Vec::new(),
+            bots: self.entrants.iter().map(|entrant| entrant.name.clone()).collect(),
+            scores: Some(vec![0.0; self.entrants.len()]),
+        });
+        set.matches.push(report.id.clone());
+        set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
+            for (&bot, score) in in_seat.iter().zip(scores) {
+                sums[bot] += score;
+            }
+            sums
+        });
+    }
+
+    /// Counts and tells the set that is open, if any.
+    fn end_set(&mut self) {
+        let Some(mut set) = self.set.take() else { return };
+        set.scores = set.scores.filter(|_| set.matches.len() == SET as usize);
+        if let Some(&[first, second]) = set.scores.as_deref() {
+            for (bot, own, other) in [(0, first, second), (1, second, first)] {
+                let Some(sets) = &mut self.summary.bots[bot].sets else { continue };
+                match own.total_cmp(&other) {
+                    Ordering::Greater => sets.wins += 1,
+                    Ordering::Equal => sets.draws += 1,
+                    Ordering::Less => sets.losses += 1,
+                }
+            }
+        }
+        (self.tell)(Step::SetEnded(&set));
     }
 
     fn count(&mut self, report: &MatchReport, in_seat: &[usize]) {

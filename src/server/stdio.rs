@@ -14,6 +14,7 @@ use crate::core::erased::Rules;
 use crate::core::hex;
 use crate::core::seat::Seating;
 use crate::games;
+use crate::referee::Leg;
 use crate::server::lane::{Finished, Lane, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
 use crate::server::session::{Role, SessionKey};
@@ -216,6 +217,8 @@ impl Server {
             options: open.options.as_deref().unwrap_or(&none),
             seating,
             seats: seats.collect(),
+            opening_plies: 0,
+            leg: Leg::Only,
             open_id: open.id,
             auto_ready: open.auto_ready,
             watched: false,

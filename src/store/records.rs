@@ -30,17 +30,21 @@ impl Records {
         Ok(Records(folder.to_owned()))
     }
 
+    /// Where the record of a match is kept.
+    pub fn path(&self, match_id: &str) -> PathBuf {
+        self.0.join(format!("{match_id}.jsonl"))
+    }
+
     /// Keeps the record of a match. It is there whole or not at all.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<PathBuf> {
-        let path = self.0.join(format!("{match_id}.jsonl"));
+    pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
+        let path = self.path(match_id);
         let unfinished = self.0.join(format!("{match_id}.jsonl.part"));
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         file.write_all(record)?;
-        fs::rename(&unfinished, &path)?;
-        Ok(path)
+        fs::rename(&unfinished, &path)
     }
 }

@@ -219,3 +219,31 @@ fn a_clock_that_was_changed_is_found_where_it_would_have_been_felt() {
     let (longer, _) = super::forged(&timed_out(), "record", "\"bank_ms\":1000", "\"bank_ms\":5000");
     assert!(difference(&longer).what.starts_with("this cannot happen here"));
 }
+
+#[test]
+fn a_move_of_the_opening_that_was_changed_is_found() {
+    let record = opened();
+    assert_eq!(verify(&record), []);
+    let line = &lines(&record)[line_of(&record, "event", "opening") - 1];
+    let line: Value = serde_json::from_str(line).unwrap();
+    let says = line["event"]["move"].as_str().unwrap();
+    let other = if says == "11-15" { "11-16" } else { "11-15" };
+    let what = assert_found(&record, "event", says, other, 0);
+    assert!(what.contains(says) && what.contains(other), "{what}");
+    assert_found(&record, "event", ",\"opening\":true", "", 0);
+}
+
+#[test]
+fn an_opening_of_another_length_is_found() {
+    let record = opened();
+    // The first three moves are the same; then a fourth is missing.
+    assert_found(
+        &record,
+        "record",
+        "\"opening_plies\":3",
+        "\"opening_plies\":4",
+        line_of(&record, "event", "") + 2,
+    );
+    let (forged, _) = forged(&record, "record", "\"opening_plies\":3", "\"opening_plies\":101");
+    assert_eq!(difference(&forged).what, "an opening of 101 plies is too long: it has at most 100");
+}

@@ -9,6 +9,7 @@ mod faults;
 mod info;
 mod lag;
 mod life;
+mod openings;
 mod ready;
 mod retries;
 mod rig;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::toy;
 use crate::core::chance::Seed;
 use crate::core::clock::Tick;
-use crate::core::erased::Rules;
+use crate::core::erased::{Rules, Table};
 use crate::core::{Seat, Seating, Viewer, hex};
 use crate::games;
-use crate::referee::{Ending, Event, Header, Match, SeatHeader, Setup, Stamp, Wants};
+use crate::referee::{Ending, Event, Header, Leg, Match, SeatHeader, Setup, Stamp, Wants};
 
 pub(super) const MS: u64 = 1000;
 
@@ -25,6 +25,8 @@ pub(super) struct Plan {
     pub(super) margin_ms: u64,
     pub(super) nonce: bool,
     pub(super) auto_ready: bool,
+    pub(super) opening_plies: u32,
+    pub(super) leg: Leg,
     pub(super) wants: Vec<Wants>,
     pub(super) watched: Option<Viewer>,
 }
@@ -40,6 +42,8 @@ impl Plan {
             margin_ms: 20,
             nonce: true,
             auto_ready: false,
+            opening_plies: 0,
+            leg: Leg::Only,
             wants: vec![Wants::default(); seating.seats()],
             watched: None,
         }
@@ -75,10 +79,19 @@ impl Plan {
         self
     }
 
+    pub(super) fn opening(mut self, plies: u32) -> Plan {
+        self.opening_plies = plies;
+        self
+    }
+
+    pub(super) fn table(&self) -> Box<dyn Table> {
+        let options = serde_json::value::to_raw_value(&self.options).unwrap();
+        self.rules.open(&options, self.seating).unwrap()
+    }
+
     pub(super) fn setup(&self) -> Setup {
         let (seed, salt) = (Seed([5; 32]), [6; 32]);
-        let options = serde_json::value::to_raw_value(&self.options).unwrap();
-        let table = self.rules.open(&options, self.seating).unwrap();
+        let table = self.table();
         let meta = self.rules.meta();
         let seats = self.seating.all().iter().map(|seat| SeatHeader {
             name: format!("bot{seat}"),
@@ -101,12 +114,14 @@ impl Plan {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: self.nonce,
             auto_ready: self.auto_ready,
+            opening_plies: self.opening_plies,
         };
         Setup {
             header,
             seating: self.seating,
             seed,
             salt,
+            leg: self.leg,
             open_id: None,
             wants: self.wants.clone(),
             watched: self.watched,

@@ -1,0 +1,224 @@
+//! Random moves before the first turn, and what the matches of a set are told of their deal.
+
+use serde_json::{Value, json};
+
+use super::rig::{Plan, Rig, events, types};
+use crate::core::chance::{MatchKey, Seed};
+use crate::core::{Seat, Turn, Uniform, Viewer};
+use crate::referee::{Event, Leg, opening};
+
+/// Black takes White's last piece, whatever is drawn.
+const WON_AT_ONCE: &str = "B:W18:B14";
+
+/// The key of the rig's matches of checkers when nobody adds a nonce.
+fn key() -> MatchKey {
+    Seed([5; 32]).match_key("checkers", "d1", &["", ""])
+}
+
+fn moves(events: &[&Value]) -> Vec<String> {
+    events.iter().map(|event| event["move"].as_str().unwrap().to_owned()).collect()
+}
+
+fn recorded(rig: &Rig) -> Vec<String> {
+    let lines = rig.recorded("event");
+    moves(&lines.iter().map(|line| &line["event"]).collect::<Vec<_>>())
+}
+
+/// The opening as somebody else computes it, and how many were thrown away before it.
+fn computed(plan: &Plan, plies: usize) -> (Vec<String>, usize) {
+    let mut stream = key().opening();
+    for thrown_away in 0.. {
+        let (mut table, mut made) = (plan.table(), Vec::new());
+        while let Turn::Decide(seats) = table.turn()
+            && made.len() < plies
+        {
+            let seat = seats.iter().next().unwrap();
+            table.prepare(seat);
+            let index = stream.uniform(table.count(seat) as u64) as usize;
+            made.push(table.text(seat, index).to_owned());
+            table.play(seat, index);
+        }
+        if made.len() == plies && !matches!(table.turn(), Turn::Over(_)) {
+            return (made, thrown_away);
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn the_opening_reaches_both_seats_before_their_first_turn() {
+    let mut rig = Plan::checkers().opening(5).play();
+    // After five plies White is to move.
+    assert!(rig.heard(0).is_empty(), "events wait for the seat's turn");
+    let heard = rig.heard(1);
+    assert_eq!(types(&heard), ["event", "event", "event", "event", "event", "turn"]);
+    for (n, message) in heard[..5].iter().enumerate() {
+        assert_eq!(message["n"], n);
+        let event = &message["event"];
+        assert_eq!(
+            (&event["kind"], &event["seat"], &event["opening"]),
+            (&json!("move"), &json!(n % 2), &json!(true))
+        );
+    }
+    assert_eq!((heard[5]["turn"].as_u64(), &heard[5]["view"]["to_move"]), (Some(0), &json!([1])));
+    rig.step(1);
+    let own = rig.heard(0);
+    assert_eq!(moves(&events(&own))[..5], moves(&events(&heard)));
+    assert_eq!(events(&own)[5]["opening"], Value::Null, "what a bot plays is no opening");
+}
+
+#[test]
+fn the_opening_follows_from_the_seed_as_published() {
+    // Python's hmac gives 24ee591b9efee342 and 0e813716b84fec78: the sixth of seven moves, then the fifth.
+    let rig = Plan::checkers().opening(2).play();
+    assert_eq!(recorded(&rig), ["9-13", "23-19"]);
+}
+
+#[test]
+fn anybody_can_compute_the_opening() {
+    for plies in [1, 6, 30] {
+        let rig = Plan::checkers().opening(plies).play();
+        assert_eq!(recorded(&rig), computed(&Plan::checkers(), plies as usize).0);
+    }
+}
+
+#[test]
+fn an_opening_that_ends_the_match_is_drawn_again_and_the_stream_runs_on() {
+    let again = (1..=20).filter(|&plies| {
+        let plan = Plan::checkers_at("B:W18,22,31:B1,9,14").set("turn_limit", 60);
+        let (opening, thrown_away) = computed(&plan, plies as usize);
+        let rig = plan.opening(plies).play();
+        assert_eq!(recorded(&rig), opening);
+        assert!(!rig.is_over());
+        thrown_away > 0
+    });
+    assert!(again.count() > 5, "the position is one in which openings end matches");
+}
+
+#[test]
+fn the_moves_of_the_opening_count_like_any_others_and_are_nobodys_decisions() {
+    let mut rig = Plan::checkers().set("turn_limit", 7).opening(4).play();
+    assert_eq!(rig.last(0, "turn")["turns_left"], 3);
+    for seat in [0, 1, 0] {
+        rig.step(seat);
+    }
+    assert_eq!(rig.why(), ("turn_limit", "turn_limit"));
+    assert_eq!(rig.recorded("result")[0]["decisions"], 3);
+
+    let mut rig = Plan::checkers_at("B:WK32:BK1").set("draw_plies", 8).opening(6).play();
+    rig.step(0);
+    rig.step(1);
+    assert_eq!(rig.why(), ("rules", "quiet_plies"));
+}
+
+#[test]
+fn an_opening_takes_nobodys_time() {
+    let mut rig = Plan::checkers().clock(0, 1000, 0).opening(6).play();
+    assert_eq!(rig.clock(0), (1000, 1000));
+}
+
+#[test]
+fn nonces_choose_the_opening_and_without_nonces_they_do_not() {
+    let played = |nonce: &str, mixed: bool| {
+        let mut plan = Plan::checkers().opening(6);
+        plan.nonce = mixed;
+        let mut rig = plan.open();
+        for seat in [0, 1] {
+            rig.tell(Event::Ready { seat: Seat(seat), nonce: Some(nonce) });
+        }
+        recorded(&rig)
+    };
+    assert_ne!(played("", true), played("00", true));
+    assert_eq!(played("", false), played("00", false));
+    assert_eq!(played("", true), played("", false));
+}
+
+#[test]
+fn the_opening_waits_until_all_are_ready_unless_no_ready_is_asked() {
+    let mut rig = Plan::checkers().opening(2).open();
+    rig.ready(1);
+    assert!(recorded(&rig).is_empty());
+    rig.ready(0);
+    assert_eq!(recorded(&rig).len(), 2);
+
+    let mut plan = Plan::checkers().opening(2);
+    (plan.nonce, plan.auto_ready) = (false, true);
+    let mut rig = plan.open();
+    assert_eq!(types(&rig.heard(0)), ["start", "event", "event", "turn"]);
+}
+
+#[test]
+fn who_wants_events_at_once_or_looks_on_is_told_of_the_opening_at_once() {
+    let mut plan = Plan::checkers().opening(2);
+    plan.wants[1].push = true;
+    plan.watched = Some(Viewer::Public);
+    let mut rig = plan.play();
+    assert_eq!(types(&rig.heard(1)), ["event", "event"]);
+    let news = String::from_utf8(rig.play.news().clone()).unwrap();
+    assert_eq!(news.matches("\"opening\":true").count(), 2, "{news}");
+}
+
+#[test]
+fn what_the_referee_plays_for_a_faulty_seat_does_not_depend_on_the_opening() {
+    let mut rig = Plan::checkers().on_fault("random").opening(6).play();
+    let legal = rig.last(0, "turn")["legal"].as_array().unwrap().clone();
+    rig.answer(0, "nonsense");
+    let index = key().fallback().uniform(legal.len() as u64) as usize;
+    assert_eq!(rig.recorded("fallback")[0]["move"], legal[index]);
+}
+
+#[test]
+fn a_match_without_an_opening_of_its_length_is_broken_off_with_the_reason() {
+    let mut rig = Plan::checkers_at(WON_AT_ONCE).opening(1).play();
+    assert_eq!(rig.why(), ("aborted", "aborted"));
+    assert!(recorded(&rig).is_empty(), "no opening is begun");
+    let reason = rig.recorded("abort")[0]["reason"].clone();
+    assert_eq!(reason, "no opening of length 1 in 1000 tries, each ended the match; make it shorter");
+    assert_eq!(types(&rig.heard(0)), ["end"]);
+}
+
+#[test]
+fn a_resignation_before_an_opening_that_cannot_be_ends_nothing_twice() {
+    let mut rig = Plan::checkers_at(WON_AT_ONCE).opening(1).open();
+    rig.ready(0);
+    rig.resign(0);
+    rig.ready(1);
+    assert_eq!(types(&rig.heard(1)), ["start", "end"]);
+    assert_eq!(rig.recorded("result").len(), 1);
+}
+
+#[test]
+fn an_opening_that_cannot_be_is_refused_at_set_up() {
+    let refused =
+        |plan: Plan, plies| opening::check(&*plan.table(), plies).map_err(|error| error.to_string());
+    assert_eq!(refused(Plan::toy(2, 2, "o"), 0), Ok(()));
+    let what = refused(Plan::toy(2, 2, "o"), 6).unwrap_err();
+    assert_eq!(what, "toy has no openings: its matches begin with the first turn");
+    assert_eq!(refused(Plan::checkers(), 100), Ok(()));
+    let what = refused(Plan::checkers(), 101).unwrap_err();
+    assert_eq!(what, "an opening of 101 plies is too long: it has at most 100");
+    assert_eq!(refused(Plan::checkers().set("turn_limit", 7), 6), Ok(()));
+    let what = refused(Plan::checkers().set("turn_limit", 7), 7).unwrap_err();
+    assert!(what.starts_with("checkers with these options: no opening of length 7 in 1000 tries"), "{what}");
+    assert!(refused(Plan::checkers_at(WON_AT_ONCE), 1).is_err());
+}
+
+#[test]
+fn the_deal_of_a_set_is_told_when_its_last_match_has_ended() {
+    for (leg, deal, is_revealed) in
+        [(Leg::Only, json!("d1"), true), (Leg::Earlier, Value::Null, false), (Leg::Last, Value::Null, true)]
+    {
+        let mut plan = Plan::checkers().opening(2);
+        plan.leg = leg;
+        let mut rig = plan.open();
+        let start = rig.heard(0)[0].clone();
+        assert!(start.as_object().unwrap().contains_key("deal"));
+        assert_eq!(start["deal"], deal, "{leg:?}");
+        rig.ready(0);
+        rig.ready(1);
+        rig.resign(0);
+        let end = rig.last(0, "end");
+        assert_eq!(end.get("reveal").is_some(), is_revealed, "{leg:?}");
+        assert_eq!(rig.play.reveal().deal, "d1", "the record's seal gets it all the same");
+    }
+}
