@@ -158,6 +158,18 @@ fn a_set_plays_the_same_opening_from_both_sides() {
 }
 
 #[test]
+fn the_opening_is_that_of_the_specification() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &bot, &bot, "--mirror", "--opening-plies", "2", "--seed", SEED];
+    referee(args.into_iter().chain(["--record", &records])).done();
+    for id in ["m1", "m2"] {
+        assert_eq!(opening(&folder.record(&format!("records/{id}.jsonl"))), ["9-14", "22-17"]);
+    }
+}
+
+#[test]
 fn sets_are_counted_by_the_scores_of_both_matches() {
     let folder = Folder::new();
     let (fair, quits) =
