@@ -1,11 +1,11 @@
-//! How fast the rules are: perft, with and without counting the last ply in bulk, and random playouts.
+//! How fast the rules are: perft, with and without counting the last ply in bulk, random playouts, and checking PDN.
 //!
 //! `cargo bench --bench rules`
 
 use divan::Bencher;
-use divan::counter::ItemsCount;
+use divan::counter::{BytesCount, ItemsCount};
 use referee::core::chance::{Seed, Stream};
-use referee::core::{Game, Seating, Turn, Uniform, perft};
+use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Verdict, perft};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
 use referee::games::saxum::Saxum;
@@ -79,5 +79,45 @@ fn random_playouts<G: Game>(bencher: Bencher) {
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
         let mut rng = Seed([7; 32]).match_key(G::META.id, "bench", &[""; 0]).stream();
         (0..1000).map(|_| playout::<G>(&mut rng, &mut moves, &mut drawn)).sum::<u32>()
+    });
+}
+
+/// Random matches as the export writes them.
+fn collection(notation: &dyn Notation, games: usize) -> String {
+    let mut rng = Seed([7; 32]).match_key(Checkers::META.id, "pdn", &[""; 0]).stream();
+    let (mut text, mut moves) = (String::new(), Vec::new());
+    for game in 0..games {
+        let mut position: Checkers = start();
+        let options = serde_json::value::RawValue::from_string("{}".to_owned());
+        let mut sheet = Sheet {
+            match_id: format!("m{game}"),
+            names: vec!["a".to_owned(), "b".to_owned()],
+            options: options.unwrap_or_else(|error| unreachable!("that is JSON: {error}")),
+            moves: Vec::new(),
+            ranks: None,
+            ended: String::new(),
+        };
+        while let Turn::Decide(seats) = position.turn() {
+            for seat in seats.iter() {
+                moves.clear();
+                position.legal_moves(seat, &mut moves);
+                let mv = moves[rng.uniform(moves.len() as u64) as usize];
+                sheet.moves.push(mv.to_string());
+                position.play(seat, mv, &mut |_| {});
+            }
+        }
+        notation.write(&sheet, &mut text).unwrap_or_else(|what| unreachable!("it was played: {what}"));
+    }
+    text
+}
+
+/// A collection of 20,000 random games, checked.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn check_20_000_games_of_pdn(bencher: Bencher) {
+    let Some(notation) = Checkers::NOTATION else { return };
+    let text = collection(notation, 20_000);
+    bencher.counter(ItemsCount::new(20_000u64)).counter(BytesCount::new(text.len())).bench(|| {
+        let sound = notation.check(text.as_bytes()).filter(|game| game.verdict == Verdict::Sound).count();
+        assert_eq!(sound, 20_000);
     });
 }

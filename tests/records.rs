@@ -242,7 +242,7 @@ fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
     let empty = empty.trim_end_matches('/');
     referee(["verify", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
     referee(["show", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
-    let holds_none = format!("{empty} holds no records (*.jsonl)");
+    let holds_none = format!("{empty} holds no records (*.jsonl, *.pdn)");
     referee(["verify", empty]).with_code(2).says(&[holds_none.replace("//", "/").as_str()]);
 }
 

@@ -1,6 +1,8 @@
 //! The subcommands, one file each.
 
 mod exit;
+mod export;
+mod files;
 mod games;
 mod options;
 mod perft;
@@ -45,6 +47,7 @@ enum Command {
     Stdio(stdio::Args),
     Verify(verify::Args),
     Show(show::Args),
+    Export(export::Args),
     Games(games::Args),
     Rules(rules::Args),
     Schema(schema::Args),
@@ -63,6 +66,7 @@ impl Cli {
             Command::Stdio(args) => stdio::run(args),
             Command::Verify(args) => verify::run(&args),
             Command::Show(args) => show::run(&args),
+            Command::Export(args) => export::run(&args),
             Command::Games(args) => games::run(&args),
             Command::Rules(args) => rules::run(&args),
             Command::Schema(args) => schema::run(&args),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::verify::unreadable;
+use crate::cli::files::read;
 use crate::cli::{Exit, Failure};
 use crate::core::{Seat, Viewer};
 use crate::record::Replay;
@@ -35,7 +35,7 @@ fn viewer(text: &str) -> Result<Viewer, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let record = std::fs::read(&args.file).map_err(|error| unreadable(&args.file, &error))?;
+    let record = read(&args.file)?;
     let differs = |difference| Failure {
         exit: Exit::No,
         error: anyhow::anyhow!("{}: {difference}", args.file.display()),

@@ -1,97 +1,189 @@
-//! `referee verify`: check records.
+//! `referee verify`: check records, and collections of games in other notations.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
+use crate::cli::files::{ends_with, expand, read};
 use crate::cli::{Exit, Failure};
+use crate::core::{Checked, Flaw, Notation, Verdict};
+use crate::games;
 use crate::record::{self, Difference};
 
-/// Check records: seal, commitment, draws, legality, clocks, faults, result
+/// Check records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
 ///
 /// Every record is replayed through the rules. What differs is told with match, turn and line; the exit code is 1 then.
+///
+/// A file whose name ends with .pdn, or that neither is named .jsonl nor begins with a brace, is a collection of games
+/// in PDN, as they are found in the world (`referee rules checkers` says what is read). Every move must be legal, and
+/// the results must agree with each other and with the end of the game. What is wrong is told with game, ply and line.
+/// Games of other game types are skipped.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee verify records
-  referee verify records/m1.jsonl --json")]
+  referee verify records/m1.jsonl --json
+  referee verify games.pdn")]
 pub(super) struct Args {
-    /// Records, or folders of them
+    /// Records, PDN files, or folders of them; up to 1 GiB each
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// One JSON object a line: each record, then the summary
+    /// One JSON object a line: each record, each flaw and each collection, then the summary
     #[arg(long)]
     json: bool,
 }
 
+/// What was found: an object of `--json`, or lines for people.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "record")]
-struct Verified<'a> {
-    file: &'a Path,
-    ok: bool,
-    differences: &'a [Difference],
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Told<'a> {
+    Record {
+        file: &'a Path,
+        ok: bool,
+        differences: &'a [Difference],
+    },
+    Flaw {
+        file: &'a Path,
+        #[serde(flatten)]
+        flaw: &'a Flaw,
+    },
+    Skipped {
+        file: &'a Path,
+        #[serde(flatten)]
+        flaw: &'a Flaw,
+    },
+    Collection {
+        file: &'a Path,
+        ok: bool,
+        differing: usize,
+        #[serde(flatten)]
+        count: Count,
+    },
+    /// Where there were no collections, without `games`.
+    Summary {
+        records: usize,
+        differing: usize,
+        #[serde(flatten)]
+        games: Option<Count>,
+    },
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "summary")]
-struct Summary {
-    records: usize,
-    differing: usize,
-}
-
-/// A file that cannot be read.
-pub(super) fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let what = format!("{}: {error}", path.display());
-    if error.kind() == io::ErrorKind::NotFound { Failure::usage(what) } else { Failure::cannot_run(what) }
-}
-
-fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let read = std::fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
-        let mut records: Vec<PathBuf> = read
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-            .collect();
-        if records.is_empty() {
-            return Err(Failure::usage(format!("{} holds no records (*.jsonl)", path.display())));
-        }
-        records.sort();
-        files.extend(records);
-    }
-    Ok(files)
-}
-
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let files = expand(&args.files)?;
-    let mut out = io::stdout().lock();
-    let mut differing = 0;
-    for file in &files {
-        let record = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
-        let differences = record::verify(&record);
-        let ok = differences.is_empty();
-        differing += usize::from(!ok);
-        if args.json {
-            let verified = Verified { file, ok, differences: &differences };
-            writeln!(out, "{}", serde_json::to_string(&verified).map_err(io::Error::from)?)?;
-        } else if ok {
-            writeln!(out, "{}: ok", file.display())?;
-        } else {
-            for difference in &differences {
-                writeln!(out, "{}: {difference}", file.display())?;
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Told::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
+            Told::Record { file, differences, .. } => {
+                differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
+            }
+            Told::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
+            Told::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
+            Told::Collection { file, ok, differing, count: Count { games, plies, skipped } } => {
+                let verdict = if *ok { "ok".to_owned() } else { format!("{differing} differ") };
+                let skipped = if *skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+                writeln!(f, "{}: {verdict}; {games} games, {plies} plies{skipped}", file.display())
+            }
+            Told::Summary { records, differing, games } => {
+                let games = games.map(|count| format!(", {} games", count.games)).unwrap_or_default();
+                writeln!(f, "{records} records{games}, {differing} differ")
             }
         }
     }
-    if args.json {
-        let summary = Summary { records: files.len(), differing };
-        writeln!(out, "{}", serde_json::to_string(&summary).map_err(io::Error::from)?)?;
-    } else if files.len() > 1 {
-        writeln!(out, "{} records, {differing} differ", files.len())?;
+}
+
+/// How much collections hold: games, those among them that were not looked at, and legal plies.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Count {
+    games: usize,
+    plies: usize,
+    skipped: usize,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let files = expand(&args.files, &["jsonl", "pdn"])?;
+    let out = io::stdout().lock();
+    let mut printer = Printer { out, json: args.json, records: 0, differing: 0, games: None };
+    for file in &files {
+        let bytes = read(file)?;
+        match notation(file, &bytes) {
+            None => printer.record(file, &bytes)?,
+            Some(notation) => printer.collection(file, notation, &bytes)?,
+        }
     }
-    Ok(if differing == 0 { Exit::Done } else { Exit::No })
+    if args.json || files.len() > 1 {
+        let Printer { records, differing, games, .. } = printer;
+        printer.tell(&Told::Summary { records, differing, games })?;
+    }
+    Ok(if printer.differing == 0 { Exit::Done } else { Exit::No })
+}
+
+/// What a file is written in; none: it is a record, sound or not.
+fn notation(file: &Path, bytes: &[u8]) -> Option<&'static dyn Notation> {
+    let by_name = file.extension().and_then(|ending| games::notation(ending.to_str()?));
+    let looks_like_record = || ends_with(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");
+    by_name.or_else(|| if looks_like_record() { None } else { games::notation("PDN") })
+}
+
+struct Printer<W> {
+    out: W,
+    json: bool,
+    records: usize,
+    /// Records and games.
+    differing: usize,
+    games: Option<Count>,
+}
+
+impl<W: Write> Printer<W> {
+    fn tell(&mut self, told: &Told<'_>) -> io::Result<()> {
+        if self.json {
+            writeln!(self.out, "{}", serde_json::to_string(told)?)
+        } else {
+            write!(self.out, "{told}")
+        }
+    }
+
+    fn record(&mut self, file: &Path, record: &[u8]) -> io::Result<()> {
+        let differences = record::verify(record);
+        let ok = differences.is_empty();
+        self.records += 1;
+        self.differing += usize::from(!ok);
+        self.tell(&Told::Record { file, ok, differences: &differences })
+    }
+
+    fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
+        let (mut count, mut differing) = (Count::default(), 0);
+        for Checked { plies, verdict } in notation.check(bytes) {
+            count.games += 1;
+            count.plies += plies;
+            match verdict {
+                Verdict::Sound => {}
+                Verdict::Skipped(flaw) => {
+                    count.skipped += 1;
+                    self.tell(&Told::Skipped { file, flaw: &flaw })?;
+                }
+                Verdict::Wrong(flaw) => {
+                    differing += 1;
+                    self.tell(&Told::Flaw { file, flaw: &flaw })?;
+                }
+            }
+        }
+        if count.games == 0 {
+            // It may be another file than was meant.
+            differing = 1;
+            let what = format!("there is no game in this {} file", notation.name());
+            self.tell(&Told::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
+        }
+        self.differing += differing;
+        self.games.get_or_insert_default().add(count);
+        self.tell(&Told::Collection { file, ok: differing == 0, differing, count })
+    }
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.games += other.games;
+        self.plies += other.plies;
+        self.skipped += other.skipped;
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::core::game::{Fact, Game, Meta, Misconfigured, Turn};
 use crate::core::json::write_value;
+use crate::core::notation::Notation;
 use crate::core::perft::{self, NotCountable};
 use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
@@ -15,6 +16,9 @@ use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 pub trait Rules: Sync {
     /// What is known before it is played.
     fn meta(&self) -> &'static Meta;
+
+    /// The format that the world has for collections of it, if it has one.
+    fn notation(&self) -> Option<&'static dyn Notation>;
 
     /// The default options, complete.
     fn default_options(&self) -> Box<RawValue>;
@@ -77,6 +81,10 @@ impl From<NotCountable> for Misconfigured {
 impl<G: Game> Rules for Of<G> {
     fn meta(&self) -> &'static Meta {
         const { &G::META }
+    }
+
+    fn notation(&self) -> Option<&'static dyn Notation> {
+        G::NOTATION
     }
 
     fn default_options(&self) -> Box<RawValue> {

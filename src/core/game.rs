@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::core::chance::Uniform;
+use crate::core::notation::Notation;
 use crate::core::outcome::Outcome;
 use crate::core::seat::{Seat, SeatSet, Seating, Viewer};
 
@@ -116,6 +117,8 @@ impl Fact for NoFact {
 pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// What is known before it is played.
     const META: Meta;
+    /// The format that the world has for collections of it, if it has one.
+    const NOTATION: Option<&'static dyn Notation> = None;
     /// What a set-up may choose. Reading it refuses unknown keys.
     type Options: Clone + Debug + Default + Serialize + DeserializeOwned + Send;
     /// A move, small; `Display` and `FromStr` are the grammar of the game's page.

@@ -6,11 +6,13 @@ pub mod erased;
 pub mod game;
 pub mod hex;
 pub mod json;
+pub mod notation;
 pub mod outcome;
 pub mod perft;
 pub mod seat;
 
 pub use chance::Uniform;
 pub use game::{Draw, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
+pub use notation::{Checked, Flaw, Notation, Sheet, Verdict};
 pub use outcome::Outcome;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -1,7 +1,7 @@
 //! The games. A new one is a folder here and a line in the list.
 
 use crate::core::erased::{Of, Rules};
-use crate::core::{Game, Seating};
+use crate::core::{Game, Notation, Seating};
 
 #[cfg(test)]
 mod battery;
@@ -50,6 +50,12 @@ pub fn unknown(id: &str) -> String {
     let shown: String = id.chars().take(40).collect();
     let ids: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
     format!("there is no game `{shown}`: there is {}", ids.join(", "))
+}
+
+/// The notation with this name, in lower case or not.
+pub fn notation(name: &str) -> Option<&'static dyn Notation> {
+    let named = |notation: &&dyn Notation| notation.name().eq_ignore_ascii_case(name);
+    GAMES.iter().find_map(|rules| rules.notation().filter(named))
 }
 
 /// How so many seats play a game together; none: its default.

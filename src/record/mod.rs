@@ -6,9 +6,11 @@
 mod format;
 mod replay;
 mod seal;
+mod sheet;
 #[cfg(test)]
 mod tests;
 
 pub use format::Line;
 pub use replay::{Difference, Replay, verify};
 pub use seal::{Seal, add_bots, seal};
+pub use sheet::sheet;

@@ -1,10 +1,9 @@
 //! Checkers, which is English draughts. Seat 0 is Black and moves first, seat 1 is White.
-//!
-//! Results in PDN files name the first mover first: there `1-0` means that Black won, `0-1` that White did.
 
 mod board;
 mod fen;
 mod moves;
+mod pdn;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,8 +18,8 @@ pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
-    Viewer,
+    Game, Known, Meta, Misconfigured, NoFact, Notation, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn,
+    Uniform, Viewer,
 };
 
 /// What a set-up may choose.
@@ -94,6 +93,7 @@ impl Game for Checkers {
         ],
         rules: include_str!("rules.md"),
     };
+    const NOTATION: Option<&'static dyn Notation> = Some(&pdn::Pdn);
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;

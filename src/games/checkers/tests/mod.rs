@@ -1,6 +1,7 @@
 //! The rules.
 
 mod formats;
+mod pdn;
 
 use std::collections::BTreeSet;
 

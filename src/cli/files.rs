@@ -1,0 +1,57 @@
+//! Which files a command line means.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::cli::Failure;
+
+/// A file that cannot be read.
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let what = format!("{}: {error}", path.display());
+    if error.kind() == io::ErrorKind::NotFound { Failure::usage(what) } else { Failure::cannot_run(what) }
+}
+
+/// Whether the name of a file ends with `.` and this.
+pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// The files, and those of the folders that have one of the endings, by name.
+pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let read = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
+        let mut found: Vec<PathBuf> = read
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| endings.iter().any(|ending| ends_with(path, ending)))
+            .collect();
+        if found.is_empty() {
+            let wanted: Vec<String> = endings.iter().map(|ending| format!("*.{ending}")).collect();
+            let what = format!("{} holds no records ({})", path.display(), wanted.join(", "));
+            return Err(Failure::usage(what));
+        }
+        found.sort();
+        files.extend(found);
+    }
+    Ok(files)
+}
+
+/// The bytes of a file at most, for it is read whole.
+const LIMIT: u64 = 1 << 30;
+
+/// Reads a file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,312 @@
+//! The pieces of a PDN text. What says nothing about moves and results (comments, variations, NAGs, annotations, move
+//! numbers) is passed over here.
+//!
+//! No comment, variation or tag goes on past a line that begins with a tag: what is not closed by then never is. So a
+//! missing brace costs one game, and every byte is looked at a fixed number of times.
+
+use super::super::moves::MAX_SQUARES;
+use super::Score;
+
+/// A place in a text, from which the next piece is read.
+#[derive(Clone, Copy)]
+pub(super) struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// The line, counted from 1.
+    pub(super) line: usize,
+    /// Whether the latest piece was a move number.
+    after_number: bool,
+}
+
+pub(super) enum Piece<'a> {
+    Tag {
+        name: &'a [u8],
+        value: Vec<u8>,
+    },
+    Move(Written<'a>),
+    Result(Score),
+    /// No part of a game, and what would be right.
+    Bad {
+        what: String,
+        line: usize,
+    },
+    End,
+}
+
+/// A move as it is written.
+pub(super) struct Written<'a> {
+    pub(super) text: &'a [u8],
+    /// The line that it begins in.
+    pub(super) line: usize,
+    squares: [u32; MAX_SQUARES],
+    /// How many there are; more than fit are counted only.
+    count: usize,
+    /// Whether a sign between them is that of a capture.
+    pub(super) captures: bool,
+}
+
+impl Written<'_> {
+    /// The numbers of the squares; none if there are more than a move can visit.
+    pub(super) fn squares(&self) -> Option<&[u32]> {
+        self.squares.get(..self.count)
+    }
+
+    fn score(&self) -> Option<Score> {
+        let squares = self.squares().filter(|squares| squares.len() == 2 && !self.captures)?;
+        Score::read(format!("{}-{}", squares[0], squares[1]).as_bytes())
+    }
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Scanner<'a> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        Scanner { text, at: 0, line: 1, after_number: false }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.text[self.at..]
+    }
+
+    fn bump(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        self.line += usize::from(byte == b'\n');
+        Some(byte)
+    }
+
+    fn skip_while(&mut self, is_skipped: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&is_skipped) {
+            self.bump();
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        self.skip_while(|byte| byte.is_ascii_whitespace());
+    }
+
+    fn skip_line(&mut self) {
+        self.skip_while(|byte| byte != b'\n');
+    }
+
+    fn begins_line(&self) -> bool {
+        self.at == 0 || matches!(self.text[self.at - 1], b'\n' | b'\r')
+    }
+
+    /// Whether a line begins here that begins with a tag.
+    fn is_at_tag_line(&self) -> bool {
+        let mut tag = *self;
+        self.peek() == Some(b'[') && self.begins_line() && tag.tag_name().is_some()
+    }
+
+    /// Reads `[Name "`.
+    fn tag_name(&mut self) -> Option<&'a [u8]> {
+        let is_blank = |byte| matches!(byte, b' ' | b'\t');
+        self.bump().filter(|&byte| byte == b'[')?;
+        self.skip_while(is_blank);
+        let start = self.at;
+        self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let name = &self.text[start..self.at];
+        self.skip_while(is_blank);
+        (!name.is_empty() && self.peek() == Some(b'"')).then(|| self.bump()).map(|_| name)
+    }
+
+    /// The next piece. At a bad one the scanner goes on behind it.
+    pub(super) fn next(&mut self) -> Piece<'a> {
+        loop {
+            self.skip_blanks();
+            let Some(byte) = self.peek() else { return Piece::End };
+            let line = self.line;
+            let after_number = std::mem::take(&mut self.after_number);
+            let passed = match byte {
+                b'%' if self.begins_line() => {
+                    self.skip_line();
+                    Ok(())
+                }
+                b';' => {
+                    self.skip_line();
+                    Ok(())
+                }
+                b'{' => self.skip_comment(),
+                b'(' => self.skip_variation(),
+                b'$' => {
+                    self.bump();
+                    self.skip_while(|byte| byte.is_ascii_digit());
+                    Ok(())
+                }
+                b'!' | b'?' | b'.' => {
+                    self.bump();
+                    Ok(())
+                }
+                b'[' => return self.tag(),
+                b'*' => {
+                    self.bump();
+                    return Piece::Result(Score::Open);
+                }
+                b'0'..=b'9' => match self.number_or_move(after_number) {
+                    Some(piece) => return piece,
+                    None => Ok(()),
+                },
+                _ => return self.word(),
+            };
+            if let Err(what) = passed {
+                return Piece::Bad { what, line };
+            }
+        }
+    }
+
+    fn word(&mut self) -> Piece<'a> {
+        let (start, line) = (self.at, self.line);
+        self.bump();
+        self.skip_while(|byte| !byte.is_ascii_whitespace() && !b"{([;".contains(&byte));
+        let word = excerpt(&self.text[start..self.at]);
+        let what = format!("`{word}` is no move, result, tag or comment: a move is like 11-15 or 11x18");
+        Piece::Bad { what, line }
+    }
+
+    fn skip_comment(&mut self) -> Result<(), String> {
+        while !self.is_at_tag_line() {
+            match self.bump() {
+                Some(b'}') => return Ok(()),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Err("a comment begins here that no `}` closes".to_owned())
+    }
+
+    fn skip_variation(&mut self) -> Result<(), String> {
+        let mut depth = 0usize;
+        while !self.is_at_tag_line() {
+            match self.peek() {
+                Some(b'{') => {
+                    self.skip_comment()
+                        .map_err(|_| "a variation begins here with a comment that no `}` closes")?;
+                    continue;
+                }
+                Some(b';') => {
+                    self.skip_line();
+                    continue;
+                }
+                Some(b'(') => depth += 1,
+                Some(b')') => depth -= 1,
+                Some(_) => {}
+                None => break,
+            }
+            self.bump();
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        Err("a variation begins here that no `)` closes".to_owned())
+    }
+
+    /// Reads `[Name "value"]`. A quote that does not end it, as in `"Bobby "The Boy" Martin"`, belongs to the value.
+    fn tag(&mut self) -> Piece<'a> {
+        let start = self.at;
+        if let Some(name) = self.tag_name() {
+            let mut value = Vec::new();
+            while let Some(byte) = self.peek().filter(|&byte| byte != b'\n') {
+                self.bump();
+                match byte {
+                    b'\\' if matches!(self.peek(), Some(b'"' | b'\\')) => value.extend(self.bump()),
+                    b'"' if self.closes_tag() => return Piece::Tag { name, value },
+                    _ => value.push(byte),
+                }
+            }
+        } else {
+            self.skip_line();
+        }
+        let tag = excerpt(self.text[start..self.at].trim_ascii_end());
+        let what = format!("`{tag}` is no tag: one is like [Event \"a match\"], in one line");
+        Piece::Bad { what, line: self.line }
+    }
+
+    /// Passes blanks and `]`, if they follow.
+    fn closes_tag(&mut self) -> bool {
+        let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let closes = self.rest().get(blanks) == Some(&b']');
+        if closes {
+            self.at += blanks + 1;
+        }
+        closes
+    }
+
+    fn number(&mut self) -> u32 {
+        let mut number = 0u32;
+        while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
+            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            self.bump();
+        }
+        number
+    }
+
+    /// Reads what begins with a number: a move, a result, or (none) a move number of any kind: `1.`, `1...`, `1`.
+    fn number_or_move(&mut self, after_number: bool) -> Option<Piece<'a>> {
+        let start = self.at;
+        let draw = Score::Draw.text().as_bytes();
+        if self.rest().starts_with(draw) {
+            self.at += draw.len();
+            return Some(Piece::Result(Score::Draw));
+        }
+        let mut written =
+            Written { text: &[], line: self.line, squares: [0; MAX_SQUARES], count: 1, captures: false };
+        written.squares[0] = self.number();
+        while let Some((captures, square)) = self.sign_and_square() {
+            written.captures |= captures;
+            if let Some(place) = written.squares.get_mut(written.count) {
+                *place = square;
+            }
+            written.count += 1;
+        }
+        written.text = &self.text[start..self.at];
+        if written.count > 1 {
+            if let Some(score) = written.score() {
+                return Some(Piece::Result(score));
+            }
+            // A star that touches a move says that it was forced; one that stands alone ends the game.
+            self.skip_while(|byte| matches!(byte, b'!' | b'?' | b'*'));
+            return Some(Piece::Move(written));
+        }
+        self.skip_blanks();
+        if self.peek() != Some(b'.') && after_number {
+            let word = excerpt(written.text);
+            let what = format!("`{word}` is no move: a move is like 11-15 or 11x18");
+            return Some(Piece::Bad { what, line: written.line });
+        }
+        self.skip_while(|byte| byte == b'.');
+        self.after_number = true;
+        None
+    }
+
+    /// Reads what joins two squares, and the second: whether it is the sign of a capture, and the number.
+    fn sign_and_square(&mut self) -> Option<(bool, u32)> {
+        let mut ahead = *self;
+        ahead.skip_blanks();
+        let sign = ahead.bump().filter(|byte| b"-xX:".contains(byte))?;
+        ahead.skip_blanks();
+        ahead.peek().filter(u8::is_ascii_digit)?;
+        let square = ahead.number();
+        *self = ahead;
+        Some((sign != b'-', square))
+    }
+
+    /// Goes to the next line that begins with a tag.
+    pub(super) fn skip_to_tag(&mut self) {
+        while !self.is_at_tag_line() && self.bump().is_some() {}
+    }
+}
+
+/// As much of a stranger's text as an error repeats.
+pub(super) fn excerpt(text: &[u8]) -> String {
+    let shown = text.len().min(40);
+    let dots = if shown < text.len() { "..." } else { "" };
+    let printable = |byte: &u8| match byte {
+        b' '..=b'~' => char::from(*byte).to_string(),
+        _ => byte.escape_ascii().to_string(),
+    };
+    text[..shown].iter().map(printable).collect::<String>() + dots
+}

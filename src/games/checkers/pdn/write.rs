@@ -1,0 +1,89 @@
+//! Writing a match down.
+
+use std::fmt::Write;
+
+use super::super::board::{Board, Colour};
+use super::super::moves::Move;
+use super::super::{BadMove, Options};
+use super::{GAME_TYPE, Score};
+use crate::core::Sheet;
+
+/// The characters of a line of moves at most.
+const WIDTH: usize = 80;
+
+/// Adds a match and an empty line. What PDN has no word for, such as clocks, is left to the record.
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
+    let options: Options = serde_json::from_str(sheet.options.get()).map_err(|error| error.to_string())?;
+    let score = match sheet.ranks.as_deref() {
+        None => Score::Open,
+        Some([black, white]) if black < white => Score::Won(Colour::Black),
+        Some([black, white]) if black > white => Score::Won(Colour::White),
+        Some(_) => Score::Draw,
+    };
+    let name = |seat: Colour| sheet.names.get(seat.seat().index()).map_or("?", String::as_str);
+    tag(out, "Event", "?");
+    tag(out, "Site", "?");
+    tag(out, "Date", "????.??.??");
+    tag(out, "Round", &sheet.match_id);
+    tag(out, "Black", name(Colour::Black));
+    tag(out, "White", name(Colour::White));
+    tag(out, "Result", score.text());
+    tag(out, "GameType", GAME_TYPE);
+    if options.fen != Board::default() {
+        tag(out, "SetUp", "1");
+        tag(out, "FEN", &options.fen.to_string());
+    }
+    tag(out, "Termination", &sheet.ended);
+    out.push('\n');
+    moves(options.fen, &sheet.moves, score, out)?;
+    out.push_str("\n\n");
+    Ok(())
+}
+
+/// A value is one line; what would break it becomes a space.
+fn tag(out: &mut String, name: &str, value: &str) {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(char::is_control, " ");
+    let _ = writeln!(out, "[{name} \"{value}\"]");
+}
+
+fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), String> {
+    let mut column = 0;
+    let mut add = |word: &str| {
+        if column > 0 {
+            let breaks = column + 1 + word.len() > WIDTH;
+            out.push(if breaks { '\n' } else { ' ' });
+            column = if breaks { 0 } else { column + 1 };
+        }
+        out.push_str(word);
+        column += word.len();
+    };
+    let (mut number, mut legal) = (1, Vec::new());
+    for (ply, text) in moves.iter().enumerate() {
+        let place = match board.to_move() {
+            Colour::Black => format!("{number}. "),
+            Colour::White if ply == 0 => format!("{number}... "),
+            Colour::White => String::new(),
+        };
+        number += u32::from(board.to_move() == Colour::White);
+        let mv: Move = text.parse().map_err(|error: BadMove| format!("`{text}`: {error}"))?;
+        legal.clear();
+        board.legal_moves(&mut legal);
+        if !legal.contains(&mv) {
+            return Err(format!("`{text}` is not legal in {board}"));
+        }
+        add(&(place + &shortest(mv, &legal)));
+        board.play(mv);
+    }
+    add(score.text());
+    Ok(())
+}
+
+/// A capture by its first and last square, or, where other captures have these too, by all.
+fn shortest(mv: Move, legal: &[Move]) -> String {
+    let ends = |mv: &Move| (mv.first(), mv.last());
+    if mv.is_capture() && legal.iter().filter(|other| ends(other) == ends(&mv)).count() == 1 {
+        format!("{}x{}", mv.first() + 1, mv.last() + 1)
+    } else {
+        mv.to_string()
+    }
+}
