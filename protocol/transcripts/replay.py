@@ -7,9 +7,13 @@ Tells the first line in which each differs; the exit code is 1 then.
 """
 
 import json
+import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+SILENCE, PATIENCE = 2, 30  # seconds
 
 
 def said(line: str) -> tuple[str, str]:
@@ -27,23 +31,28 @@ def replay(referee: str, transcript: Path) -> "str | None":
     process = subprocess.Popen(
         [referee, *json.loads(head)["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
-    assert process.stdin is not None and process.stdout is not None
+    heard: "queue.Queue[str]" = queue.Queue()
+    reader = threading.Thread(target=lambda: [heard.put(line) for line in process.stdout], daemon=True)
+    reader.start()
     try:
         for number, (speaker, text) in enumerate(map(said, lines), start=2):
             if speaker == "bot":
                 process.stdin.write(text + "\n")
                 process.stdin.flush()
                 continue
-            if process.stdin.closed is False and not any(said(later)[0] == "bot" for later in lines[number - 2 :]):
-                # The host has said all it says: what comes now may come because it leaves.
+            try:
+                answer = heard.get(timeout=SILENCE)
+            except queue.Empty:
+                # Some lines come only because the host leaves.
                 process.stdin.close()
-            if (answer := process.stdout.readline().rstrip("\n")) != text:
+                answer = heard.get(timeout=PATIENCE)
+            if answer != text + "\n":
                 return f"{transcript.name}, line {number}\n  was {text}\n  is  {answer}"
-        if not process.stdin.closed:
-            process.stdin.close()
-        if more := process.stdout.read():
-            return f"{transcript.name}: it says more: {more}"
-        return None
+        process.stdin.close()
+        reader.join(PATIENCE)
+        return None if heard.empty() else f"{transcript.name}: it says more: {heard.get()}"
+    except (queue.Empty, OSError) as error:
+        return f"{transcript.name}: it does not go on: {error!r}"
     finally:
         process.kill()
         process.wait()
