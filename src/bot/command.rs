@@ -51,7 +51,9 @@ impl Command {
         let program = find_program(&self.argv[0]);
         let files = program.into_iter().chain(self.argv.iter().skip(1).cloned());
         let digest = |path: String| {
-            let mut file = std::fs::File::open(&path).ok().filter(|_| Path::new(&path).is_file())?;
+            // To open what is no regular file may wait for ever, as for the other end of a pipe.
+            let path = Some(path).filter(|path| Path::new(path).is_file())?;
+            let mut file = std::fs::File::open(&path).ok()?;
             let mut hash = Sha256::new();
             std::io::copy(&mut file, &mut HashWriter(&mut hash)).ok()?;
             Some((path, hex::encode(&hash.finalize())))
