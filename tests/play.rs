@@ -63,6 +63,22 @@ fn a_bot_is_split_as_a_shell_would_and_run_without_a_shell() {
 }
 
 #[test]
+fn an_argument_that_is_no_regular_file_is_not_read() {
+    let folder = Folder::new();
+    let pipe = folder.text("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let bot = folder.plain_bot("bot");
+    let with_pipe = format!("{bot} '{pipe}' {} /dev/zero", folder.text(""));
+    let records = folder.text("records");
+    referee(["play", "checkers", &with_pipe, &bot, "--set", WON, "--record", &records]).done();
+    let files = folder.record("records/m1.jsonl")[0]["seats"][0]["bot"]["files"].clone();
+    let names: Vec<&String> = files.as_object().expect("an object").keys().collect();
+    assert_eq!(names.len(), 2, "the interpreter and the script: {names:?}");
+    assert!(names.iter().any(|name| name.ends_with("/bot.py")), "{names:?}");
+}
+
+#[test]
 fn seats_alternate_and_processes_are_reused() {
     let folder = Folder::new();
     let counting = format!(
