@@ -145,6 +145,26 @@ fn a_change_under_a_new_seal_is_found_by_the_rules() {
 }
 
 #[test]
+fn a_line_that_is_left_out_or_stands_twice_is_found() {
+    let folder = Folder::new();
+    let lines: Vec<&str> = record().lines().collect();
+    for kind in ["ready", "request", "answer", "fault", "event", "resign", "result", "bots"] {
+        let at = line_of(record(), kind, "") - 1;
+        let twice = [&lines[..=at], &lines[at..]].concat().join("\n") + "\n";
+        let file = folder.write("twice.jsonl", resealed(&twice));
+        let ended = referee(["verify", &file]).with_code(1);
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+        if kind == "bots" {
+            continue; // it is absent where the referee started no process
+        }
+        let without = [&lines[..at], &lines[at + 1..]].concat().join("\n") + "\n";
+        let file = folder.write("without.jsonl", resealed(&without));
+        let ended = referee(["verify", &file]).with_code(1);
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+    }
+}
+
+#[test]
 fn a_difference_names_match_turn_and_line() {
     let folder = Folder::new();
     let line = line_of(record(), "event", "\"kind\":\"draw_offered\"");

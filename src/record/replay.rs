@@ -162,8 +162,9 @@ impl<'a> Replay<'a> {
         let line =
             Line::read(text).map_err(|error| self.difference(format!("no line of a record: {error}")))?;
         self.turn = line.turn.or(self.turn);
-        if line.kind == "bots" && self.written().is_none() && self.replayed.ending().is_some() {
-            // What the shell adds cannot be replayed; the seal covers it.
+        let is_last = self.next + 1 == self.lines.len();
+        if line.kind == "bots" && is_last && self.written().is_none() && self.replayed.ending().is_some() {
+            // What the shell adds cannot be replayed; the seal covers it. It comes once.
             self.next += 1;
             return Ok(Some(line));
         }
