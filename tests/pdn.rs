@@ -59,6 +59,19 @@ fn the_moves_and_results_of_an_export_are_those_of_the_records() {
 }
 
 #[test]
+fn the_moves_of_an_opening_are_exported_too() {
+    let folder = Folder::new();
+    let bot = sample("python/greedy_bot.py");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &bot, &bot, "--opening-plies", "5", "--seed", SEED, "--record", &records];
+    referee(args).with_code(0);
+    let pdn = folder.write("games.pdn", referee(["export", &records, "--pdn"]).done().stdout);
+    let record = folder.record("records/m1.jsonl");
+    let plies = record.iter().filter(|line| line["event"]["kind"] == "move").count();
+    assert_eq!(referee(["verify", &pdn, "--json"]).done().one("collection")["plies"], plies);
+}
+
+#[test]
 fn a_record_that_differs_is_refused_and_the_others_are_exported() {
     let folder = played("2");
     let forged = folder.read("records/m1.jsonl").replacen("\"took_us\":", "\"took_us\":9", 1);
