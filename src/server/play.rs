@@ -3,11 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use referee_protocol::referee::{Fault, Reveal};
-use referee_protocol::words::{EndedBy, FaultCode};
+use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
@@ -18,6 +17,7 @@ use crate::core::game::Meta;
 use crate::core::seat::{Seat, Seating};
 use crate::referee::{Faults, Leg, Match, Wants};
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
+use crate::server::results::{BotSummary, MatchReport, SetReport, Sets, Summary};
 use crate::server::run::{Plan, PlannedSeat, Run};
 use crate::server::session::{Role, SessionKey};
 use crate::store::Records;
@@ -81,113 +81,6 @@ pub enum Step<'a> {
     Ended(&'a MatchReport),
     /// A mirrored set is complete, or the run ends within it.
     SetEnded(&'a SetReport),
-}
-
-/// A mirrored set that was played, as `--json` prints it.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "set")]
-pub struct SetReport {
-    /// The set.
-    pub id: String,
-    /// The deal of its matches.
-    pub deal: String,
-    /// Its matches that have ended.
-    pub matches: Vec<String>,
-    /// The names of the bots in the order of the command line.
-    pub bots: Vec<String>,
-    /// By bot: the sum of its scores; none when a match is missing or was aborted.
-    pub scores: Option<Vec<f64>>,
-}
-
-/// A match that was played, as `--json` prints it.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "match")]
-pub struct MatchReport {
-    /// The match.
-    pub id: String,
-    /// The game.
-    pub game: String,
-    /// The names of the bots by seat.
-    pub seats: Vec<String>,
-    /// Their command lines by seat.
-    pub bots: Vec<String>,
-    /// By seat; none when aborted.
-    pub ranks: Option<Vec<u8>>,
-    /// By seat; none when aborted.
-    pub scores: Option<Vec<f64>>,
-    /// What ended it.
-    pub ended_by: EndedBy,
-    /// The rule, the fault's code or the word of `ended_by`.
-    pub reason: String,
-    /// The fault that ended it.
-    pub fault: Option<Fault>,
-    /// By seat: code -> count.
-    pub faults: Vec<Faults>,
-    /// Moves made.
-    pub decisions: u32,
-    /// From opening to end, in microseconds.
-    pub duration_us: u64,
-    /// The longest that the referee kept one answer waiting, in milliseconds.
-    pub lag_ms: u64,
-    /// By seat: processor time since the bot's last match, in milliseconds in steps of 10; none where the process has ended.
-    pub cpu_ms: Vec<Option<u64>>,
-    /// The record. In a mirrored set it is there when the set is complete.
-    pub record: Option<PathBuf>,
-}
-
-/// A bot's results, as `--json` prints them.
-#[derive(Debug, Serialize)]
-pub struct BotSummary {
-    /// Its name.
-    pub bot: String,
-    /// Its command line.
-    pub command: String,
-    /// Matches that were not aborted.
-    pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked equal to another side, with none ahead.
-    pub draws: u32,
-    /// Another side did better.
-    pub losses: u32,
-    /// The sum of its scores.
-    pub score: f64,
-    /// Mirrored sets; none where each deal is played once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sets: Option<Sets>,
-    /// Code -> count.
-    pub faults: Faults,
-    /// Processor time, in milliseconds.
-    pub cpu_ms: u64,
-}
-
-/// A bot's mirrored sets that are complete: a set is won by the bot with the higher sum of scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sets {
-    /// Sets it scored more in.
-    pub wins: u32,
-    /// Sets with equal sums.
-    pub draws: u32,
-    /// Sets it scored less in.
-    pub losses: u32,
-}
-
-/// All results, as `--json` prints them.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "summary")]
-pub struct Summary {
-    /// The game.
-    pub game: String,
-    /// Matches that ended with a result.
-    pub matches: u32,
-    /// Matches that were broken off.
-    pub aborted: u32,
-    /// The bots in the order of the command line.
-    pub bots: Vec<BotSummary>,
-    /// The run seed: the same seed and the same answers give the same matches.
-    pub seed: String,
-    /// Whether the run was interrupted.
-    pub interrupted: bool,
 }
 
 /// How a run ended.
