@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use referee_bot::{Answer, from_fn, hello, run};
+use referee_protocol::bot::Want;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
@@ -22,7 +23,11 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("as-bot") => {
-            Ok(run(from_fn(hello("instant"), |turn| Answer::legal(pick(turn.turn, turn.legal().len()))))?)
+            let mut hello = hello("instant");
+            if args.get(2).is_some_and(|wants| wants == "events") {
+                hello.wants = Some(vec![Want::View, Want::Legal, Want::Event]);
+            }
+            Ok(run(from_fn(hello, |turn| Answer::legal(pick(turn.turn, turn.legal().len()))))?)
         }
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
         _ => bench(),
@@ -116,9 +121,9 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots, records written.
-fn play(matches: u32) -> Result<(f64, u64)> {
+fn play(matches: u32, wants: &str) -> Result<(f64, u64)> {
     let folder = folder()?;
-    let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
+    let bot = format!("'{}' as-bot {wants}", std::env::current_exe()?.display());
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
@@ -137,8 +142,8 @@ fn play(matches: u32) -> Result<(f64, u64)> {
 }
 
 /// The same without the start of processes: the difference between many matches and one.
-fn pipes() -> Result<Figure> {
-    let (one, many) = (play(1)?, play(MATCHES)?);
+fn pipes(wants: &str) -> Result<Figure> {
+    let (one, many) = (play(1, wants)?, play(MATCHES, wants)?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -235,20 +240,22 @@ fn bare_stdio(slots: usize, request: usize, answer: usize, decisions: u64) -> Re
     Ok(took)
 }
 
-/// Mean sizes of what goes to a bot and what comes back for one decision of such a match, in bytes.
-fn sizes() -> Result<(usize, usize)> {
-    let turn = concat!(
+/// Typical sizes in such a match, in bytes: of a request, of the two events that go with it, and of an answer.
+fn sizes() -> (usize, usize, usize) {
+    let events = concat!(
         r#"{"type":"event","match":"m100","seat":0,"n":40,"event":{"kind":"move","seat":0,"move":"11-15"}}"#,
         "\n",
         r#"{"type":"event","match":"m100","seat":0,"n":41,"event":{"kind":"move","seat":1,"move":"22-18"}}"#,
         "\n",
+    );
+    let turn = concat!(
         r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
         r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
-        r#""legal":["1-5","11-16","15-18","6-10","7-10","8-12","15-19"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
+        r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
         "\n"
     );
     let answer = "{\"type\":\"move\",\"match\":\"m100\",\"seat\":0,\"turn\":20,\"move\":\"11-15\"}\n";
-    Ok((turn.len(), answer.len()))
+    (turn.len(), events.len(), answer.len())
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -275,12 +282,18 @@ fn compare(
 
 fn bench() -> Result<()> {
     pin()?;
-    let (request, answer) = sizes()?;
+    let (turn, events, answer) = sizes();
+    let request = turn + events;
     println!(
-        "checkers between instant bots, one core, records written; lines of {request} and {answer} bytes"
+        "checkers between instant bots, one core, records written; {request} bytes to a bot and {answer} back"
     );
     println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "bare", "ratio");
-    compare("pipes, two bots", pipes, |decisions| bare_pipes(request, answer, decisions))?;
+    compare("pipes, two bots", || pipes(""), |decisions| bare_pipes(turn, answer, decisions))?;
+    compare(
+        "pipes, and they want events",
+        || pipes("events"),
+        |decisions| bare_pipes(request, answer, decisions),
+    )?;
     for slots in [1, 64] {
         compare(
             &format!("stdio, {slots} open"),

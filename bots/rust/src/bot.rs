@@ -1,6 +1,6 @@
 //! A bot, as its author writes it.
 
-use referee_protocol::bot::Hello;
+use referee_protocol::bot::{Hello, Want};
 use referee_protocol::{PROTOCOL, referee};
 use serde_json::value::RawValue;
 
@@ -55,8 +55,10 @@ pub fn hello(name: impl Into<String>) -> Hello {
     }
 }
 
-/// A bot that is nothing but its [`choose`](Bot::choose).
-pub fn from_fn<F: FnMut(&Turn<'_>) -> Answer>(hello: Hello, choose: F) -> FromFn<F> {
+/// A bot that is nothing but its [`choose`](Bot::choose). Unless its `hello` says what it wants, it wants no events, for it
+/// would never see them.
+pub fn from_fn<F: FnMut(&Turn<'_>) -> Answer>(mut hello: Hello, choose: F) -> FromFn<F> {
+    hello.wants.get_or_insert_with(|| vec![Want::View, Want::Legal]);
     FromFn { hello, choose }
 }
 
