@@ -284,9 +284,8 @@ fn bench() -> Result<()> {
     pin()?;
     let (turn, events, answer) = sizes();
     let request = turn + events;
-    println!(
-        "checkers between instant bots, one core, records written; {request} bytes to a bot and {answer} back"
-    );
+    println!("checkers between instant bots, one core, records written");
+    println!("{turn} bytes to a bot, {events} more with events, {answer} back");
     println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "bare", "ratio");
     compare("pipes, two bots", || pipes(""), |decisions| bare_pipes(turn, answer, decisions))?;
     compare(

@@ -417,3 +417,9 @@ fn a_host_that_reads_no_more_ends_the_run_without_a_panic() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn a_host_that_says_nothing_cannot_be_served_and_is_told_so() {
+    let silent = Referee::start(["stdio", "--hello-limit", "200ms"]).wait().with_code(5);
+    assert!(silent.stderr.contains("no `hello` within 200 ms"), "{}", silent.stderr);
+}

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use referee_protocol::bot::Open;
-use referee_protocol::words::ErrorCode;
+use referee_protocol::words::{ErrorCode, FaultCode};
 use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 
@@ -136,6 +136,9 @@ impl Server {
                 self.open -= 1;
                 self.keep(*finished)?;
                 self.open_more()
+            }
+            Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
+                Err(io::Error::other(format!("the host did not introduce itself: {detail}")))
             }
             Notice::Moved(_) | Notice::Gone { .. } => Ok(()),
         }
