@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use clap::Args as ClapArgs;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::{Exit, Failure};
 use crate::core::Meta;
@@ -19,6 +20,22 @@ pub(super) struct Args {
     /// One JSON object a line, a game each
     #[arg(long)]
     json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "game")]
+struct Listed {
+    id: &'static str,
+    title: &'static str,
+    rules_version: u32,
+    seats: Vec<usize>,
+    hidden: bool,
+    chance: bool,
+    simultaneous: bool,
+    draws_by_agreement: bool,
+    openings: bool,
+    options: Vec<Value>,
 }
 
 fn seats(meta: &Meta) -> Vec<usize> {
@@ -44,24 +61,24 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let defaults = rules.default_options();
         let defaults: serde_json::Value = serde_json::from_str(defaults.get()).map_err(io::Error::from)?;
         if args.json {
-            let options: Vec<_> = meta
+            let options = meta
                 .options
                 .iter()
                 .map(|option| json!({"name": option.name, "default": defaults[option.name], "help": option.help}))
                 .collect();
-            let game = json!({
-                "type": "game",
-                "id": meta.id,
-                "title": meta.title,
-                "rules_version": meta.rules_version,
-                "seats": seats(meta),
-                "hidden": meta.hidden,
-                "chance": meta.chance,
-                "simultaneous": meta.simultaneous,
-                "draws_by_agreement": meta.draws_by_agreement,
-                "openings": meta.openings,
-                "options": options,
-            });
+            let game = Listed {
+                id: meta.id,
+                title: meta.title,
+                rules_version: meta.rules_version,
+                seats: seats(meta),
+                hidden: meta.hidden,
+                chance: meta.chance,
+                simultaneous: meta.simultaneous,
+                draws_by_agreement: meta.draws_by_agreement,
+                openings: meta.openings,
+                options,
+            };
+            let game = serde_json::to_string(&game).map_err(io::Error::from)?;
             writeln!(out, "{game}")?;
             continue;
         }

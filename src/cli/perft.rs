@@ -1,10 +1,11 @@
 //! `referee perft`: counting the leaves of a game's tree.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cli::options::{GameOptions, game};
 use crate::cli::{Exit, Failure};
@@ -30,6 +31,31 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Perft {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        depth: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        r#move: Option<&'a str>,
+        leaves: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        took_us: Option<u64>,
+    },
+    Summary {
+        depth: u32,
+        leaves: u64,
+    },
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let rules = game(&args.game)?;
     let options = args.options.to_json()?;
@@ -38,14 +64,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let divided = rules.divide(&options, args.depth).map_err(Failure::usage)?;
         for (mv, leaves) in &divided {
             if args.json {
-                writeln!(out, "{}", json!({"type": "perft", "move": mv, "leaves": leaves}))?;
+                writeln!(
+                    out,
+                    "{}",
+                    Line::Perft { depth: None, r#move: Some(mv), leaves: *leaves, took_us: None }
+                )?;
             } else {
                 writeln!(out, "{mv} {leaves}")?;
             }
         }
         let total: u64 = divided.iter().map(|(_, leaves)| leaves).sum();
         if args.json {
-            writeln!(out, "{}", json!({"type": "summary", "depth": args.depth, "leaves": total}))?;
+            writeln!(out, "{}", Line::Summary { depth: args.depth, leaves: total })?;
         } else {
             writeln!(out, "{total} at depth {}", args.depth)?;
         }
@@ -56,12 +86,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let leaves = rules.perft(&options, depth).map_err(Failure::usage)?;
         let took = start.elapsed().max(Duration::from_nanos(1));
         if args.json {
-            let took_us = took.as_micros() as u64;
-            writeln!(
-                out,
-                "{}",
-                json!({"type": "perft", "depth": depth, "leaves": leaves, "took_us": took_us})
-            )?;
+            let (depth, took_us) = (Some(depth), Some(took.as_micros() as u64));
+            writeln!(out, "{}", Line::Perft { depth, r#move: None, leaves, took_us })?;
         } else {
             let rate = leaves as f64 / took.as_secs_f64() / 1e6;
             writeln!(out, "{depth:3} {leaves:15} {:9.3} s {rate:7.1} M/s", took.as_secs_f64())?;
