@@ -589,9 +589,11 @@ fn a_record_that_cannot_be_kept_ends_the_run() {
     let records = folder.text("records");
     let script = format!(
         "{KEEPS_ITS_PID}
-import shutil
+import shutil, time
 def start(message):
     if message['match'] == 'm2':
+        while not os.path.exists('{records}/m1.jsonl'):
+            time.sleep(0.01)
         shutil.rmtree('{records}')
     ready(message)
 play(start=start)"

@@ -42,6 +42,10 @@ pub const NAME: usize = 64;
 pub const OPEN_ID: usize = 256;
 /// Most matches that a connection may play at once.
 pub const SLOTS: u32 = 4_096;
+/// Connections that have not introduced themselves yet; with more, the oldest is closed.
+pub const STRANGERS: usize = 64;
+/// Connections of one name, unless the set-up says otherwise.
+pub const CONNECTIONS: usize = 8;
 /// What is kept of the standard error of a started bot for each match: its end, in bytes.
 pub const STDERR: usize = 64 * 1024;
 /// Between end of input and SIGTERM, in milliseconds.

@@ -119,6 +119,12 @@ words! {
         BadSetup = "bad_setup",
         /// The bot did not start in time.
         NoStart = "no_start",
+        /// No bot of this name takes part.
+        UnknownName = "unknown_name",
+        /// The token is missing or not that of the name.
+        WrongToken = "wrong_token",
+        /// The name has as many connections as it may have.
+        TooManyConnections = "too_many_connections",
     }
 }
 

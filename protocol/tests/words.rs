@@ -79,6 +79,9 @@ fn errors_are_spelled_as_specified() {
             "no_slot",
             "bad_setup",
             "no_start",
+            "unknown_name",
+            "wrong_token",
+            "too_many_connections",
         ],
     );
 }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::watch;
 
 use crate::bot::{Command, Stderr};
-use crate::transport::Stream;
+use crate::transport::Wire;
 
 /// A bot that runs in a process group of its own. Dropping it kills the group.
 pub struct Process {
@@ -31,7 +31,7 @@ impl Process {
     pub fn start(
         command: &Command,
         on_exit: impl FnOnce(String) + Send + 'static,
-    ) -> io::Result<(Process, Stream)> {
+    ) -> io::Result<(Process, Wire)> {
         let (its_input, our_output) = io::pipe()?;
         let (our_input, its_output) = io::pipe()?;
         let (our_errors, its_errors) = io::pipe()?;
@@ -57,7 +57,7 @@ impl Process {
             on_exit(how);
         });
         let process = Process { group, has_exited, stderr, stat };
-        Ok((process, Stream::new(our_input.into(), our_output.into())?))
+        Ok((process, Wire::pipes(our_input.into(), our_output.into())))
     }
 
     /// What it writes to its standard error.

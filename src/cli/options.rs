@@ -1,9 +1,12 @@
 //! Options that several subcommands share.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde_json::value::RawValue;
@@ -14,8 +17,9 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::hex;
 use crate::games;
-use crate::server::{Run, Terms, check_clock};
+use crate::server::{Listen, Run, Source, Terms, check_clock, check_name};
 use crate::store::Records;
+use crate::transport::Certificate;
 
 /// Options of the game.
 #[derive(Debug, Args)]
@@ -78,6 +82,118 @@ pub(super) struct MatchOptions {
     /// A new or empty folder for the records, one file a match
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+}
+
+/// How bots connect.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Bots that connect (tcp:NAME)")]
+pub(super) struct ListenOptions {
+    /// Where to listen for them; port 0: any that is free, which is then printed
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// A file with a line NAME=TOKEN for each of them; `#` begins a comment
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    token_file: Option<PathBuf>,
+    /// The token of a name, for trials: other programs of the machine can read a command line; may be repeated
+    #[arg(long, value_name = "NAME=TOKEN", requires = "listen", value_parser = token)]
+    token: Vec<(String, String)>,
+    /// How long a match waits for a bot that is not connected
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds)]
+    wait: u64,
+    /// Most connections of one name
+    #[arg(long, value_name = "N", default_value_t = limits::CONNECTIONS as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    connections: u32,
+    /// TLS: a PEM file with the certificate and those that it was signed with
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// TLS: a PEM file with the certificate's key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// TLS for trials: make a certificate and write it to this file, for the bots to trust
+    #[arg(long, value_name = "FILE", requires = "listen", conflicts_with = "tls_cert")]
+    tls_self_signed: Option<PathBuf>,
+}
+
+impl ListenOptions {
+    /// How these bots connect; none if none of them does.
+    pub(super) fn listen(&self, bots: &[Source]) -> Result<Option<Listen>, Failure> {
+        let names: Vec<&String> = bots
+            .iter()
+            .filter_map(|bot| match bot {
+                Source::Tcp(name) => Some(name),
+                Source::Command(_) => None,
+            })
+            .collect();
+        let (address, first) = match (self.listen, names.first()) {
+            (None, None) => return Ok(None),
+            (Some(address), Some(first)) => (address, first),
+            (None, Some(first)) => {
+                return Err(Failure::usage(format!(
+                    "the bot `tcp:{first}` connects by itself: say where, such as --listen 127.0.0.1:4700"
+                )));
+            }
+            (Some(_), None) => {
+                return Err(Failure::usage("--listen: no bot connects; name one, such as tcp:alice"));
+            }
+        };
+        let mut tokens: HashMap<String, String> = HashMap::new();
+        let of_file = match &self.token_file {
+            None => Vec::new(),
+            Some(path) => read_tokens(path)
+                .map_err(|what| Failure::usage(format!("--token-file {}: {what}", path.display())))?,
+        };
+        for (name, token) in of_file.into_iter().chain(self.token.iter().cloned()) {
+            if tokens.insert(name.clone(), token).is_some() {
+                return Err(Failure::usage(format!("there are two tokens for `{name}`")));
+            }
+        }
+        if !tokens.is_empty()
+            && let Some(name) = names.iter().find(|name| !tokens.contains_key(**name))
+        {
+            return Err(Failure::usage(format!("there is no token for `{name}`")));
+        }
+        if tokens.is_empty() && !address.ip().is_loopback() {
+            eprintln!("warning: without tokens everybody who reaches {address} can play as `{first}`");
+        }
+        let certificate = match (&self.tls_cert, &self.tls_key, &self.tls_self_signed) {
+            (Some(chain), Some(key), _) => Some(
+                Certificate::read(chain, key)
+                    .map_err(|error| Failure::usage(format!("--tls-cert, --tls-key: {error}")))?,
+            ),
+            (_, _, Some(file)) => Some(
+                Certificate::self_signed(address.ip(), file)
+                    .map_err(|error| Failure::cannot_run(format!("--tls-self-signed: {error}")))?,
+            ),
+            _ => None,
+        };
+        Ok(Some(Listen {
+            address,
+            certificate,
+            tokens,
+            connections: self.connections as usize,
+            wait: Duration::from_millis(self.wait),
+        }))
+    }
+}
+
+fn token(text: &str) -> Result<(String, String), String> {
+    // Nothing of it is shown: it may be a token.
+    let (name, token) = text.split_once('=').ok_or("a token is given as NAME=TOKEN")?;
+    let (name, token) = (name.trim(), token.trim());
+    check_name(name)?;
+    if token.is_empty() {
+        return Err(format!("the token of `{name}` is empty"));
+    }
+    Ok((name.to_owned(), token.to_owned()))
+}
+
+fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(number, line)| token(line).map_err(|what| format!("line {number}: {what}")))
+        .collect()
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -6,32 +6,35 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::bot::Command;
-use crate::cli::options::{GameOptions, MatchOptions, game};
+use crate::cli::options::{GameOptions, ListenOptions, MatchOptions, game};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
 use crate::games;
-use crate::referee::opening;
+use crate::referee::{Match, opening};
 use crate::report::{Scoresheet, result_line, sets_line, summary_table};
-use crate::server::{MatchReport, Play, Played, SET, SetReport, Step, can_mirror};
+use crate::server::{MatchReport, Play, Played, SET, SetReport, Source, Step, Watch, can_mirror};
 
-/// Play matches between bots that the referee starts
+/// Play matches between bots that the referee starts or that connect to it
 ///
-/// A BOT is a command line in one argument, split as a shell would and run without a shell. The first bot has seat 0
-/// in the first match; from match to match the bots move on by one seat. Processes are used again.
+/// A BOT is a command line in one argument, split as a shell would and run without a shell; or tcp:NAME, a bot that
+/// connects to --listen and calls itself NAME. The first bot has seat 0 in the first match; from match to match the
+/// bots move on by one seat. Processes and connections are used again. A bot that says `slots` in its `hello` plays as
+/// many matches at once; --jobs has several processes or connections of each bot play side by side.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
   referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
   referee play jeex ./old ./new -n 100 --opening-plies 6 --mirror
+  referee play saxum ./old ./new -n 1000 --jobs 2 --pin
+  referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
 pub(super) struct Args {
     /// The game: see `referee games`
     game: String,
-    /// The bots, one for each seat
+    /// The bots, one for each seat: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT")]
-    bots: Vec<Command>,
+    bots: Vec<Source>,
     /// How many matches; with --mirror an even number, and 2 by default
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1, default_value_if("mirror", "true", "2"), value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: u32,
@@ -41,10 +44,19 @@ pub(super) struct Args {
     /// Play each opening from both sides: two matches are a set
     #[arg(long)]
     mirror: bool,
+    /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
+    /// share the processors
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    jobs: u32,
+    /// Keep each lane and the processes of its bots on a processor of their own
+    #[arg(long)]
+    pin: bool,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
     terms: MatchOptions,
+    #[command(flatten)]
+    listen: ListenOptions,
     /// One JSON object a line: each match, with --mirror each set, then the summary
     #[arg(long)]
     json: bool,
@@ -70,6 +82,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
             return Err(Failure::usage(what));
         }
     }
+    let listen = args.listen.listen(&args.bots)?;
     let play = Play {
         run: args.terms.run()?,
         rules,
@@ -80,7 +93,10 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         opening_plies: args.opening_plies,
         mirror: args.mirror,
         records: args.terms.records()?,
-        watched: args.matches == 1 && !args.json,
+        jobs: args.jobs as usize,
+        is_pinned: args.pin,
+        listen,
+        watch: (args.matches == 1 && !args.json).then(scoresheet),
     };
     let mut printer = Printer::new(args.matches, args.json);
     let Played { summary, stopped } =
@@ -112,13 +128,32 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     Ok(if args.strict && has_faults { Exit::No } else { Exit::Done })
 }
 
+/// Writes a match down as it goes on.
+fn scoresheet() -> Watch {
+    let mut scoresheet = Scoresheet::new(Viewer::Public, io::stdout().is_terminal());
+    let mut has_begun = false;
+    let mut write = move |play: &Match, news: &[u8]| -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if !std::mem::replace(&mut has_begun, true) {
+            let header = &play.setup().header;
+            let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+            writeln!(out, "{}: {}\n", header.game, names.join(" - "))?;
+        }
+        scoresheet.add(&mut out, play, news)?;
+        out.flush()
+    };
+    let mut is_broken = false;
+    Box::new(move |play, news| {
+        // The match goes on; the result tells the error.
+        is_broken = is_broken || write(play, news).is_err();
+    })
+}
+
 /// Tells a person or a program what happens.
 struct Printer {
     json: bool,
     is_single: bool,
     progress: ProgressBar,
-    scoresheet: Scoresheet,
-    has_begun: bool,
     /// The first error of standard output; the matches go on.
     failed: Option<io::Error>,
 }
@@ -133,8 +168,7 @@ impl Printer {
             progress.set_style(style);
         }
         progress.enable_steady_tick(Duration::from_millis(200));
-        let scoresheet = Scoresheet::new(Viewer::Public, io::stdout().is_terminal());
-        Printer { json, is_single: matches == 1, progress, scoresheet, has_begun: false, failed: None }
+        Printer { json, is_single: matches == 1, progress, failed: None }
     }
 
     fn write(&mut self, write: impl FnOnce(&mut Self, &mut io::StdoutLock<'_>) -> io::Result<()>) {
@@ -146,14 +180,15 @@ impl Printer {
 
     fn tell(&mut self, step: Step<'_>) {
         match step {
-            Step::Moved { play, news } => self.write(|printer, out| {
-                if !std::mem::replace(&mut printer.has_begun, true) {
-                    let names: Vec<&str> =
-                        play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
-                    writeln!(out, "{}: {}\n", play.setup().header.game, names.join(" - "))?;
+            Step::Listening(address) => {
+                self.progress.suspend(|| eprintln!("listening on {address}"));
+                if self.json {
+                    self.write(|_, out| writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#));
                 }
-                printer.scoresheet.add(out, play, news)
-            }),
+            }
+            Step::Waiting(name) => {
+                self.progress.suspend(|| eprintln!("waiting for `{name}` to connect"));
+            }
             Step::Ended(report) => {
                 self.progress.inc(1);
                 self.write(|printer, out| printer.ended(out, report));

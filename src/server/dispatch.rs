@@ -123,8 +123,7 @@ impl Lane {
                 hello.protocol,
                 referee_protocol::PROTOCOL
             );
-            session.refuse(ErrorCode::UnsupportedProtocol, message.clone(), None, None);
-            return self.lose(key, now, (FaultCode::NoStart, &message), Some(&message));
+            return self.turn_away(key, ErrorCode::UnsupportedProtocol, message, now);
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
         if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
@@ -132,6 +131,13 @@ impl Lane {
                 "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space; say `hello` again";
             return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
         }
+        if session.role == Role::Guest
+            && let Some(guests) = &mut self.guests
+            && let Err((code, message)) = guests.admit(&hello.name, hello.token.as_deref())
+        {
+            return self.turn_away(key, code, message, now);
+        }
+        let session = &mut self.sessions[key];
         let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
         session.hello_until = None;
         session.chatter = (0, 0);
@@ -149,6 +155,12 @@ impl Lane {
             games: hello.games,
         });
         self.notices.push_back(Notice::Greeted(key));
+    }
+
+    /// Tells somebody who is not let in why, and closes the connection.
+    fn turn_away(&mut self, key: SessionKey, code: ErrorCode, message: String, now: u64) {
+        self.sessions[key].refuse(code, message.clone(), None, None);
+        self.lose(key, now, (FaultCode::NoStart, &message), Some(&message));
     }
 
     fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>, now: u64) {
@@ -227,7 +239,11 @@ impl Lane {
         let error =
             if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
         if self.sessions[key].hello.is_none() {
-            return self.sessions[key].refuse(error, what.to_owned(), None, None);
+            return match self.sessions[key].role {
+                // Whoever that is, it is no bot: a browser, a scanner.
+                Role::Guest => self.turn_away(key, error, what.to_owned(), now),
+                _ => self.sessions[key].refuse(error, what.to_owned(), None, None),
+            };
         }
         if let Some(turn) = address.turn
             && let Some((game, seat)) = self.addressed(key, address)

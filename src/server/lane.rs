@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -11,14 +12,14 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 use slab::Slab;
-use tokio::sync::mpsc;
 
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::seat::Seat;
 use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
-use crate::server::session::{Role, Session, SessionKey, Sessions};
+use crate::server::lobby::Guests;
+use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
 use crate::transport::Stream;
 
@@ -57,6 +58,8 @@ pub enum Notice {
 
 /// A match that has ended.
 pub struct Finished {
+    /// Which.
+    pub key: MatchKey,
     /// What it was set up with.
     pub setup: Setup,
     /// How it ended.
@@ -115,9 +118,8 @@ pub struct Lane {
     lag: u64,
     /// Since when somebody else has the thread.
     away: Option<u64>,
-    /// How processes have ended.
-    exits: mpsc::UnboundedReceiver<(SessionKey, String)>,
-    tell_exit: mpsc::UnboundedSender<(SessionKey, String)>,
+    /// Who may connect, where somebody may.
+    pub(super) guests: Option<Guests>,
 }
 
 impl Default for Lane {
@@ -129,7 +131,6 @@ impl Default for Lane {
 impl Lane {
     /// A lane without matches.
     pub fn new() -> Lane {
-        let (tell_exit, exits) = mpsc::unbounded_channel();
         Lane {
             start: now(),
             sessions: Sessions::default(),
@@ -143,8 +144,7 @@ impl Lane {
             notices: VecDeque::new(),
             lag: 0,
             away: None,
-            exits,
-            tell_exit,
+            guests: None,
         }
     }
 
@@ -155,12 +155,13 @@ impl Lane {
     /// Adds a stream and greets it. It has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
         let (hello, wakes) = ((self.now(), hello_limit), self.wakes.clone());
+        let needs_token = role == Role::Guest && self.guests.as_ref().is_some_and(Guests::need_tokens);
         let key = self.sessions.insert(|key| {
             let mut session = Session::new(key, role, stream, hello, wakes);
             session.say(&message::FromReferee::Hello(message::Hello {
                 protocol: referee_protocol::PROTOCOL,
                 server: crate::SERVER.to_owned(),
-                auth: message::Auth::None,
+                auth: if needs_token { message::Auth::Token } else { message::Auth::None },
                 may_open: role == Role::Host { may_open: true },
             }));
             session
@@ -171,9 +172,35 @@ impl Lane {
         key
     }
 
-    /// Where to tell that the process of a session has ended, and how.
-    pub fn exits(&self) -> mpsc::UnboundedSender<(SessionKey, String)> {
-        self.tell_exit.clone()
+    /// Takes a session over from another lane.
+    ///
+    /// # Errors
+    /// When the system cannot watch its stream.
+    pub fn adopt(&mut self, moving: Moving) -> io::Result<SessionKey> {
+        let wakes = self.wakes.clone();
+        let key = self.sessions.try_insert(|key| Session::arrive(key, moving, wakes))?;
+        self.dirty.push(key);
+        // What it has sent meanwhile.
+        self.ready.push(key);
+        Ok(key)
+    }
+
+    /// Gives a session away that plays no match. None when it is over.
+    pub fn release(&mut self, session: SessionKey) -> Option<Moving> {
+        self.sessions.get(session).filter(|session| session.seats.is_empty())?;
+        let now = self.now();
+        let mut session = self.sessions.remove(session)?;
+        session.write(now);
+        session.depart()
+    }
+
+    /// The process of a session has ended.
+    pub fn exited(&mut self, key: SessionKey, how: String) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.exited = Some(how);
+            session.drain();
+            self.ready.push(key);
+        }
     }
 
     /// What a bot said of itself, once it has.
@@ -300,7 +327,7 @@ impl Lane {
                 self.away = Some(self.now());
                 return Poll::Ready(notice);
             }
-            self.serve(cx);
+            self.serve();
             if self.notices.is_empty()
                 && self.ready.is_empty()
                 && self.alarms.poll(self.start, cx).is_pending()
@@ -311,18 +338,11 @@ impl Lane {
     }
 
     /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
-    fn serve(&mut self, cx: &mut Context<'_>) {
+    fn serve(&mut self) {
         self.wakes.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let started = self.now();
         self.lag += self.away.take().map_or(0, |since| started - since);
-        while let Poll::Ready(Some((key, status))) = self.exits.poll_recv(cx) {
-            if let Some(session) = self.sessions.get_mut(key) {
-                session.exited = Some(status);
-                session.drain();
-                ready.push(key);
-            }
-        }
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.read(started);
@@ -424,10 +444,15 @@ impl Lane {
     ) {
         let Some(session) = self.sessions.get_mut(key) else { return };
         let left_properly = session.has_played
-            && session.role == Role::Process
-            && [(FaultCode::Exited, LEFT), (FaultCode::Disconnected, SAID_BYE)].contains(&(code, detail));
+            && match session.role {
+                Role::Process => {
+                    [(FaultCode::Exited, LEFT), (FaultCode::Disconnected, SAID_BYE)].contains(&(code, detail))
+                }
+                Role::Guest => code == FaultCode::Disconnected,
+                Role::Host { .. } => false,
+            };
         let mut waiting = Vec::new();
-        let is_host = session.role != Role::Process;
+        let is_host = matches!(session.role, Role::Host { .. });
         for (key, seat) in session.seats.clone() {
             if is_host {
                 self.tell(key, now, Event::Abort("the other end left"));
@@ -452,6 +477,8 @@ impl Lane {
             session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
         }
         session.write(now);
+        // What is left unread when a socket is closed would take what was written last with it.
+        session.drain();
         session.stream = None;
         self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting });
     }
@@ -530,6 +557,7 @@ impl Lane {
         };
         let setup = play.setup().clone();
         let finished = Finished {
+            key,
             ending,
             faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
             decisions: play.decisions(),

@@ -2,18 +2,28 @@
 
 mod alarm;
 mod dispatch;
+mod entrant;
+mod house;
 mod incoming;
 mod lane;
+mod lobby;
 mod play;
 mod results;
 mod run;
+mod schedule;
 mod session;
 mod stdio;
 mod wakes;
+mod worker;
 
+pub use entrant::{Entrant, Source, check_name};
+pub use house::{Happening, House, Stopped};
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};
+pub use lobby::Listen;
 pub use play::{Play, Played, SET, Step, can_mirror};
 pub use results::{BotSummary, MatchReport, SetReport, Sets, Summary};
 pub use run::{Plan, PlannedSeat, Run, Terms, check_clock};
-pub use session::{BotHello, Role, SessionKey};
+pub use schedule::{Fixture, Next, Schedule};
+pub use session::{BotHello, Moving, Role, SessionKey};
 pub use stdio::{HostMatches, HostPlayed, HostRun, serve_host};
+pub use worker::Watch;

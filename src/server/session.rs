@@ -1,6 +1,8 @@
 //! One stream and who is at its other end.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -16,7 +18,7 @@ use crate::core::seat::Seat;
 use crate::referee::Wants;
 use crate::server::lane::MatchKey;
 use crate::server::wakes::{StreamWaker, Wakes};
-use crate::transport::{Lines, Progress, Stream};
+use crate::transport::{Lines, Progress, Stream, Wire};
 
 /// A session of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,11 +37,19 @@ pub(super) struct Sessions {
 
 impl Sessions {
     pub(super) fn insert(&mut self, make: impl FnOnce(SessionKey) -> Session) -> SessionKey {
+        let Ok(key) = self.try_insert(|key| Ok::<_, Infallible>(make(key)));
+        key
+    }
+
+    pub(super) fn try_insert<E>(
+        &mut self,
+        make: impl FnOnce(SessionKey) -> Result<Session, E>,
+    ) -> Result<SessionKey, E> {
         self.opened += 1;
         let entry = self.slab.vacant_entry();
         let key = SessionKey { index: entry.key(), serial: self.opened };
-        entry.insert((self.opened, make(key)));
-        key
+        entry.insert((self.opened, make(key)?));
+        Ok(key)
     }
 
     pub(super) fn get(&self, key: SessionKey) -> Option<&Session> {
@@ -61,6 +71,8 @@ impl Sessions {
 pub enum Role {
     /// A bot that the referee started: its process will be heard of.
     Process,
+    /// A bot that has connected by itself.
+    Guest,
     /// One that holds all seats; it opens its matches itself if it may.
     Host {
         /// Whether it may.
@@ -83,6 +95,17 @@ pub struct BotHello {
     pub slots: usize,
     /// What it wants to get.
     pub wants: Wants,
+}
+
+/// A session on its way to another lane.
+pub struct Moving {
+    role: Role,
+    /// What its bot said of itself.
+    pub hello: BotHello,
+    has_played: bool,
+    wire: Wire,
+    lines: Lines,
+    out: VecDeque<u8>,
 }
 
 /// How long a stream that has ended may belong to a process that has not: the news come on two ways. Microseconds.
@@ -169,6 +192,26 @@ impl Session {
         }
     }
 
+    /// A session that comes from another lane: it has introduced itself there.
+    pub(super) fn arrive(key: SessionKey, moving: Moving, wakes: Arc<Wakes>) -> io::Result<Session> {
+        let Moving { role, hello, has_played, wire, lines, out } = moving;
+        let stream = Stream::watch(wire)?;
+        let mut session = Session::new(key, role, stream, (0, Duration::ZERO), wakes);
+        session.hello = Some(hello);
+        session.hello_until = None;
+        session.has_played = has_played;
+        session.lines = lines;
+        session.out = out;
+        Ok(session)
+    }
+
+    /// Takes it from its lane. None when it is over or has not introduced itself.
+    pub(super) fn depart(self) -> Option<Moving> {
+        let Session { role, hello, has_played, stream, lines, out, closed, .. } = self;
+        let (hello, stream) = hello.zip(stream).filter(|_| closed.is_none())?;
+        Some(Moving { role, hello, has_played, wire: stream.unwatch(), lines, out })
+    }
+
     pub(super) fn say(&mut self, message: &message::FromReferee<'_, ()>) {
         json::write_line(&mut self.out, message);
     }
@@ -208,7 +251,7 @@ impl Session {
             };
             match stream.poll_read(&mut cx, &mut self.lines) {
                 Poll::Pending => return,
-                Poll::Ready(Ok(Progress::Read)) => {}
+                Poll::Ready(Ok(Progress::Read { .. })) => {}
                 Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(now, ENDED),
             }
         }
@@ -219,7 +262,7 @@ impl Session {
     pub(super) fn drain(&mut self) {
         let Some(stream) = &mut self.stream else { return };
         for _ in 0..DRAINS {
-            if !matches!(stream.try_read(&mut self.lines), Ok(Progress::Read)) {
+            if !matches!(stream.try_read(&mut self.lines), Ok(Progress::Read { .. })) {
                 return;
             }
         }

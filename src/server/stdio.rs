@@ -19,7 +19,7 @@ use crate::server::lane::{Finished, Lane, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
 use crate::server::session::{Role, SessionKey};
 use crate::store::Records;
-use crate::transport::Stream;
+use crate::transport::{Stream, Wire};
 
 /// What is served on standard input and output.
 pub struct HostRun {
@@ -79,7 +79,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let mut lane = Lane::new();
     let role = Role::Host { may_open: host.matches.is_none() };
     let hello = Duration::from_millis(host.run.terms.hello_ms);
-    let session = lane.add(role, Stream::new(input, output)?, hello);
+    let session = lane.add(role, Stream::watch(Wire::pipes(input, output))?, hello);
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
     let mut server = Server { host, lane, session, opened: 0, open: 0, is_first: true, played };
     let mut interrupt = std::pin::pin!(interrupt);

@@ -1,4 +1,4 @@
-//! Two descriptors, read and written without blocking.
+//! The referee's end of a stream, read and written without blocking.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,15 +7,25 @@ use std::task::{Context, Poll, ready};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
-use crate::transport::Lines;
+use crate::transport::tls::Tls;
+use crate::transport::{Lines, nothing_yet};
 
 /// What a read brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Some bytes.
-    Read,
+    /// Some bytes, and whether there may be more right now.
+    Read {
+        /// Whether all that was asked for came.
+        is_full: bool,
+    },
     /// The end of the stream.
     End,
+}
+
+impl Progress {
+    fn of((got, is_full): (usize, bool)) -> Progress {
+        if got == 0 { Progress::End } else { Progress::Read { is_full } }
+    }
 }
 
 enum Descriptor {
@@ -43,70 +53,23 @@ impl Descriptor {
             }
         }
     }
-}
 
-/// The referee's ends of a stream in both directions.
-pub struct Stream {
-    input: Descriptor,
-    output: Descriptor,
-}
-
-impl Stream {
-    /// Takes the descriptor that is read and the one that is written; both are made non-blocking.
-    ///
-    /// # Errors
-    /// When the system cannot watch them.
-    pub fn new(input: OwnedFd, output: OwnedFd) -> io::Result<Stream> {
-        Ok(Stream {
-            input: Descriptor::new(input, Interest::READABLE)?,
-            output: Descriptor::new(output, Interest::WRITABLE)?,
-        })
-    }
-
-    /// Reads once what is there. Pending when nothing is.
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
-        let fill =
-            |lines: &mut Lines, fd: &OwnedFd| match lines.fill(|buffer| Ok(rustix::io::read(fd, buffer)?)) {
-                Ok((0, _)) => Ok((Progress::End, true)),
-                Ok((_, is_full)) => Ok((Progress::Read, is_full)),
-                Err(error) => Err(error),
-            };
-        match &mut self.input {
-            Descriptor::Always(fd) => Poll::Ready(fill(lines, fd).map(|(progress, _)| progress)),
-            Descriptor::Polled(fd) => loop {
-                let mut guard = ready!(fd.poll_read_ready(cx))?;
-                match fill(lines, guard.get_inner()) {
-                    Ok((progress, may_have_more)) => {
-                        if !may_have_more {
-                            // The kernel gave less than was asked for, so there is no more: that saves a read.
-                            guard.clear_ready_matching(Ready::READABLE);
-                        }
-                        return Poll::Ready(Ok(progress));
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
-            },
+    fn fd(&self) -> &OwnedFd {
+        match self {
+            Descriptor::Polled(fd) => fd.get_ref(),
+            Descriptor::Always(fd) => fd,
         }
     }
 
-    /// Reads once, whether the stream was reported ready or not.
-    ///
-    /// # Errors
-    /// Those of `read`; `WouldBlock` when nothing is there.
-    pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
-        let fd = match &self.input {
-            Descriptor::Polled(fd) => fd.as_fd(),
-            Descriptor::Always(fd) => fd.as_fd(),
-        };
-        let (got, _) = lines.fill(|buffer| Ok(rustix::io::read(fd, buffer)?))?;
-        Ok(if got == 0 { Progress::End } else { Progress::Read })
+    fn into_fd(self) -> OwnedFd {
+        match self {
+            Descriptor::Polled(fd) => fd.into_inner(),
+            Descriptor::Always(fd) => fd,
+        }
     }
 
-    /// Writes once. Pending when the kernel takes nothing.
-    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.output {
+    fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
             Descriptor::Always(fd) => Poll::Ready(Ok(rustix::io::write(fd, bytes)?)),
             Descriptor::Polled(fd) => loop {
                 let mut guard = ready!(fd.poll_write_ready(cx))?;
@@ -119,4 +82,139 @@ impl Stream {
             },
         }
     }
+}
+
+/// A stream that no thread watches yet: it may go to another one.
+pub struct Wire {
+    input: OwnedFd,
+    /// None: a socket, which goes both ways.
+    output: Option<OwnedFd>,
+    tls: Option<Box<Tls>>,
+}
+
+impl Wire {
+    /// The descriptor that is read and the one that is written.
+    pub fn pipes(input: OwnedFd, output: OwnedFd) -> Wire {
+        Wire { input, output: Some(output), tls: None }
+    }
+
+    /// A socket, with what keeps it secret, if anything.
+    pub fn socket(socket: OwnedFd, tls: Option<Tls>) -> Wire {
+        Wire { input: socket, output: None, tls: tls.map(Box::new) }
+    }
+}
+
+/// The referee's end of a stream in both directions, watched by the runtime of its thread.
+pub struct Stream {
+    input: Descriptor,
+    output: Option<Descriptor>,
+    tls: Option<Box<Tls>>,
+}
+
+impl Stream {
+    /// Watches a stream; its descriptors are made non-blocking.
+    ///
+    /// # Errors
+    /// When the system cannot watch them.
+    pub fn watch(Wire { input, output, tls }: Wire) -> io::Result<Stream> {
+        let interest = match output {
+            Some(_) => Interest::READABLE,
+            None => Interest::READABLE | Interest::WRITABLE,
+        };
+        Ok(Stream {
+            input: Descriptor::new(input, interest)?,
+            output: output.map(|output| Descriptor::new(output, Interest::WRITABLE)).transpose()?,
+            tls,
+        })
+    }
+
+    /// Watches it no longer.
+    pub fn unwatch(self) -> Wire {
+        Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
+    }
+
+    /// Reads once what is there. Pending when nothing is.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
+        if self.tls.is_some() {
+            // A handshake may have been kept waiting.
+            if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
+                return Poll::Ready(Err(error));
+            }
+        }
+        let progress = match &mut self.input {
+            Descriptor::Always(fd) => Poll::Ready(fill(lines, fd, &mut self.tls)),
+            Descriptor::Polled(input) => loop {
+                let mut guard = ready!(input.poll_read_ready(cx))?;
+                match fill(lines, guard.get_inner(), &mut self.tls) {
+                    Ok(progress) => {
+                        if progress == (Progress::Read { is_full: false }) && self.tls.is_none() {
+                            // The kernel gave less than was asked for, so there is no more: that saves a read.
+                            guard.clear_ready_matching(Ready::READABLE);
+                        }
+                        break Poll::Ready(Ok(progress));
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        guard.clear_ready_matching(Ready::READABLE);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => break Poll::Ready(Err(error)),
+                }
+            },
+        };
+        if self.tls.is_some() {
+            // An answer of the handshake, or why it failed.
+            let _ = self.poll_flush(cx);
+        }
+        progress
+    }
+
+    /// Reads once, whether the stream was reported ready or not.
+    ///
+    /// # Errors
+    /// Those of `read`; `WouldBlock` when nothing is there.
+    pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
+        fill(lines, self.input.fd(), &mut self.tls)
+    }
+
+    /// Writes once. Pending when the kernel takes nothing.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if self.tls.is_none() {
+            return self.output.as_ref().unwrap_or(&self.input).poll_write(cx, bytes);
+        }
+        ready!(self.poll_flush(cx))?;
+        let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(0)) };
+        let taken = tls.encrypt(bytes)?;
+        // What the kernel does not take at once goes out before anything else is taken.
+        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
+            return Poll::Ready(Err(error));
+        }
+        Poll::Ready(Ok(taken))
+    }
+
+    /// Writes what is encrypted already.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(())) };
+        let output = self.output.as_ref().unwrap_or(&self.input);
+        while tls.has_output() {
+            let mut write = |bytes: &[u8]| match output.poll_write(cx, bytes) {
+                Poll::Ready(written) => written,
+                Poll::Pending => Err(nothing_yet()),
+            };
+            match tls.write(&mut write) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn fill(lines: &mut Lines, fd: impl AsFd, tls: &mut Option<Box<Tls>>) -> io::Result<Progress> {
+    let read = |buffer: &mut [u8]| Ok(rustix::io::read(fd.as_fd(), buffer)?);
+    match tls {
+        None => lines.fill(read),
+        Some(tls) => lines.fill(|buffer| tls.read(buffer, read)),
+    }
+    .map(Progress::of)
 }

@@ -1,0 +1,115 @@
+//! Who takes part in a run.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use referee_protocol::limits;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::bot::Command;
+use crate::server::BotHello;
+
+/// Where a bot comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The referee starts it.
+    Command(Command),
+    /// It connects by itself and says this name in its `hello`.
+    Tcp(String),
+}
+
+impl FromStr for Source {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Source, String> {
+        let Some(name) = text.strip_prefix("tcp:") else { return text.parse().map(Source::Command) };
+        check_name(name).map_err(|what| format!("`{text}`: {what}"))?;
+        Ok(Source::Tcp(name.to_owned()))
+    }
+}
+
+/// Refuses what no bot can be called in its `hello`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
+    if (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) {
+        Ok(())
+    } else {
+        Err("a name is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space".to_owned())
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Command(command) => command.fmt(f),
+            Source::Tcp(name) => write!(f, "tcp:{name}"),
+        }
+    }
+}
+
+/// A bot that takes part in a run.
+#[derive(Clone, Debug)]
+pub struct Entrant {
+    /// Its label in results, different from all others of the run.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// Path and SHA-256 of its program and scripts.
+    files: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct InHeader<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<String>,
+    /// Path -> SHA-256.
+    files: BTreeMap<&'a str, &'a str>,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<&'a str>,
+}
+
+impl Entrant {
+    /// One for each source, in order.
+    pub fn of(sources: Vec<Source>) -> Vec<Entrant> {
+        let mut taken = HashSet::new();
+        let named = sources.into_iter().map(|source| {
+            let (label, files) = match &source {
+                Source::Command(command) => (command.label(), command.fingerprints()),
+                Source::Tcp(name) => (name.clone(), Vec::new()),
+            };
+            let mut numbered = (2..).map(|n| format!("{label}-{n}"));
+            let mut name = label.clone();
+            while !taken.insert(name.clone()) {
+                name = numbered.next().unwrap_or_default();
+            }
+            Entrant { name, source, files }
+        });
+        named.collect()
+    }
+
+    /// What a record says of it.
+    pub(super) fn in_header(&self, hello: Option<&BotHello>) -> Option<Box<RawValue>> {
+        let (command, connection) = match &self.source {
+            Source::Command(command) => (Some(&*command.argv), None),
+            Source::Tcp(_) => (None, Some(self.source.to_string())),
+        };
+        let in_header = InHeader {
+            command,
+            connection,
+            files: self.files.iter().map(|(path, hash)| (path.as_str(), hash.as_str())).collect(),
+            name: hello.map_or("", |hello| &hello.name),
+            version: hello.and_then(|hello| hello.version.as_deref()),
+            author: hello.and_then(|hello| hello.author.as_deref()),
+        };
+        to_raw_value(&in_header).ok()
+    }
+}

@@ -1,0 +1,482 @@
+//! Playing the matches of a schedule: lanes, the bots that come to them, and what becomes of the results.
+//!
+//! Each lane has a thread, which does nothing but referee. Starting and ending processes, letting connections in,
+//! draining what bots write to standard error and writing records are done here, on a thread of their own, so that no
+//! match waits for them.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
+use rustix::thread::CpuSet;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::bot::{Command, Process};
+use crate::core::erased::Rules;
+use crate::core::seat::Seating;
+use crate::record;
+use crate::referee::Leg;
+use crate::server::entrant::{Entrant, Source};
+use crate::server::lobby::{Listen, Lobby};
+use crate::server::results::MatchReport;
+use crate::server::run::Run;
+use crate::server::schedule::{Fixture, Schedule, Shared};
+use crate::server::session::SessionKey;
+use crate::server::worker::{BotKey, Come, Common, Ended, OVER, Order, Watch, Word, Worker};
+use crate::store::Records;
+
+/// Where the matches of a run are played.
+pub struct House {
+    /// The seed and the terms.
+    pub run: Run,
+    /// The game.
+    pub rules: &'static dyn Rules,
+    /// How the seats play together.
+    pub seating: Seating,
+    /// The bots.
+    pub entrants: Vec<Entrant>,
+    /// How many pairings play at once; each plays as many matches at once as its bots have slots for.
+    pub jobs: usize,
+    /// Whether each lane and the processes of its bots keep to a processor.
+    pub is_pinned: bool,
+    /// How bots connect, where some do.
+    pub listen: Option<Listen>,
+    /// Where records go.
+    pub records: Option<Records>,
+    /// Who looks on; there is one job then.
+    pub watch: Option<Watch>,
+}
+
+/// What happens in a house.
+pub enum Happening<'a> {
+    /// Bots can connect here.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(&'a str),
+    /// A match has ended.
+    Ended {
+        /// Which.
+        fixture: &'a Fixture,
+        /// How.
+        report: &'a MatchReport,
+        /// Why one of its bots could not play at all.
+        never_came: Option<String>,
+    },
+}
+
+/// How a run ended before its time, if it did.
+#[derive(Debug, Default)]
+pub struct Stopped {
+    /// Somebody asked for it.
+    pub is_interrupted: bool,
+    /// Why it could not go on.
+    pub why: Option<String>,
+}
+
+impl House {
+    /// Plays. `interrupt` breaks it off; so does an error of `tell`, which is told what happens.
+    pub async fn play(
+        self,
+        schedule: impl Schedule + 'static,
+        interrupt: impl Future<Output = ()>,
+        tell: impl FnMut(Happening<'_>) -> Result<(), String>,
+    ) -> Stopped {
+        let House { run, rules, seating, entrants, jobs, is_pinned, listen, records, watch } = self;
+        let mut stopped = Stopped::default();
+        let mut host = Host {
+            schedule: Shared::new(Box::new(schedule)),
+            common: Arc::new(Common { run, rules, seating, entrants, records: records.clone() }),
+            lobby: None,
+            wait: listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait),
+            lanes: Vec::new(),
+            needs: Vec::new(),
+            announced: HashSet::new(),
+            ending: JoinSet::new(),
+            archive: Archive { records, unsealed: HashMap::new() },
+            tell,
+        };
+        match host.open(listen.as_ref(), jobs, is_pinned, watch).await {
+            Ok(words) => host.serve(words, interrupt, &mut stopped).await,
+            Err(why) => stopped.why = Some(why),
+        }
+        host.close(&mut stopped).await;
+        stopped
+    }
+}
+
+/// A lane's thread.
+struct LaneThread {
+    orders: mpsc::UnboundedSender<Order>,
+    cpu: Option<CpuSet>,
+    thread: JoinHandle<()>,
+}
+
+/// Bots that a lane needs.
+struct Need {
+    lane: usize,
+    bots: Vec<(BotKey, usize)>,
+    since: Instant,
+}
+
+type Words = mpsc::UnboundedReceiver<(usize, Word)>;
+
+struct Host<F> {
+    schedule: Shared,
+    common: Arc<Common>,
+    lobby: Option<Lobby>,
+    /// How long a match waits for a bot of which there is no connection.
+    wait: Duration,
+    lanes: Vec<LaneThread>,
+    needs: Vec<Need>,
+    /// The names that somebody was told to be waiting for.
+    announced: HashSet<String>,
+    /// Processes that are being ended.
+    ending: JoinSet<()>,
+    archive: Archive,
+    tell: F,
+}
+
+impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
+    /// Opens the door and starts the lanes.
+    async fn open(
+        &mut self,
+        listen: Option<&Listen>,
+        jobs: usize,
+        is_pinned: bool,
+        mut watch: Option<Watch>,
+    ) -> Result<Words, String> {
+        if let Some(listen) = listen {
+            let names = self.common.entrants.iter().filter_map(|entrant| match &entrant.source {
+                Source::Tcp(name) => Some(name.clone()),
+                Source::Command(_) => None,
+            });
+            let hello = Duration::from_millis(self.common.run.terms.hello_ms);
+            let lobby = Lobby::open(listen, names, hello).await;
+            let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
+            let address = lobby.address().map_err(|error| error.to_string())?;
+            self.lobby = Some(lobby);
+            (self.tell)(Happening::Listening(address))?;
+        }
+        let cpus = cpus(is_pinned)?;
+        let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
+        let (house, words) = mpsc::unbounded_channel();
+        for number in 0..lanes {
+            let cpu = cpus.get(number % cpus.len().max(1)).copied();
+            let share = jobs / lanes + usize::from(number < jobs % lanes);
+            let (orders, to_lane) = mpsc::unbounded_channel();
+            let (common, schedule) = (self.common.clone(), self.schedule.clone());
+            let (words, watch) = ((house.clone(), orders.clone()), watch.take());
+            let house = house.clone();
+            let work = move || {
+                let _done = Done(number, house.clone());
+                if let Some(cpu) = &cpu
+                    && let Err(error) = rustix::thread::sched_setaffinity(None, cpu)
+                {
+                    tracing::warn!(%error, "the lane is not pinned");
+                }
+                match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                    Ok(runtime) => runtime.block_on(async {
+                        Worker::new((number, share), common, schedule, words, watch).work(to_lane).await;
+                    }),
+                    Err(error) => {
+                        // Nobody listens when the run is breaking down.
+                        let _ = house.send((number, Word::CannotRun(error.to_string())));
+                    }
+                }
+            };
+            let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
+            let thread = thread.map_err(|error| format!("a lane cannot be started: {error}"))?;
+            self.lanes.push(LaneThread { orders, cpu, thread });
+        }
+        Ok(words)
+    }
+
+    /// Does what the lanes need until all of them are done.
+    async fn serve(&mut self, mut words: Words, interrupt: impl Future<Output = ()>, stopped: &mut Stopped) {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut left = self.lanes.len();
+        while left > 0 {
+            let is_stopping = stopped.is_interrupted || stopped.why.is_some();
+            let patience = self.patience();
+            let result = tokio::select! {
+                biased;
+                () = &mut interrupt, if !is_stopping => {
+                    stopped.is_interrupted = true;
+                    self.stop();
+                    Ok(())
+                }
+                word = words.recv() => match word {
+                    Some((_, Word::Done)) => {
+                        left -= 1;
+                        Ok(())
+                    }
+                    Some((lane, word)) => self.hear(lane, word, is_stopping),
+                    None => return,
+                },
+                () = arrival(&mut self.lobby) => self.supply(),
+                () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.supply(),
+                _ = self.ending.join_next(), if !self.ending.is_empty() => Ok(()),
+            };
+            if let Err(why) = result
+                && !is_stopping
+            {
+                stopped.why = Some(why);
+                self.stop();
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.needs.clear();
+        for lane in &self.lanes {
+            // A lane that is done needs no orders.
+            let _ = lane.orders.send(Order::Stop);
+        }
+    }
+
+    fn hear(&mut self, lane: usize, word: Word, is_stopping: bool) -> Result<(), String> {
+        match word {
+            Word::Needs(_) if is_stopping => {}
+            Word::Needs(bots) => {
+                self.needs.push(Need { lane, bots, since: Instant::now() });
+                self.supply()?;
+            }
+            Word::Leaves(process) => {
+                self.ending.spawn(process.end());
+            }
+            Word::Returns(moving) => {
+                if let Some(lobby) = &mut self.lobby {
+                    lobby.put_back(*moving);
+                }
+                self.supply()?;
+            }
+            Word::Lost(entrant) => {
+                if let (Some(lobby), Source::Tcp(name)) =
+                    (&mut self.lobby, &self.common.entrants[entrant].source)
+                {
+                    lobby.left(name);
+                }
+            }
+            Word::Ended(ended) => return self.report(*ended),
+            Word::CannotRun(why) => return Err(why),
+            Word::Done => {}
+        }
+        Ok(())
+    }
+
+    /// When the next need is given up.
+    fn patience(&self) -> Option<Instant> {
+        self.needs.iter().map(|need| need.since + self.wait).min()
+    }
+
+    /// Gives the lanes the bots that they need, as far as there are any.
+    fn supply(&mut self) -> Result<(), String> {
+        for mut need in std::mem::take(&mut self.needs) {
+            let missing = self.missing(&need.bots);
+            let is_late = need.since.elapsed() >= self.wait;
+            if let Some(name) = missing
+                && !is_late
+            {
+                if self.announced.insert(name.clone()) {
+                    (self.tell)(Happening::Waiting(&name))?;
+                }
+                self.needs.push(need);
+                continue;
+            }
+            let mut still_missing = Vec::new();
+            for (key, entrant) in need.bots {
+                let come = match self.common.clone().entrants[entrant].source {
+                    Source::Command(ref command) => Ok(self.start(need.lane, entrant, command)?),
+                    Source::Tcp(ref name) => match self.lobby.as_mut().and_then(|lobby| lobby.take(name)) {
+                        Some(moving) => {
+                            self.announced.remove(name);
+                            Ok(Come::Guest(Box::new(moving)))
+                        }
+                        // All its connections play elsewhere: one will be free.
+                        None if self.lobby.as_ref().is_some_and(|lobby| lobby.connections(name) > 0) => {
+                            still_missing.push((key, entrant));
+                            continue;
+                        }
+                        None => {
+                            let waited = self.wait.as_secs_f64();
+                            Err((
+                                FaultCode::NoStart,
+                                format!("nobody connected as `{name}` within {waited} s"),
+                            ))
+                        }
+                    },
+                };
+                // A lane that is done needs no bots; a process that was started for it ends with the order.
+                let _ = self.lanes[need.lane].orders.send(Order::Come(key, come));
+            }
+            if !still_missing.is_empty() {
+                need.bots = still_missing;
+                need.since = Instant::now();
+                self.needs.push(need);
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of which not enough connections wait.
+    fn missing(&self, bots: &[(BotKey, usize)]) -> Option<String> {
+        let lobby = self.lobby.as_ref()?;
+        bots.iter().find_map(|&(_, entrant)| {
+            let Source::Tcp(name) = &self.common.entrants[entrant].source else { return None };
+            let wanted = bots.iter().filter(|&&(_, other)| match &self.common.entrants[other].source {
+                Source::Tcp(other) => other == name,
+                Source::Command(_) => false,
+            });
+            (wanted.count() > lobby.waiting(name)).then(|| name.clone())
+        })
+    }
+
+    fn start(&self, lane: usize, entrant: usize, command: &Command) -> Result<Come, String> {
+        let lane = &self.lanes[lane];
+        let (tell, told) = oneshot::channel::<SessionKey>();
+        let orders = lane.orders.clone();
+        // The process may end before its session has a key.
+        let on_exit = move |how: String| {
+            tokio::spawn(async move {
+                if let Ok(session) = told.await {
+                    // A lane that is done needs no news.
+                    let _ = orders.send(Order::Exited(session, how));
+                }
+            });
+        };
+        let started = on_cpu(lane.cpu.as_ref(), || Process::start(command, on_exit));
+        let (process, wire) = started.map_err(|error| {
+            let advice = if error.kind() == io::ErrorKind::NotFound {
+                "; is the path right, seen from this folder?"
+            } else {
+                ""
+            };
+            let name = &self.common.entrants[entrant].name;
+            format!("the bot `{name}` cannot be started: {}: {error}{advice}", command.argv[0])
+        })?;
+        Ok(Come::Process(process, wire, tell))
+    }
+
+    fn report(&mut self, ended: Ended) -> Result<(), String> {
+        let Ended { fixture, report, record, reveal, never_came } = ended;
+        self.schedule.reported();
+        self.archive.keep(&fixture, record, reveal)?;
+        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, never_came })
+    }
+
+    /// Ends all bots. None is left when it returns.
+    async fn close(mut self, stopped: &mut Stopped) {
+        let mut fail = |result: Result<(), String>| {
+            if let Err(why) = result {
+                stopped.why.get_or_insert(why);
+            }
+        };
+        if let Some(lobby) = self.lobby.take() {
+            lobby.close(OVER);
+        }
+        // What the run leaves of a set is not played any more.
+        fail(self.archive.close());
+        while self.ending.join_next().await.is_some() {}
+        for lane in self.lanes {
+            fail(lane.thread.join().map_err(|_| "a lane broke down".to_owned()));
+        }
+    }
+}
+
+/// Resolves when a bot has connected.
+async fn arrival(lobby: &mut Option<Lobby>) {
+    match lobby {
+        Some(lobby) => lobby.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells the house that a lane is done, whatever has happened to it.
+struct Done(usize, mpsc::UnboundedSender<(usize, Word)>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        // The house waits for every lane, unless it is gone.
+        let _ = self.1.send((self.0, Word::Done));
+    }
+}
+
+/// The processors that lanes are pinned to.
+fn cpus(is_pinned: bool) -> Result<Vec<CpuSet>, String> {
+    if !is_pinned {
+        return Ok(Vec::new());
+    }
+    let all = rustix::thread::sched_getaffinity(None)
+        .map_err(|error| format!("--pin: the system does not tell its processors: {error}"))?;
+    let only = |cpu| {
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        set
+    };
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).map(only).collect())
+}
+
+/// Runs this on a processor: what it starts inherits that.
+fn on_cpu<T>(cpu: Option<&CpuSet>, start: impl FnOnce() -> T) -> T {
+    let Some((cpu, before)) = cpu.zip(rustix::thread::sched_getaffinity(None).ok()) else { return start() };
+    let pin = |set| {
+        if let Err(error) = rustix::thread::sched_setaffinity(None, set) {
+            tracing::warn!(%error, "a bot is not pinned");
+        }
+    };
+    pin(cpu);
+    let started = start();
+    pin(&before);
+    started
+}
+
+/// The records of a run.
+struct Archive {
+    records: Option<Records>,
+    /// By deal: what waits for its seal, because a match on the same deal is still to be played.
+    unsealed: HashMap<String, Vec<Unsealed>>,
+}
+
+struct Unsealed {
+    match_id: String,
+    record: Vec<u8>,
+    reveal: Reveal,
+}
+
+impl Archive {
+    fn keep(&mut self, fixture: &Fixture, record: Vec<u8>, reveal: Reveal) -> Result<(), String> {
+        if self.records.is_none() {
+            return Ok(());
+        }
+        let deal = fixture.deal.as_ref().unwrap_or(&fixture.id);
+        let unsealed = Unsealed { match_id: fixture.id.clone(), record, reveal };
+        if fixture.leg == Leg::Earlier {
+            self.unsealed.entry(deal.clone()).or_default().push(unsealed);
+            return Ok(());
+        }
+        let earlier = self.unsealed.remove(deal).unwrap_or_default();
+        earlier.into_iter().chain([unsealed]).try_for_each(|unsealed| self.seal(unsealed))
+    }
+
+    fn seal(&self, unsealed: Unsealed) -> Result<(), String> {
+        let Unsealed { match_id, mut record, reveal } = unsealed;
+        let Some(records) = &self.records else { return Ok(()) };
+        record::seal(&mut record, reveal);
+        records
+            .keep(&match_id, &record)
+            .map_err(|error| format!("the record of {match_id} cannot be kept: {error}"))
+    }
+
+    /// Seals what is left.
+    fn close(&mut self) -> Result<(), String> {
+        let left = std::mem::take(&mut self.unsealed);
+        left.into_values().flatten().try_for_each(|unsealed| self.seal(unsealed))
+    }
+}

@@ -1,0 +1,254 @@
+//! Where bots that connect by themselves come in and wait.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use referee_protocol::limits;
+use referee_protocol::words::ErrorCode;
+use rustix::net::sockopt;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::server::lane::{Lane, Notice};
+use crate::server::session::{Moving, Role, SessionKey};
+use crate::transport::{Certificate, Stream, Wire};
+
+/// How bots connect.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// Where to listen; port 0: any that is free.
+    pub address: SocketAddr,
+    /// Keeps connections secret.
+    pub certificate: Option<Certificate>,
+    /// The tokens of names. Where there is one for any name, every name needs one.
+    pub tokens: HashMap<String, String>,
+    /// Most connections of one name.
+    pub connections: usize,
+    /// How long a match waits for a bot of which there is no connection.
+    pub wait: Duration,
+}
+
+/// Who may connect.
+pub(super) struct Guests {
+    names: HashMap<String, Guest>,
+    needs_token: bool,
+    most: usize,
+}
+
+struct Guest {
+    /// The token's SHA-256.
+    token: Option<[u8; 32]>,
+    connections: usize,
+}
+
+impl Guests {
+    fn new(names: impl Iterator<Item = String>, listen: &Listen) -> Guests {
+        let digest = |token: &String| Sha256::digest(token).into();
+        let guest = |name: String| {
+            let token = listen.tokens.get(&name).map(digest);
+            (name, Guest { token, connections: 0 })
+        };
+        Guests {
+            names: names.map(guest).collect(),
+            needs_token: !listen.tokens.is_empty(),
+            most: listen.connections,
+        }
+    }
+
+    pub(super) fn need_tokens(&self) -> bool {
+        self.needs_token
+    }
+
+    /// Lets a connection in, or says why not.
+    pub(super) fn admit(&mut self, name: &str, token: Option<&str>) -> Result<(), (ErrorCode, String)> {
+        let Some(guest) = self.names.get_mut(name) else {
+            let what =
+                format!("no bot called `{name}` takes part here: is the `name` of your `hello` right?");
+            return Err((ErrorCode::UnknownName, what));
+        };
+        if self.needs_token {
+            let said: [u8; 32] = Sha256::digest(token.unwrap_or_default()).into();
+            let is_right = guest.token.is_some_and(|token| token.ct_eq(&said).into());
+            if !is_right {
+                let what = match token {
+                    None => format!("`hello` has no `token`, and `{name}` needs one"),
+                    Some(_) => format!("this is not the token of `{name}`"),
+                };
+                return Err((ErrorCode::WrongToken, what));
+            }
+        }
+        if guest.connections >= self.most {
+            let what = format!("`{name}` has {} connections already, and no more are allowed", self.most);
+            return Err((ErrorCode::TooManyConnections, what));
+        }
+        guest.connections += 1;
+        Ok(())
+    }
+
+    fn left(&mut self, name: &str) {
+        if let Some(guest) = self.names.get_mut(name) {
+            guest.connections -= 1;
+        }
+    }
+
+    fn connections(&self, name: &str) -> usize {
+        self.names.get(name).map_or(0, |guest| guest.connections)
+    }
+}
+
+/// The listener, and the connections that play nothing now.
+pub(super) struct Lobby {
+    listener: TcpListener,
+    certificate: Option<Certificate>,
+    hello_limit: Duration,
+    lane: Lane,
+    /// Those that have not introduced themselves, the oldest first.
+    strangers: VecDeque<SessionKey>,
+    /// Those that wait for a match, with their names.
+    waiting: Vec<(SessionKey, String)>,
+}
+
+impl Lobby {
+    pub(super) async fn open(
+        listen: &Listen,
+        names: impl Iterator<Item = String>,
+        hello_limit: Duration,
+    ) -> io::Result<Lobby> {
+        let mut lane = Lane::new();
+        lane.guests = Some(Guests::new(names, listen));
+        Ok(Lobby {
+            listener: TcpListener::bind(listen.address).await?,
+            certificate: listen.certificate.clone(),
+            hello_limit,
+            lane,
+            strangers: VecDeque::new(),
+            waiting: Vec::new(),
+        })
+    }
+
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until a bot has come that may play.
+    pub(super) async fn next(&mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                notice = self.lane.next() => {
+                    if self.take_in(notice) {
+                        return;
+                    }
+                }
+                accepted = self.listener.accept() => match accepted.and_then(|(stream, _)| self.greet(stream)) {
+                    Ok(()) => {}
+                    Err(error) => {
+                        // No descriptors are left, most likely; without a rest this would go on without a pause.
+                        tracing::warn!(%error, "a connection was not taken");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+            }
+        }
+    }
+
+    fn greet(&mut self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let socket = std::os::fd::OwnedFd::from(stream.into_std()?);
+        // A machine that is gone without a word is noticed.
+        sockopt::set_socket_keepalive(&socket, true)?;
+        sockopt::set_tcp_keepidle(&socket, Duration::from_secs(15))?;
+        sockopt::set_tcp_keepintvl(&socket, Duration::from_secs(5))?;
+        sockopt::set_tcp_keepcnt(&socket, 3)?;
+        let tls = self.certificate.as_ref().map(Certificate::accept).transpose()?;
+        if self.strangers.len() >= limits::STRANGERS
+            && let Some(oldest) = self.strangers.pop_front()
+        {
+            self.lane.dismiss(oldest, "others want to introduce themselves");
+            self.lane.forget(oldest);
+        }
+        let stream = Stream::watch(Wire::socket(socket, tls))?;
+        self.strangers.push_back(self.lane.add(Role::Guest, stream, self.hello_limit));
+        Ok(())
+    }
+
+    /// True when a bot has come.
+    fn take_in(&mut self, notice: Notice) -> bool {
+        match notice {
+            Notice::Greeted(session) => {
+                self.strangers.retain(|stranger| *stranger != session);
+                let name = self.lane.hello(session).map(|hello| hello.name.clone()).unwrap_or_default();
+                tracing::info!(name, "connected");
+                self.waiting.push((session, name));
+                true
+            }
+            Notice::Gone { session, detail, .. } => {
+                self.strangers.retain(|stranger| *stranger != session);
+                let waited = self.waiting.iter().position(|(waiting, _)| *waiting == session);
+                match waited.map(|index| self.waiting.remove(index)) {
+                    Some((_, name)) => {
+                        tracing::info!(name, detail, "left");
+                        self.left(&name);
+                    }
+                    None => tracing::info!(detail, "a connection was turned away"),
+                }
+                self.lane.forget(session);
+                false
+            }
+            Notice::OpenAsked(..) | Notice::Moved(_) | Notice::Ended(_) => false,
+        }
+    }
+
+    /// How many connections of a name wait.
+    pub(super) fn waiting(&self, name: &str) -> usize {
+        self.waiting.iter().filter(|(_, waiting)| waiting == name).count()
+    }
+
+    /// How many connections a name has, wherever they are.
+    pub(super) fn connections(&self, name: &str) -> usize {
+        self.lane.guests.as_ref().map_or(0, |guests| guests.connections(name))
+    }
+
+    /// Gives a connection away that waits: the one that has waited longest.
+    pub(super) fn take(&mut self, name: &str) -> Option<Moving> {
+        while let Some(index) = self.waiting.iter().position(|(_, waiting)| waiting == name) {
+            let (session, name) = self.waiting.remove(index);
+            match self.lane.release(session) {
+                Some(moving) => return Some(moving),
+                None => self.left(&name),
+            }
+        }
+        None
+    }
+
+    /// Takes a connection back that has played.
+    pub(super) fn put_back(&mut self, moving: Moving) {
+        let name = moving.hello.name.clone();
+        match self.lane.adopt(moving) {
+            Ok(session) => self.waiting.push((session, name)),
+            Err(error) => {
+                tracing::warn!(%error, name, "a connection is lost");
+                self.left(&name);
+            }
+        }
+    }
+
+    /// A connection of this name is over.
+    pub(super) fn left(&mut self, name: &str) {
+        if let Some(guests) = &mut self.lane.guests {
+            guests.left(name);
+        }
+    }
+
+    /// Sends everybody away.
+    pub(super) fn close(mut self, reason: &str) {
+        let waiting = self.waiting.iter().map(|(session, _)| *session);
+        for session in waiting.chain(self.strangers.iter().copied()).collect::<Vec<_>>() {
+            self.lane.dismiss(session, reason);
+            self.lane.forget(session);
+        }
+    }
+}

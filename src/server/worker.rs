@@ -1,0 +1,680 @@
+//! A lane at work: the pairings that play on it.
+//!
+//! A pairing is a process or connection of each of the bots that meet. It plays as many matches at once as each of
+//! them has slots for, and comes to an end when the schedule has no more matches between these bots.
+
+use std::collections::HashMap;
+use std::mem;
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+use std::time::Duration;
+
+use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
+use serde::Serialize;
+use slab::Slab;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::bot::{Process, Said, Stderr};
+use crate::core::erased::Rules;
+use crate::core::seat::{Seat, Seating};
+use crate::record;
+use crate::referee::{Match, Wants};
+use crate::server::entrant::Entrant;
+use crate::server::lane::{Finished, Lane, MatchKey, Notice};
+use crate::server::results::MatchReport;
+use crate::server::run::{Plan, PlannedSeat, Run};
+use crate::server::schedule::{Fixture, Next, Shared};
+use crate::server::session::{Moving, Role, SessionKey};
+use crate::store::Records;
+use crate::transport::{Stream, Wire};
+
+/// What all matches of a run have in common.
+pub(super) struct Common {
+    pub(super) run: Run,
+    pub(super) rules: &'static dyn Rules,
+    pub(super) seating: Seating,
+    pub(super) entrants: Vec<Entrant>,
+    pub(super) records: Option<Records>,
+}
+
+/// Is shown what happens in a match.
+pub type Watch = Box<dyn FnMut(&Match, &[u8]) + Send>;
+
+/// What a lane tells the house.
+pub(super) enum Word {
+    /// It needs bots, each with its entrant; all of them at once or none.
+    Needs(Vec<(BotKey, usize)>),
+    /// A process is to be ended: its stream has been closed.
+    Leaves(Process),
+    /// A connection has no match on this lane any more.
+    Returns(Box<Moving>),
+    /// A connection of this entrant is over.
+    Lost(usize),
+    /// A match has ended.
+    Ended(Box<Ended>),
+    /// The run cannot go on.
+    CannotRun(String),
+    /// The lane has done its work. Nothing follows.
+    Done,
+}
+
+/// What the house tells a lane.
+pub(super) enum Order {
+    /// A bot is here, or why it is not.
+    Come(BotKey, Result<Come, (FaultCode, String)>),
+    /// The process of a session has ended.
+    Exited(SessionKey, String),
+    /// The schedule may have more.
+    Wake,
+    /// Break all matches off.
+    Stop,
+}
+
+/// A bot that comes to a lane.
+pub(super) enum Come {
+    /// A process was started; the lane tells its session, to which its end will be told.
+    Process(Process, Wire, oneshot::Sender<SessionKey>),
+    /// It has connected.
+    Guest(Box<Moving>),
+}
+
+/// A match that has ended, and what is known of its bots.
+pub(super) struct Ended {
+    pub(super) fixture: Fixture,
+    pub(super) report: MatchReport,
+    /// The record, without its seal.
+    pub(super) record: Vec<u8>,
+    pub(super) reveal: Reveal,
+    /// Why a bot could not play at all.
+    pub(super) never_came: Option<String>,
+}
+
+#[derive(Serialize)]
+struct BotInRecord {
+    seat: usize,
+    cpu_ms: Option<u64>,
+    stderr: String,
+    stderr_dropped: u64,
+}
+
+/// A bot of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct BotKey(u64);
+
+/// What bots are told at the end.
+pub(super) const OVER: &str = "the run is over";
+
+enum State {
+    /// The house was asked for it.
+    Asked,
+    /// It has not introduced itself yet.
+    Greeting(SessionKey),
+    /// It plays.
+    Here(SessionKey),
+    /// It did not come.
+    Failed(FaultCode, String),
+    /// It has left after it had come, or nobody has asked for it yet.
+    Absent,
+}
+
+struct Bot {
+    entrant: usize,
+    state: State,
+    process: Option<Process>,
+    /// Whether no match has ended since it has come.
+    is_fresh: bool,
+    /// Seats that wait for its next process or connection.
+    waiting: Vec<(MatchKey, Seat)>,
+    /// Its processor time up to the end of its last match.
+    cpu_before: Duration,
+    /// The standard error of its processes that are gone since its last match.
+    gone: Vec<Stderr>,
+}
+
+impl Bot {
+    fn new(entrant: usize) -> Bot {
+        Bot {
+            entrant,
+            state: State::Absent,
+            process: None,
+            is_fresh: true,
+            waiting: Vec::new(),
+            cpu_before: Duration::ZERO,
+            gone: Vec::new(),
+        }
+    }
+
+    fn session(&self) -> Option<SessionKey> {
+        match self.state {
+            State::Greeting(session) | State::Here(session) => Some(session),
+            State::Asked | State::Failed(..) | State::Absent => None,
+        }
+    }
+}
+
+/// The bots of a lane.
+#[derive(Default)]
+struct Bots {
+    by_key: HashMap<BotKey, Bot>,
+    /// How many there have been: the house may answer for one that is gone, and another in its place must not get it.
+    count: u64,
+}
+
+impl Bots {
+    fn insert(&mut self, bot: Bot) -> BotKey {
+        self.count += 1;
+        let key = BotKey(self.count);
+        self.by_key.insert(key, bot);
+        key
+    }
+}
+
+impl Index<BotKey> for Bots {
+    type Output = Bot;
+    fn index(&self, key: BotKey) -> &Bot {
+        &self.by_key[&key]
+    }
+}
+
+impl IndexMut<BotKey> for Bots {
+    fn index_mut(&mut self, key: BotKey) -> &mut Bot {
+        self.by_key.get_mut(&key).unwrap_or_else(|| unreachable!("a pairing keeps its bots"))
+    }
+}
+
+/// Bots that meet.
+struct Pairing {
+    bots: Vec<BotKey>,
+    /// Their entrants, in the same order.
+    entrants: Vec<usize>,
+    /// The match that waits until they are here.
+    next: Option<Fixture>,
+    /// How many matches run.
+    running: usize,
+    is_fresh: bool,
+}
+
+struct Open {
+    pairing: usize,
+    fixture: Fixture,
+    /// By seat.
+    bots: Vec<BotKey>,
+}
+
+pub(super) struct Worker {
+    number: usize,
+    common: Arc<Common>,
+    schedule: Shared,
+    /// How many pairings play at once.
+    jobs: usize,
+    lane: Lane,
+    bots: Bots,
+    by_session: HashMap<SessionKey, BotKey>,
+    /// Bots that wait for a pairing.
+    idle: Vec<BotKey>,
+    pairings: Slab<Pairing>,
+    open: HashMap<MatchKey, Open>,
+    house: mpsc::UnboundedSender<(usize, Word)>,
+    /// Where it gets its orders, for the schedule to wake it.
+    orders: mpsc::UnboundedSender<Order>,
+    watch: Option<Watch>,
+    is_stopping: bool,
+    /// Whether the schedule has nothing any more.
+    is_over: bool,
+}
+
+impl Worker {
+    pub(super) fn new(
+        (number, jobs): (usize, usize),
+        common: Arc<Common>,
+        schedule: Shared,
+        (house, orders): (mpsc::UnboundedSender<(usize, Word)>, mpsc::UnboundedSender<Order>),
+        watch: Option<Watch>,
+    ) -> Worker {
+        Worker {
+            number,
+            common,
+            schedule,
+            jobs,
+            lane: Lane::new(),
+            bots: Bots::default(),
+            by_session: HashMap::new(),
+            idle: Vec::new(),
+            pairings: Slab::new(),
+            open: HashMap::new(),
+            house,
+            orders,
+            watch,
+            is_stopping: false,
+            is_over: false,
+        }
+    }
+
+    /// Plays until nothing is left to play.
+    pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        self.fill();
+        while !(self.is_over && self.pairings.is_empty()) {
+            tokio::select! {
+                biased;
+                // The lane keeps the other end, too: this does not end.
+                Some(order) = orders.recv() => self.obey(order),
+                notice = self.lane.next() => self.take_in(notice),
+            }
+        }
+        for key in mem::take(&mut self.idle) {
+            self.retire(key, OVER);
+        }
+    }
+
+    /// The house has nobody any more who could listen when the run is breaking down.
+    fn say(&self, word: Word) {
+        let _ = self.house.send((self.number, word));
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Wake => self.fill(),
+            Order::Stop => self.stop(),
+            Order::Exited(session, how) => self.lane.exited(session, how),
+            Order::Come(key, come) => self.receive(key, come),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.is_stopping = true;
+        self.is_over = true;
+        for key in self.lane.running() {
+            self.lane.abort(key, "interrupted");
+        }
+        for pairing in self.pairing_keys() {
+            self.pairings[pairing].next = None;
+            self.play_on(pairing);
+        }
+    }
+
+    fn pairing_keys(&self) -> Vec<usize> {
+        self.pairings.iter().map(|(key, _)| key).collect()
+    }
+
+    /// Has as many pairings play as the lane takes.
+    fn fill(&mut self) {
+        for pairing in self.pairing_keys() {
+            self.play_on(pairing);
+        }
+        while self.pairings.len() < self.jobs && !self.is_over {
+            match self.schedule.next((self.number, &self.orders), None) {
+                Next::Match(fixture) => self.pair(fixture),
+                Next::Later => return,
+                Next::Never => self.is_over = true,
+            }
+        }
+    }
+
+    fn pair(&mut self, fixture: Fixture) {
+        let is_fresh = fixture.is_fresh;
+        let entrants = fixture.entrants.clone();
+        let mut bots = Vec::with_capacity(entrants.len());
+        for &entrant in &entrants {
+            let idle = self.idle.iter().position(|&key| self.bots[key].entrant == entrant);
+            bots.push(match idle.filter(|_| !is_fresh) {
+                Some(index) => self.idle.swap_remove(index),
+                None => self.bots.insert(Bot::new(entrant)),
+            });
+        }
+        let pairing = Pairing { bots, entrants, next: Some(fixture), running: 0, is_fresh };
+        let key = self.pairings.insert(pairing);
+        self.play_on(key);
+    }
+
+    /// Opens matches of a pairing while its bots have slots; when there is nothing left to play, it is over.
+    fn play_on(&mut self, key: usize) {
+        loop {
+            let Some(pairing) = self.pairings.get_mut(key) else { return };
+            let fixture = match pairing.next.take() {
+                Some(fixture) => fixture,
+                None if self.is_stopping || pairing.is_fresh || pairing.running >= self.slots(key) => break,
+                None => {
+                    let entrants = &self.pairings[key].entrants;
+                    match self.schedule.next((self.number, &self.orders), Some(entrants)) {
+                        Next::Match(fixture) => fixture,
+                        Next::Later | Next::Never => break,
+                    }
+                }
+            };
+            if !self.are_here(key) {
+                self.pairings[key].next = Some(fixture);
+                return;
+            }
+            if let Err(why) = self.open(key, fixture) {
+                return self.say(Word::CannotRun(why));
+            }
+        }
+        if self.pairings[key].running == 0 {
+            self.disband(key);
+        }
+    }
+
+    /// How many matches its bots can play at once.
+    fn slots(&self, pairing: usize) -> usize {
+        let slots = |&key: &BotKey| {
+            let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
+            hello.map_or(1, |hello| hello.slots)
+        };
+        self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1)
+    }
+
+    /// Whether all bots of a pairing have come, or will not. Those that are missing are asked for.
+    fn are_here(&mut self, pairing: usize) -> bool {
+        let bots = &self.pairings[pairing].bots;
+        let missing: Vec<(BotKey, usize)> = bots
+            .iter()
+            .filter(|&&key| matches!(self.bots[key].state, State::Absent))
+            .map(|&key| (key, self.bots[key].entrant))
+            .collect();
+        let are_here =
+            bots.iter().all(|&key| matches!(self.bots[key].state, State::Here(_) | State::Failed(..)));
+        self.ask_for(missing);
+        are_here
+    }
+
+    fn ask_for(&mut self, missing: Vec<(BotKey, usize)>) {
+        if missing.is_empty() {
+            return;
+        }
+        for &(key, _) in &missing {
+            self.bots[key].state = State::Asked;
+        }
+        self.say(Word::Needs(missing));
+    }
+
+    /// A bot has come, or will not.
+    fn receive(&mut self, key: BotKey, come: Result<Come, (FaultCode, String)>) {
+        // While the lane is stopping nobody waits for it any more.
+        let is_wanted = self.bots.by_key.get(&key).is_some_and(|bot| matches!(bot.state, State::Asked));
+        let come = match come {
+            Ok(come) if is_wanted => self.admit(key, come),
+            Ok(Come::Process(process, ..)) => return self.say(Word::Leaves(process)),
+            Ok(Come::Guest(moving)) => return self.say(Word::Returns(moving)),
+            Err(_) if !is_wanted => return,
+            Err(failed) => Err(failed),
+        };
+        if let Err((code, detail)) = come {
+            self.fail(key, code, detail);
+        } else if matches!(self.bots[key].state, State::Here(_)) {
+            self.has_come(key);
+        }
+    }
+
+    fn admit(&mut self, key: BotKey, come: Come) -> Result<(), (FaultCode, String)> {
+        let lost =
+            |error: std::io::Error| (FaultCode::NoStart, format!("its stream cannot be watched: {error}"));
+        let bot = &mut self.bots[key];
+        bot.cpu_before = Duration::ZERO;
+        bot.is_fresh = true;
+        let session = match come {
+            Come::Process(process, wire, tell) => {
+                bot.process = Some(process);
+                let hello = Duration::from_millis(self.common.run.terms.hello_ms);
+                let session = self.lane.add(Role::Process, Stream::watch(wire).map_err(lost)?, hello);
+                // The process may have ended already; then nobody listens, and the stream tells.
+                let _ = tell.send(session);
+                bot.state = State::Greeting(session);
+                session
+            }
+            Come::Guest(moving) => {
+                let session = self.lane.adopt(*moving).map_err(lost)?;
+                bot.state = State::Here(session);
+                session
+            }
+        };
+        self.by_session.insert(session, key);
+        Ok(())
+    }
+
+    /// A bot has introduced itself.
+    fn has_come(&mut self, key: BotKey) {
+        let bot = &mut self.bots[key];
+        let Some(session) = bot.session() else { return };
+        bot.state = State::Here(session);
+        let id = self.common.rules.meta().id;
+        let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
+        if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
+            let plays = if games.is_empty() { "nothing".to_owned() } else { games.join(", ") };
+            let name = &self.common.entrants[bot.entrant].name;
+            return self
+                .say(Word::CannotRun(format!("the bot `{name}` does not play {id}: it plays {plays}")));
+        }
+        let ready_ms = self.common.run.terms.first_ready_ms;
+        for (game, seat) in mem::take(&mut bot.waiting) {
+            self.lane.seat(game, seat, Ok(session), ready_ms);
+        }
+        self.play_on_with(key);
+    }
+
+    /// A bot does not come.
+    fn fail(&mut self, key: BotKey, code: FaultCode, detail: String) {
+        let bot = &mut self.bots[key];
+        bot.state = State::Failed(code, detail.clone());
+        for (game, seat) in mem::take(&mut bot.waiting) {
+            self.lane.seat(game, seat, Err((code, detail.clone())), 0);
+        }
+        self.play_on_with(key);
+    }
+
+    /// Goes on with the pairing that a bot belongs to.
+    fn play_on_with(&mut self, key: BotKey) {
+        if let Some((pairing, _)) = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key)) {
+            self.play_on(pairing);
+        }
+    }
+
+    fn take_in(&mut self, notice: Notice) {
+        match notice {
+            Notice::Ended(finished) => self.end(*finished),
+            Notice::Moved(key) => {
+                if let Some((play, watch)) = self.lane.match_mut(key).zip(self.watch.as_mut()) {
+                    let news = mem::take(play.news());
+                    watch(play, &news);
+                }
+            }
+            Notice::Greeted(session) => {
+                if let Some(&key) = self.by_session.get(&session) {
+                    self.has_come(key);
+                }
+            }
+            Notice::Gone { session, code, detail, waiting } => {
+                let had_come = self.lane.hello(session).is_some();
+                self.lane.forget(session);
+                let Some(key) = self.by_session.remove(&session) else { return };
+                let bot = &mut self.bots[key];
+                let entrant = bot.entrant;
+                tracing::debug!(bot = self.common.entrants[entrant].name, %code, detail, "gone");
+                match bot.process.take() {
+                    Some(process) => {
+                        bot.gone.push(process.stderr().clone());
+                        self.say(Word::Leaves(process));
+                    }
+                    None => self.say(Word::Lost(entrant)),
+                }
+                if !had_come {
+                    return self.fail(key, code, detail);
+                }
+                let bot = &mut self.bots[key];
+                bot.state = State::Absent;
+                bot.waiting.extend(waiting);
+                if !bot.waiting.is_empty() {
+                    self.ask_for(vec![(key, entrant)]);
+                }
+                if let Some(index) = self.idle.iter().position(|idle| *idle == key) {
+                    self.idle.swap_remove(index);
+                    self.bots.by_key.remove(&key);
+                }
+            }
+            Notice::OpenAsked(..) => {}
+        }
+    }
+
+    fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+        let common = self.common.clone();
+        let terms = &common.run.terms;
+        // An entrant that has several seats fills them with its bots in order.
+        let mut free = self.pairings[pairing].bots.clone();
+        let mut bots = Vec::with_capacity(free.len());
+        for &entrant in &fixture.entrants {
+            let fits = free.iter().position(|&key| self.bots[key].entrant == entrant);
+            let index = fits.ok_or("the schedule mixes the bots of two pairings up")?;
+            bots.push(free.remove(index));
+        }
+        let seats = bots.iter().map(|&key| {
+            let bot = &self.bots[key];
+            let entrant = &common.entrants[bot.entrant];
+            let hello = bot.session().and_then(|session| self.lane.hello(session));
+            PlannedSeat {
+                name: entrant.name.clone(),
+                ready_ms: terms.ready_ms(bot.is_fresh),
+                bot: entrant.in_header(hello),
+                wants: hello.map_or(Wants::default(), |hello| hello.wants),
+            }
+        });
+        let plan = Plan {
+            id: fixture.id.clone(),
+            deal: fixture.deal.clone(),
+            seed: None,
+            opening_plies: fixture.opening_plies,
+            leg: fixture.leg,
+            rules: common.rules,
+            options: &fixture.options,
+            seating: common.seating,
+            seats: seats.collect(),
+            open_id: None,
+            auto_ready: false,
+            watched: self.watch.is_some(),
+        };
+        let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
+        let places = bots.iter().map(|&key| match &self.bots[key].state {
+            State::Here(session) => Ok(*session),
+            State::Failed(code, detail) => Err((*code, detail.clone())),
+            State::Asked | State::Greeting(_) | State::Absent => {
+                Err((FaultCode::NoStart, "it is not here".to_owned()))
+            }
+        });
+        let places = places.collect();
+        let key = self.lane.open(setup, table, places);
+        self.open.insert(key, Open { pairing, fixture, bots });
+        self.pairings[pairing].running += 1;
+        Ok(())
+    }
+
+    /// A match has ended.
+    fn end(&mut self, mut finished: Finished) {
+        let Some(Open { pairing, fixture, bots }) = self.open.remove(&finished.key) else { return };
+        if let Some(watch) = &mut self.watch {
+            watch(&finished.last, &mem::take(&mut finished.news));
+        }
+        let in_record: Vec<BotInRecord> =
+            bots.iter().enumerate().map(|(seat, &key)| self.account(seat, key)).collect();
+        let mut never_came = None;
+        for (&key, record) in bots.iter().zip(&in_record) {
+            let bot = &mut self.bots[key];
+            bot.is_fresh = false;
+            let State::Failed(code, detail) = &bot.state else { continue };
+            let entrant = &self.common.entrants[bot.entrant];
+            let said = record.stderr.trim_end();
+            let said = if said.is_empty() { String::new() } else { format!("\n{said}") };
+            never_came = Some(format!(
+                "the bot `{}` does not start ({code}: {detail}): `{}`{said}",
+                entrant.name, entrant.source
+            ));
+            bot.state = State::Absent;
+        }
+        let Finished { setup, mut record, reveal, ending, .. } = finished;
+        if self.common.records.is_some() {
+            record::add_bots(&mut record, &in_record);
+        }
+        let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();
+        let report = MatchReport {
+            id: setup.header.r#match,
+            game: setup.header.game,
+            seats: setup.header.seats.into_iter().map(|seat| seat.name).collect(),
+            bots: fixture.entrants.iter().map(source).collect(),
+            ranks: ending.ranks,
+            scores: ending.scores,
+            ended_by: ending.ended_by,
+            reason: ending.reason,
+            fault: ending.fault,
+            faults: finished.faults,
+            decisions: finished.decisions,
+            duration_us: finished.duration.as_micros() as u64,
+            lag_ms: finished.lag.as_millis() as u64,
+            cpu_ms: in_record.iter().map(|bot| bot.cpu_ms).collect(),
+            record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
+        };
+        self.schedule.ended(&fixture, &report);
+        self.say(Word::Ended(Box::new(Ended { fixture, report, record, reveal, never_came })));
+        self.pairings[pairing].running -= 1;
+        self.play_on(pairing);
+    }
+
+    /// What a record tells of a bot.
+    fn account(&mut self, seat: usize, key: BotKey) -> BotInRecord {
+        let bot = &mut self.bots[key];
+        let process = bot.process.as_ref();
+        let cpu = process.and_then(Process::cpu);
+        let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut bot.cpu_before, cpu));
+        let mut said = Said::default();
+        for stderr in bot.gone.drain(..).chain(process.map(Process::stderr).cloned()) {
+            said.append(stderr.take());
+        }
+        let (stderr, stderr_dropped) = said.into_text();
+        let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
+        BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
+    }
+
+    /// The bots of a pairing are free for others.
+    fn disband(&mut self, key: usize) {
+        let pairing = self.pairings.remove(key);
+        for key in pairing.bots {
+            let bot = &self.bots[key];
+            if bot.process.is_some()
+                && !pairing.is_fresh
+                && !self.is_stopping
+                && matches!(bot.state, State::Here(_))
+            {
+                self.idle.push(key);
+            } else {
+                let reason = if self.is_stopping { OVER } else { "the match is over" };
+                self.retire(key, reason);
+            }
+        }
+        if !self.is_stopping {
+            self.fill();
+        }
+    }
+
+    /// Lets a bot go.
+    fn retire(&mut self, key: BotKey, reason: &str) {
+        let Some(bot) = self.bots.by_key.remove(&key) else { return };
+        let session = bot.session();
+        if let Some(session) = session {
+            self.by_session.remove(&session);
+        }
+        match (bot.process, session) {
+            (Some(process), session) => {
+                if let Some(session) = session {
+                    self.lane.dismiss(session, reason);
+                    self.lane.forget(session);
+                }
+                self.say(Word::Leaves(process));
+            }
+            (None, Some(session)) => match self.lane.release(session) {
+                Some(moving) => self.say(Word::Returns(Box::new(moving))),
+                None => {
+                    self.lane.forget(session);
+                    self.say(Word::Lost(bot.entrant));
+                }
+            },
+            (None, None) => {}
+        }
+    }
+}
