@@ -263,12 +263,56 @@ fn openings_and_sets_that_cannot_be_are_refused() {
         let args = ["play", options[0], &bot, &bot].into_iter().chain(options[1..].iter().copied());
         referee(args).with_code(2).says(what);
     };
-    refused(&["checkers", "-n", "3", "--mirror"], &["-n 3", "even"]);
-    refused(&["saxum", "--mirror"], &["--mirror", "saxum has chance"]);
+    refused(&["checkers", "-n", "3", "--mirror"], &["-n 3", "a multiple of 2"]);
+    refused(&["checkers", "--trust-bots"], &["--mirror"]);
     refused(&["saxum", "--opening-plies", "6"], &["--opening-plies 6", "saxum has no openings"]);
     refused(&["checkers", "--opening-plies", "101"], &["101", "0..=100"]);
     refused(
         &["jeex", "--opening-plies", "8", "--set", "turn_limit=8"],
         &["--opening-plies 8", "no opening of length 8", "shorter"],
     );
+}
+
+#[test]
+fn where_there_is_chance_each_match_of_a_set_has_new_processes_on_the_same_dice() {
+    let folder = Folder::new();
+    let script = "import pathlib
+with pathlib.Path(__file__).with_suffix('.pids').open('a') as pids:
+    print(os.getpid(), file=pids)
+play()";
+    let (a, b) = (folder.bot("a", script), folder.bot("b", script));
+    let records = folder.text("records");
+    let args = ["play", "saxum", &a, &b, "-n", "4", "--mirror", "--set", "turn_limit=20", "--json"];
+    let ended = referee(args.into_iter().chain(["--record", &records])).done();
+    referee(["verify", &records]).done();
+    assert_eq!(ended.one("summary")["trust_bots"], false);
+    let mut pids = folder.pids("a.pids");
+    pids.dedup();
+    assert_eq!(pids.len(), 4, "a process for each match");
+    let [m1, m2, m3] = ["m1", "m2", "m3"].map(|id| folder.record(&format!("records/{id}.jsonl")));
+    assert_eq!(reveal(&m1)["seed"], reveal(&m2)["seed"]);
+    assert_ne!(reveal(&m1)["seed"], reveal(&m3)["seed"]);
+    let first_roll = |record: &[Value]| record.iter().find(|line| line["type"] == "draw").cloned();
+    assert_eq!(
+        first_roll(&m1).map(|roll| roll["drawn"].clone()),
+        first_roll(&m2).map(|roll| roll["drawn"].clone())
+    );
+
+    let args = ["play", "saxum", &a, &b, "--mirror", "--trust-bots", "--set", "turn_limit=20", "--json"];
+    assert_eq!(referee(args).done().one("summary")["trust_bots"], true);
+    assert_eq!(folder.pids("a.pids").len(), 5, "trusted, one process plays both");
+}
+
+#[test]
+fn a_bot_that_connects_plays_mirrored_deals_with_chance_only_when_it_is_trusted() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let args = ["play", "saxum", "tcp:alice", &bot, "--mirror", "--listen", "127.0.0.1:0"];
+    referee(args).with_code(2).says(&[
+        "saxum has chance",
+        "`tcp:alice` cannot be started anew",
+        "--trust-bots",
+    ]);
+    let args = args.into_iter().chain(["--trust-bots", "--wait", "1ms"]);
+    referee(args).with_code(5).says(&["nobody connected as `alice`"]);
 }

@@ -3,17 +3,16 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::options::{GameOptions, ListenOptions, MatchOptions, game};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
-use crate::games;
 use crate::referee::{Match, opening};
 use crate::report::{Scoresheet, result_line, sets_line, summary_table};
-use crate::server::{MatchReport, Play, Played, SET, SetReport, Source, Step, Watch, can_mirror};
+use crate::server::{MatchReport, Mirror, Play, Played, SetReport, Source, Step, Watch, seating_for};
 
 /// Play matches between bots that the referee starts or that connect to it
 ///
@@ -35,15 +34,24 @@ pub(super) struct Args {
     /// The bots, one for each seat: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<Source>,
-    /// How many matches; with --mirror an even number, and 2 by default
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, default_value_if("mirror", "true", "2"), value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    matches: u32,
+    /// How many matches; with --mirror whole sets [default: 1, with --mirror one set]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    matches: Option<u32>,
+    /// How many seats, where the game is played with several numbers of them [default: one for each bot, else one side
+    /// for each bot]
+    #[arg(long, value_name = "N")]
+    seats: Option<u8>,
     /// Begin each match with so many random moves, which follow from its seed; in games that have openings
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
     opening_plies: u32,
-    /// Play each opening from both sides: two matches are a set
-    #[arg(long)]
-    mirror: bool,
+    /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: with the bots in every
+    /// order. In games with chance or secrets the bots are started anew for each match
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rotations")]
+    mirror: Option<MirrorOption>,
+    /// With --mirror: the bots remember nothing of earlier matches, so they are used again, and bots that connect may
+    /// play games with chance or secrets
+    #[arg(long, requires = "mirror")]
+    trust_bots: bool,
     /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
     /// share the processors
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -65,48 +73,59 @@ pub(super) struct Args {
     strict: bool,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MirrorOption {
+    /// As many matches as bots
+    Rotations,
+    /// Every order of the bots: 6 matches for three
+    All,
+}
+
 pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let rules = game(&args.game)?;
-    let seats = u8::try_from(args.bots.len()).unwrap_or(u8::MAX);
-    let seating =
-        games::seating(rules, Some(seats)).map_err(|what| Failure::usage(format!("{seats} bots: {what}")))?;
+    let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
+        Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
+        None => Failure::usage(format!("{} bots: {what}", args.bots.len())),
+    })?;
     let options = args.options.to_json()?;
     let table = rules.open(&options, seating).map_err(Failure::usage)?;
     opening::check(&*table, args.opening_plies)
         .map_err(|what| Failure::usage(format!("--opening-plies {}: {what}", args.opening_plies)))?;
-    if args.mirror {
-        can_mirror(rules.meta(), seating).map_err(|what| Failure::usage(format!("--mirror: {what}")))?;
-        if !args.matches.is_multiple_of(SET) {
-            let what =
-                format!("-n {}: with --mirror it is even, because two matches are a set", args.matches);
-            return Err(Failure::usage(what));
-        }
-    }
+    let mirror = args.mirror.map(|mirror| match mirror {
+        MirrorOption::Rotations => Mirror::Rotations,
+        MirrorOption::All => Mirror::All,
+    });
+    let size = mirror.map_or(1, |mirror| mirror.size(args.bots.len()) as u32);
+    let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
-    let play = Play {
+    let mut play = Play {
         run: args.terms.run()?,
         rules,
         options,
         seating,
         bots: args.bots,
-        matches: args.matches,
+        matches,
         opening_plies: args.opening_plies,
-        mirror: args.mirror,
-        records: args.terms.records()?,
+        mirror,
+        trust_bots: args.trust_bots,
+        records: None,
         jobs: args.jobs as usize,
         is_pinned: args.pin,
         listen,
-        watch: (args.matches == 1 && !args.json).then(scoresheet),
+        watch: (matches == 1 && !args.json).then(scoresheet),
     };
-    let mut printer = Printer::new(args.matches, args.json);
+    play.check().map_err(Failure::usage)?;
+    // Nothing is left behind by what is refused.
+    play.records = args.terms.records()?;
+    let mut printer = Printer::new(matches, args.json);
     let Played { summary, stopped } =
         block_on(async { play.run(interrupted(), |step| printer.tell(step)).await })?;
     let written = printer.finish(|out| {
         if args.json {
             writeln!(out, "{}", serde_json::to_string(&summary)?)
-        } else if args.matches > 1 {
+        } else if matches > 1 {
             writeln!(out, "{}", summary_table(&summary).trim_fmt())?;
-            if args.mirror {
+            if mirror.is_some() {
                 writeln!(out, "{}", sets_line(&summary))?;
             }
             if summary.aborted > 0 {

@@ -20,7 +20,7 @@ pub use entrant::{Entrant, Source, check_name};
 pub use house::{Happening, House, Stopped};
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};
 pub use lobby::Listen;
-pub use play::{Play, Played, SET, Step, can_mirror};
+pub use play::{Mirror, Play, Played, Step, seating_for};
 pub use results::{BotSummary, MatchReport, SetReport, Sets, Summary};
 pub use run::{Plan, PlannedSeat, Run, Terms, check_clock};
 pub use schedule::{Fixture, Next, Schedule};

@@ -1,8 +1,8 @@
 //! Matches between the same bots, one after the other or several at once.
 
-use std::cmp::Ordering;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::core::erased::Rules;
 use crate::core::game::Meta;
 use crate::core::seat::{Seat, Seating};
+use crate::games;
 use crate::referee::{Faults, Leg};
 use crate::server::entrant::{Entrant, Source};
 use crate::server::house::{Happening, House, Stopped};
@@ -30,15 +31,18 @@ pub struct Play {
     pub options: Box<RawValue>,
     /// How the seats play together.
     pub seating: Seating,
-    /// The bots; the first begins in seat 0, and they move on by one seat from match to match.
+    /// The bots, one for each seat or one for each side, as [`seating_for`] allows. The first begins in seat 0, and they
+    /// move on by one seat from match to match.
     pub bots: Vec<Source>,
     /// How many matches.
     pub matches: u32,
     /// How many random moves each match begins with.
     pub opening_plies: u32,
-    /// Whether each deal is played from both sides: matches 1 and 2 are a set, 3 and 4, and so on. Only in games that
-    /// [`can_mirror`] allows.
-    pub mirror: bool,
+    /// How often each deal is played, and with the bots where.
+    pub mirror: Option<Mirror>,
+    /// Whether bots remember nothing of earlier matches, so that those of a deal with chance or secrets need no new
+    /// processes. Else no bot that connects may play one: see [`Play::check`].
+    pub trust_bots: bool,
     /// How many processes or connections of each bot play at once.
     pub jobs: usize,
     /// Whether each lane and the processes of its bots keep to a processor.
@@ -51,25 +55,69 @@ pub struct Play {
     pub watch: Option<Watch>,
 }
 
-/// How many matches a mirrored set has: two bots, each once in each seat.
-pub const SET: u32 = 2;
+/// A mirrored set: a deal is played several times, with the bots in other seats each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mirror {
+    /// Each bot once in each place: as many matches as bots.
+    Rotations,
+    /// The bots in every order: 2 matches for two bots, 6 for three.
+    All,
+}
 
-/// Refuses mirrored sets where they are not possible.
+impl Mirror {
+    /// How many matches a set of so many bots has.
+    pub fn size(self, bots: usize) -> usize {
+        match self {
+            Mirror::Rotations => bots,
+            Mirror::All => (1..=bots).product(),
+        }
+    }
+
+    /// The order of the bots in a match of a set, counted from 0.
+    fn order(self, bots: usize, index: usize) -> Vec<usize> {
+        match self {
+            Mirror::Rotations => (0..bots).map(|place| (place + index) % bots).collect(),
+            Mirror::All => {
+                let mut left: Vec<usize> = (0..bots).collect();
+                let mut index = index;
+                let pick = |place: usize| {
+                    let orders_of_rest: usize = (1..bots - place).product();
+                    let bot = left.remove(index / orders_of_rest);
+                    index %= orders_of_rest;
+                    bot
+                };
+                (0..bots).map(pick).collect()
+            }
+        }
+    }
+}
+
+/// How the seats play together when so many bots play a game: each has a seat, or all seats of a side.
 ///
 /// # Errors
-/// Why not.
-pub fn can_mirror(meta: &Meta, seating: Seating) -> Result<(), String> {
-    let id = meta.id;
-    if meta.chance || meta.hidden {
-        return Err(format!(
-            "{id} has chance or hidden information: in a mirrored set a bot that remembers the first match would know \
-             what is to come in the second"
-        ));
+/// When so many bots do not fill these seats, or any number of seats.
+pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, String> {
+    let of_game = rules.meta().seatings.iter().copied();
+    if seats.is_some() {
+        let seating = games::seating(rules, seats)?;
+        return if bots == seating.seats() || bots == seating.sides() {
+            Ok(seating)
+        } else {
+            let sides = seating.sides();
+            Err(format!(
+                "{} seats in {sides} sides are for {sides} or {} bots",
+                seating.seats(),
+                seating.seats()
+            ))
+        };
     }
-    if seating.seats() != SET as usize {
-        return Err(format!("mirrored sets are for {SET} seats, not {}", seating.seats()));
-    }
-    Ok(())
+    let each_seat = of_game.clone().find(|seating| seating.seats() == bots);
+    each_seat.or_else(|| of_game.clone().find(|seating| seating.sides() == bots)).ok_or_else(|| {
+        let counts: BTreeSet<usize> =
+            of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        format!("{} is played by {} bots", rules.meta().id, counts.join(" or "))
+    })
 }
 
 /// What is told while playing.
@@ -94,9 +142,10 @@ pub struct Played {
 
 /// The matches of a run in order. Those of a set follow each other, so that the last one is the last to end.
 struct InOrder {
-    sets: std::ops::RangeInclusive<u32>,
+    sets: RangeInclusive<u32>,
     /// How many matches a set has.
     size: u32,
+    mirror: Option<Mirror>,
     /// Sets of which no match runs and some are left: the set, and the next of its matches, from 0.
     begun: VecDeque<(u32, u32)>,
     /// By id: the set that a match belongs to, and what is next in it.
@@ -105,39 +154,36 @@ struct InOrder {
     bots: usize,
     options: Arc<RawValue>,
     opening_plies: u32,
-}
-
-impl InOrder {
-    fn is_mirrored(&self) -> bool {
-        self.size > 1
-    }
+    is_fresh: bool,
 }
 
 impl Schedule for InOrder {
     fn next(&mut self, _: Option<&[usize]>) -> Next {
         let begun = self.begun.pop_front();
         let Some((set, index)) = begun.or_else(|| self.sets.next().map(|set| (set, 0))) else {
-            return if self.running.values().any(|&(_, next)| next < self.size) {
-                Next::Later
-            } else {
-                Next::Never
-            };
+            let more_follow = self.running.values().any(|&(_, next)| next < self.size);
+            return if more_follow { Next::Later } else { Next::Never };
         };
         let number = (set - 1) * self.size + index + 1;
         let id = format!("m{number}");
         self.running.insert(id.clone(), (set, index + 1));
+        let order = match self.mirror {
+            Some(mirror) => mirror.order(self.bots, index as usize),
+            None => Mirror::Rotations.order(self.bots, number as usize - 1),
+        };
         Next::Match(Fixture {
             id,
-            deal: self.is_mirrored().then(|| format!("s{set}")),
-            leg: match index + 1 {
-                _ if !self.is_mirrored() => Leg::Only,
-                last if last == self.size => Leg::Last,
-                _ => Leg::Earlier,
+            deal: self.mirror.map(|_| format!("s{set}")),
+            leg: match self.mirror {
+                None => Leg::Only,
+                Some(_) if index + 1 == self.size => Leg::Last,
+                Some(_) => Leg::Earlier,
             },
             options: self.options.clone(),
             opening_plies: self.opening_plies,
-            entrants: (0..self.seats).map(|seat| (seat + number as usize - 1) % self.bots).collect(),
-            is_fresh: false,
+            // The seats of a side are as far apart as there are sides.
+            entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
+            is_fresh: self.is_fresh,
         })
     }
 
@@ -151,21 +197,55 @@ impl Schedule for InOrder {
 }
 
 impl Play {
+    /// Refuses what would not be fair or cannot be played.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let Some(mirror) = self.mirror else { return Ok(()) };
+        let meta = self.rules.meta();
+        let connects = self.bots.iter().find(|bot| matches!(bot, Source::Tcp(_)));
+        if let Some(bot) = connects.filter(|_| self.needs_fresh_bots()) {
+            return Err(format!(
+                "--mirror: {} has chance or hidden information: in the second match of a deal a bot that remembers the \
+                 first knows what is to come, and `{bot}` cannot be started anew; --trust-bots plays nevertheless",
+                meta.id
+            ));
+        }
+        let size = mirror.size(self.bots.len()) as u32;
+        if !self.matches.is_multiple_of(size) {
+            return Err(format!(
+                "-n {}: with --mirror a multiple of {size}, the matches of a set",
+                self.matches
+            ));
+        }
+        Ok(())
+    }
+
+    fn needs_fresh_bots(&self) -> bool {
+        let meta = self.rules.meta();
+        self.mirror.is_some() && (meta.chance || meta.hidden) && !self.trust_bots
+    }
+
     /// Plays. `interrupt` breaks it off; `tell` is told what happens.
     pub async fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>)) -> Played {
+        let is_fresh = self.needs_fresh_bots();
+        let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
         let entrants = Entrant::of(self.bots);
-        let mut tally = Tally::new(&entrants, self.rules.meta(), self.seating, self.mirror);
+        let mut tally = Tally::new(&entrants, self.rules.meta(), self.seating, trust_bots);
         tally.summary.seed = self.run.seed.to_hex();
-        let size = if self.mirror { SET } else { 1 };
+        let size = self.mirror.map_or(1, |mirror| mirror.size(entrants.len()) as u32);
         let schedule = InOrder {
             sets: 1..=self.matches / size,
             size,
+            mirror: self.mirror,
             begun: VecDeque::new(),
             running: HashMap::new(),
             seats: self.seating.seats(),
             bots: entrants.len(),
             options: self.options.into(),
             opening_plies: self.opening_plies,
+            is_fresh,
         };
         let house = House {
             run: self.run,
@@ -211,7 +291,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(entrants: &[Entrant], meta: &Meta, seating: Seating, mirror: bool) -> Tally {
+    fn new(entrants: &[Entrant], meta: &Meta, seating: Seating, trust_bots: Option<bool>) -> Tally {
         let bots = entrants.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
@@ -220,7 +300,7 @@ impl Tally {
             draws: 0,
             losses: 0,
             score: 0.0,
-            sets: mirror.then(Sets::default),
+            sets: trust_bots.map(|_| Sets::default()),
             faults: Faults::default(),
             cpu_ms: 0,
         });
@@ -230,6 +310,7 @@ impl Tally {
             aborted: 0,
             bots: bots.collect(),
             seed: String::new(),
+            trust_bots,
             interrupted: false,
         };
         Tally { seating, summary, sets: Vec::new() }
@@ -240,10 +321,15 @@ impl Tally {
             (Some(_), Some(_)) => self.summary.matches += 1,
             _ => self.summary.aborted += 1,
         }
-        for (seat, &bot) in fixture.entrants.iter().enumerate() {
-            let summary = &mut self.summary.bots[bot];
-            summary.faults.merge(&report.faults[seat]);
-            summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
+        for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
+            let seats: Vec<usize> =
+                (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == bot).collect();
+            for &seat in &seats {
+                summary.faults.merge(&report.faults[seat]);
+                summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
+            }
+            // Its seats are of one side, so that the first tells how it did.
+            let Some(&seat) = seats.first() else { continue };
             let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
             let side = |seat: usize| self.seating.side(Seat(seat as u8));
             let shares =
@@ -274,8 +360,9 @@ impl Tally {
         let set = &mut self.sets[index];
         set.matches.push(report.id.clone());
         set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
-            for (&bot, score) in fixture.entrants.iter().zip(scores) {
-                sums[bot] += score;
+            for (bot, sum) in sums.iter_mut().enumerate() {
+                let seat = fixture.entrants.iter().position(|&entrant| entrant == bot);
+                *sum += seat.map_or(0.0, |seat| scores[seat]);
             }
             sums
         });
@@ -283,13 +370,15 @@ impl Tally {
             return None;
         }
         let set = self.sets.remove(index);
-        if let Some(&[first, second]) = set.scores.as_deref() {
-            for (bot, own, other) in [(0, first, second), (1, second, first)] {
-                let Some(sets) = &mut self.summary.bots[bot].sets else { continue };
-                match own.total_cmp(&other) {
-                    Ordering::Greater => sets.wins += 1,
-                    Ordering::Equal => sets.draws += 1,
-                    Ordering::Less => sets.losses += 1,
+        if let Some(scores) = &set.scores {
+            let best = scores.iter().copied().fold(f64::MIN, f64::max);
+            let is_shared = scores.iter().filter(|&&score| score == best).count() > 1;
+            for (bot, &score) in self.summary.bots.iter_mut().zip(scores) {
+                let Some(sets) = &mut bot.sets else { continue };
+                match (score == best, is_shared) {
+                    (true, false) => sets.wins += 1,
+                    (true, true) => sets.draws += 1,
+                    (false, _) => sets.losses += 1,
                 }
             }
         }
@@ -303,5 +392,23 @@ impl Tally {
             set.scores = None;
         }
         sets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mirror;
+
+    #[test]
+    fn rotations_put_each_bot_once_in_each_place() {
+        let orders: Vec<_> = (0..3).map(|index| Mirror::Rotations.order(3, index)).collect();
+        assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]);
+        assert_eq!(Mirror::Rotations.size(3), 3);
+    }
+
+    #[test]
+    fn all_orders_come_once() {
+        let orders: Vec<_> = (0..Mirror::All.size(3)).map(|index| Mirror::All.order(3, index)).collect();
+        assert_eq!(orders, [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]);
     }
 }

@@ -86,14 +86,15 @@ pub struct BotSummary {
     pub cpu_ms: u64,
 }
 
-/// A bot's mirrored sets that are complete: a set is won by the bot with the higher sum of scores.
+/// A bot's mirrored sets that are complete: a set is won by the bot with the highest sum of scores, drawn by
+/// those that share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sets {
-    /// Sets it scored more in.
+    /// Sets in which it scored more than every other.
     pub wins: u32,
-    /// Sets with equal sums.
+    /// Sets in which another had the same highest sum.
     pub draws: u32,
-    /// Sets it scored less in.
+    /// Sets in which another scored more.
     pub losses: u32,
 }
 
@@ -111,6 +112,9 @@ pub struct Summary {
     pub bots: Vec<BotSummary>,
     /// The run seed: the same seed and the same answers give the same matches.
     pub seed: String,
+    /// Whether the bots were taken to remember nothing of earlier matches; none without mirrored sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_bots: Option<bool>,
     /// Whether the run was interrupted.
     pub interrupted: bool,
 }
