@@ -59,6 +59,12 @@ impl<G: Game> Of<G> {
             })?;
         Ok((G::start(&options, seating)?, options))
     }
+
+    /// A table at which this position has come about.
+    #[cfg(test)]
+    pub(crate) fn at(position: G) -> Box<dyn Table> {
+        Box::new(Seated::new(position, raw(&G::Options::default())))
+    }
 }
 
 /// The error's text without "at line 1 column 8": options come from a command line or a field, where that misleads.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::core::chance::{MatchKey, Stream};
 use crate::core::erased::{Of, Refused, Rules, Table};
-use crate::core::{Fact, Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use crate::core::{Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 macro_rules! battery {
     ($game:ty) => {
@@ -21,8 +21,11 @@ macro_rules! battery {
             legal_lists_are_sorted_and_unique,
             every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused,
             the_same_choices_give_the_same_bytes,
+            where_nothing_is_hidden_everybody_sees_everything,
             imagined_positions_agree_with_the_view_they_came_from,
-            nobody_sees_what_they_must_not_know,
+            positions_that_differ_in_secrets_go_on_alike,
+            a_secret_move_is_shown_to_nobody_else,
+            nothing_is_told_that_the_view_does_not_show,
         }
     };
     ($game:ty: $($name:ident,)*) => {
@@ -40,6 +43,8 @@ const ENDLESS: usize = 100_000;
 const PLAYOUTS: u8 = 4;
 /// Positions that are looked at closely in each playout.
 const SAMPLE: usize = 40;
+/// Plies and draws that two positions go on alike.
+const STEPS: usize = 12;
 /// Texts that must be refused in each seating.
 const REFUSALS: usize = 1000;
 
@@ -359,23 +364,66 @@ fn imagined<G: Game>(position: &G, seating: Seating, seat: Seat, rng: &mut impl 
     G::imagine(&known, &seen, rng)
 }
 
-/// Asserts that the seat cannot tell two positions apart, nor can a spectator, who knows less.
-fn assert_same_for<G: Game>(seat: Seat, one: &G, other: &G) {
-    for viewer in [Viewer::Seat(seat), Viewer::Public] {
-        assert_eq!(
-            view(one, viewer),
-            view(other, viewer),
-            "{viewer:?} sees which of these it is: {one:?} {other:?}"
-        );
+/// A game that is played on through both layers, to see the bytes that go out.
+struct World<G> {
+    position: G,
+    table: Box<dyn Table>,
+}
+
+impl<G: Game> World<G> {
+    fn at(position: &G) -> World<G> {
+        World { position: position.clone(), table: Of::<G>::at(position.clone()) }
     }
-    assert_eq!(one.turn(), other.turn());
-    assert_eq!(one.turns_left(), other.turns_left());
-    if deciders(one.turn()).contains(seat) {
-        assert_eq!(
-            texts(one, seat),
-            texts(other, seat),
-            "seat {seat} may play other moves: {one:?} {other:?}"
-        );
+
+    /// Plays the moves of all who decide.
+    fn play(&mut self, ply: &[(Seat, G::Move)]) {
+        self.table.forget();
+        ply.iter().for_each(|&(seat, _)| self.table.prepare(seat));
+        for &(seat, mv) in ply {
+            let index = self.table.find(seat, &mv.to_string()).unwrap();
+            self.table.play(seat, index);
+            self.position.play(seat, mv, &mut |_| {});
+        }
+    }
+
+    fn settle(&mut self, drawn: &[u16]) {
+        self.table.forget();
+        self.table.settle(drawn);
+        self.position.settle(drawn, &mut |_| {});
+    }
+
+    /// All that a viewer gets now: view, events, and what belongs to its request if it is asked.
+    fn sent(&self, viewer: Viewer) -> String {
+        let turn = self.position.turn();
+        let legal = match viewer {
+            Viewer::Seat(seat) if deciders(turn).contains(seat) => texts(&self.position, seat),
+            _ => BTreeSet::new(),
+        };
+        format!("{} {legal:?} {turn:?} {:?}", shown(&*self.table, viewer), self.position.turns_left())
+    }
+}
+
+fn look_alike<G: Game>(viewer: Viewer, [one, other]: &[World<G>; 2]) -> bool {
+    view(&one.position, viewer) == view(&other.position, viewer)
+}
+
+fn assert_alike<G: Game>(viewer: Viewer, [one, other]: &[World<G>; 2]) {
+    let worlds = [&one.position, &other.position];
+    assert_eq!(one.sent(viewer), other.sent(viewer), "{viewer:?} sees which of these it is: {worlds:?}");
+}
+
+/// A seat, and a spectator, who knows less.
+fn seat_and_public(seat: Seat) -> [Viewer; 2] {
+    [Viewer::Seat(seat), Viewer::Public]
+}
+
+pub(crate) fn where_nothing_is_hidden_everybody_sees_everything<G: Game>() {
+    for &seating in G::META.seatings.iter().filter(|_| !G::META.hidden) {
+        table_playout::<G>(seating, 0, |table, _| {
+            let everything = shown(table, Viewer::Omniscient);
+            viewers(seating).for_each(|viewer| assert_eq!(shown(table, viewer), everything, "to {viewer:?}"));
+            true
+        });
     }
 }
 
@@ -383,109 +431,156 @@ pub(crate) fn imagined_positions_agree_with_the_view_they_came_from<G: Game>() {
     let mut rng = stream(u8::MAX);
     sample::<G>(is_decision, |seating, position| {
         for seat in seating.all().iter() {
-            let imagined = imagined(position, seating, seat, &mut rng);
-            assert_same_for(seat, position, &imagined);
+            let worlds = [position, &imagined(position, seating, seat, &mut rng)].map(World::at);
+            seat_and_public(seat).into_iter().for_each(|viewer| assert_alike(viewer, &worlds));
             if !G::META.hidden {
-                assert_eq!(
-                    imagined.key(),
-                    position.key(),
-                    "nothing is hidden, yet the view does not tell all"
-                );
+                let keys = worlds.map(|world| world.position.key());
+                assert_eq!(keys[0], keys[1], "nothing is hidden, yet the view does not tell all");
             }
         }
     });
 }
 
-pub(crate) fn nobody_sees_what_they_must_not_know<G: Game>() {
-    if !G::META.hidden {
-        for &seating in G::META.seatings {
-            table_playout::<G>(seating, 0, |table, _| {
-                let everything = shown(table, Viewer::Omniscient);
-                viewers(seating)
-                    .for_each(|viewer| assert_eq!(shown(table, viewer), everything, "to {viewer:?}"));
-                true
-            });
-        }
-        return;
-    }
+pub(crate) fn positions_that_differ_in_secrets_go_on_alike<G: Game>() {
     let mut rng = stream(u8::MAX);
-    let mut differed = false;
+    let mut differed = BTreeSet::new();
     sample::<G>(is_decision, |seating, position| {
         for seat in seating.all().iter() {
-            let worlds = [(); 2].map(|()| imagined(position, seating, seat, &mut rng));
-            let [one, other] = &worlds;
-            assert_same_for(seat, one, other);
-            differed |= view(one, Viewer::Omniscient) != view(other, Viewer::Omniscient);
-            play_alike(seat, worlds, &mut rng);
+            let worlds = [position, &imagined(position, seating, seat, &mut rng)].map(World::at);
+            if !look_alike(Viewer::Omniscient, &worlds) {
+                differed.insert((seating.seats(), seat));
+            }
+            go_on_alike(seat, worlds, &mut rng);
         }
     });
-    assert!(differed, "information is hidden, yet no seat imagined two positions that differ");
-    sample::<G>(is_draw, |seating, position| {
+    for &seating in G::META.seatings.iter().filter(|_| G::META.hidden) {
         for seat in seating.all().iter() {
-            draw_alike(seat, position, &mut rng);
+            let seats = seating.seats();
+            assert!(differed.contains(&(seats, seat)), "to seat {seat} of {seats} nothing was secret");
         }
-    });
+    }
 }
 
-/// Two positions that a seat cannot tell apart go on in a way that looks the same to it: what it does itself and what
-/// is public is the same in both, what is secret from it differs. A ply of secret moves must tell it nothing. A public
-/// one may reveal something by its consequences; if it reveals nothing in the view, the events must not either.
-fn play_alike<G: Game>(seat: Seat, mut worlds: [G; 2], rng: &mut impl Uniform) {
-    let mut plies: [Vec<(Seat, G::Move)>; 2] = [Vec::new(), Vec::new()];
-    let mut is_secret = true;
-    for mover in deciders(worlds[0].turn()).iter() {
-        let mv = pick(&legal(&worlds[0], mover), rng);
-        let mut candidates = legal(&worlds[1], mover);
-        if worlds[0].is_secret(mover, mv) && mover != seat {
-            candidates.retain(|&mv| worlds[1].is_secret(mover, mv));
-        } else {
-            is_secret &= worlds[0].is_secret(mover, mv);
-            candidates.retain(|&candidate| candidate == mv);
-        }
-        // What the mover does here it cannot do there: these positions have no such ply in common.
-        if candidates.is_empty() {
+/// Two worlds that a seat cannot tell apart go on: what it does itself and what is public is the same in both, what is
+/// secret from it differs. A ply of secret moves must tell it nothing. A public move and a draw may reveal something by
+/// their consequences; where the view shows nothing of that, the rest must not either.
+fn go_on_alike<G: Game>(seat: Seat, mut worlds: [World<G>; 2], rng: &mut impl Uniform) {
+    let mut drawn = Vec::new();
+    for _ in 0..STEPS {
+        let is_secret = match worlds[0].position.turn() {
+            Turn::Over(_) => return,
+            Turn::Draw(draw) => {
+                rng.draw(draw, &mut drawn);
+                worlds.iter_mut().for_each(|world| world.settle(&drawn));
+                false
+            }
+            Turn::Decide(_) => {
+                let Some((plies, is_secret)) = plies_alike(seat, &worlds, rng) else { return };
+                worlds.iter_mut().zip(plies).for_each(|(world, ply)| world.play(&ply));
+                is_secret
+            }
+        };
+        if !is_secret && !look_alike(Viewer::Seat(seat), &worlds) {
             return;
+        }
+        // What was told may be gone from the view where the next thing is a draw or the end.
+        if is_secret || is_decision(worlds[0].position.turn()) {
+            seat_and_public(seat).into_iter().for_each(|viewer| assert_alike(viewer, &worlds));
+        }
+    }
+}
+
+type Ply<G> = Vec<(Seat, <G as Game>::Move)>;
+
+/// A ply for each of two worlds that looks the same to the seat, and whether all of it is secret. None if they have no
+/// such ply in common.
+fn plies_alike<G: Game>(
+    seat: Seat,
+    [one, other]: &[World<G>; 2],
+    rng: &mut impl Uniform,
+) -> Option<([Ply<G>; 2], bool)> {
+    let mut plies: [Ply<G>; 2] = Default::default();
+    let mut all_secret = true;
+    for mover in deciders(one.position.turn()).iter() {
+        let mv = pick(&legal(&one.position, mover), rng);
+        let is_secret = one.position.is_secret(mover, mv);
+        let mut candidates = legal(&other.position, mover);
+        candidates.retain(|&candidate| match is_secret && mover != seat {
+            true => other.position.is_secret(mover, candidate),
+            false => candidate == mv,
+        });
+        if candidates.is_empty() {
+            return None;
         }
         plies[0].push((mover, mv));
         plies[1].push((mover, pick(&candidates, rng)));
+        all_secret &= is_secret;
     }
-    let mut told = [Vec::new(), Vec::new()];
-    for ((world, ply), told) in worlds.iter_mut().zip(plies).zip(&mut told) {
-        for (mover, mv) in ply {
-            world.play(mover, mv, &mut |fact| told.push(heard(&fact, seat)));
+    Some((plies, all_secret))
+}
+
+/// Replays a decision of a position with every other move of one seat, and shows both outcomes. `look` gets the seat,
+/// its two moves, and the worlds after them.
+fn replays<G: Game>(
+    position: &G,
+    rng: &mut impl Uniform,
+    mut look: impl FnMut(Seat, [G::Move; 2], [World<G>; 2]),
+) {
+    let movers = deciders(position.turn());
+    let ply: Ply<G> = movers.iter().map(|mover| (mover, pick(&legal(position, mover), rng))).collect();
+    for (at, &(mover, mv)) in ply.iter().enumerate() {
+        for another in legal(position, mover).into_iter().filter(|&another| another != mv) {
+            let mut worlds = [position, position].map(World::at);
+            worlds[0].play(&ply);
+            let mut ply = ply.clone();
+            ply[at].1 = another;
+            worlds[1].play(&ply);
+            look(mover, [mv, another], worlds);
         }
     }
-    let [one, other] = &worlds;
-    if is_secret || views_are_equal(seat, one, other) && is_decision(one.turn()) {
-        assert_same_for(seat, one, other);
-        assert_eq!(told[0], told[1], "events tell seat {seat} which of these it is: {one:?} {other:?}");
-    }
 }
 
-/// Two draws that show the seat the same must not be told apart by what it hears of them. In the second two numbers
-/// have changed places, which often concerns others alone.
-fn draw_alike<G: Game>(seat: Seat, position: &G, rng: &mut impl Uniform) {
-    let Turn::Draw(draw) = position.turn() else { return };
-    let mut drawn = Vec::new();
-    rng.draw(draw, &mut drawn);
-    let [a, b] = [(); 2].map(|()| rng.uniform(drawn.len() as u64) as usize);
-    let [(one, told), (other, told_other)] = [(a, a), (a, b)].map(|(a, b)| {
-        drawn.swap(a, b);
-        let (mut world, mut told) = (position.clone(), Vec::new());
-        world.settle(&drawn, &mut |fact| told.push(heard(&fact, seat)));
-        (world, told)
+pub(crate) fn a_secret_move_is_shown_to_nobody_else<G: Game>() {
+    let (mut rng, mut rng_of_others) = (stream(u8::MAX - 1), stream(u8::MAX));
+    sample::<G>(is_decision, |seating, position| {
+        replays(position, &mut rng, |mover, moves, worlds| {
+            if !moves.iter().all(|&mv| position.is_secret(mover, mv)) {
+                return;
+            }
+            viewers(seating)
+                .filter(|viewer| !viewer.shares(mover))
+                .for_each(|viewer| assert_alike(viewer, &worlds));
+            let others: Vec<Seat> = seating.all().iter().filter(|&seat| seat != mover).collect();
+            go_on_alike(pick(&others, &mut rng_of_others), worlds, &mut rng_of_others);
+        });
     });
-    if views_are_equal(seat, &one, &other) {
-        assert_same_for(seat, &one, &other);
-        assert_eq!(told, told_other, "events tell seat {seat} which of these it is: {one:?} {other:?}");
-    }
 }
 
-fn views_are_equal<G: Game>(seat: Seat, one: &G, other: &G) -> bool {
-    view(one, Viewer::Seat(seat)) == view(other, Viewer::Seat(seat))
-}
-
-/// What the seat is told, and what a spectator is.
-fn heard(fact: &impl Fact, seat: Seat) -> [String; 2] {
-    [Viewer::Seat(seat), Viewer::Public].map(|viewer| json(&fact.as_seen_by(viewer)))
+pub(crate) fn nothing_is_told_that_the_view_does_not_show<G: Game>() {
+    let mut rng = stream(u8::MAX);
+    let check = |viewer: Viewer, worlds: &[World<G>; 2]| {
+        let are_two = !look_alike(Viewer::Omniscient, worlds);
+        if are_two && look_alike(viewer, worlds) && is_decision(worlds[0].position.turn()) {
+            assert_alike(viewer, worlds);
+        }
+    };
+    sample::<G>(is_decision, |seating, position| {
+        replays(position, &mut rng, |mover, _, worlds| {
+            viewers(seating).filter(|viewer| !viewer.shares(mover)).for_each(|viewer| check(viewer, &worlds));
+        });
+    });
+    // Of two draws two numbers have changed places, which often concerns others alone.
+    sample::<G>(is_draw, |seating, position| {
+        let Turn::Draw(draw) = position.turn() else { return };
+        let mut drawn = Vec::new();
+        rng.draw(draw, &mut drawn);
+        for viewer in viewers(seating) {
+            let [a, b] = [(); 2].map(|()| rng.uniform(drawn.len() as u64) as usize);
+            let mut worlds = [position, position].map(World::at);
+            worlds[0].settle(&drawn);
+            drawn.swap(a, b);
+            worlds[1].settle(&drawn);
+            check(viewer, &worlds);
+        }
+    });
 }
