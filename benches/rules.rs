@@ -9,6 +9,7 @@ use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Verdict, perf
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
 use referee::games::saxum::Saxum;
+use referee::games::xe_queo::XeQueo;
 
 fn main() {
     divan::main();
@@ -73,7 +74,7 @@ fn playout<G: Game>(rng: &mut Stream, moves: &mut Vec<G::Move>, drawn: &mut Vec<
 }
 
 /// A thousand random playouts from the start; the same ones in every sample.
-#[divan::bench(types = [Checkers, Jeex, Saxum], sample_count = 10, sample_size = 1)]
+#[divan::bench(types = [Checkers, Jeex, Saxum, XeQueo], sample_count = 10, sample_size = 1)]
 fn random_playouts<G: Game>(bencher: Bencher) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {

@@ -31,7 +31,7 @@ fn random_in_rust() -> PathBuf {
 #[test]
 fn sample_bots_of_two_languages_play_every_game_without_a_fault() {
     let games = games();
-    assert!(games.len() >= 3, "{games:?}");
+    assert!(games.len() >= 4, "{games:?}");
     let rust = format!("'{}' --seed 1", random_in_rust().display());
     for game in &games {
         let id = game["id"].as_str().expect("an id");

@@ -38,6 +38,7 @@ games! {
     checkers::Checkers,
     jeex::Jeex,
     saxum::Saxum,
+    xe_queo::XeQueo,
 }
 
 /// The game with this id.

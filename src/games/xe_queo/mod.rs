@@ -1,0 +1,145 @@
+//! Xe Queo!, a game for two players who choose in secret which of seven pawns they bring to a ring.
+
+mod log;
+mod moves;
+mod pawn;
+mod position;
+mod round;
+mod square;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use self::log::Log;
+pub use self::moves::{BadMove, Move};
+pub use self::pawn::{Pawn, Pawns};
+use self::position::GOAL;
+pub use self::position::{Phase, Position};
+pub use self::round::{Fact, Reason, Round};
+use self::square::SQUARES;
+pub use self::square::Square;
+pub use self::view::{Seen, View};
+use crate::core::{
+    Draw, Game, Known, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+};
+
+/// There is nothing to choose in a set-up.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {}
+
+/// A game of Xe Queo!: a position with what everybody remembers.
+#[derive(Clone, Debug)]
+pub struct XeQueo {
+    position: Position,
+    /// This round's moves.
+    log: Log,
+    last_round: Option<Round>,
+}
+
+impl XeQueo {
+    /// The position without its history.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The number of the round, from 1. A game that is over is in its last one.
+    fn round(&self) -> u8 {
+        let over: u8 = self.position.rings.iter().sum();
+        over + u8::from(self.position.phase() != Phase::Over)
+    }
+
+    /// Who decides; nobody when the game is over.
+    fn deciders(&self) -> SeatSet {
+        match self.position.phase() {
+            Phase::Ring | Phase::Play => SeatSet::one(self.position.to_move),
+            Phase::Choose => SeatSet::first(2),
+            Phase::Over => SeatSet::EMPTY,
+        }
+    }
+}
+
+impl Game for XeQueo {
+    const META: Meta = Meta {
+        id: "xe_queo",
+        title: "Xe Queo!",
+        rules_version: 1,
+        seatings: &[Seating::new(2, 2)],
+        hidden: true,
+        chance: true,
+        simultaneous: true,
+        draws_by_agreement: false,
+        openings: false,
+        options: &[],
+        rules: include_str!("rules.md"),
+    };
+    type Options = Options;
+    type Move = Move;
+    type Fact = Fact;
+    type View<'a> = View<'a>;
+    type Seen = Seen;
+    type Key = Position;
+
+    fn start(_: &Options, _: Seating) -> Result<XeQueo, Misconfigured> {
+        Ok(XeQueo { position: Position::default(), log: Log::EMPTY, last_round: None })
+    }
+
+    fn turn(&self) -> Turn {
+        if self.position.pawns.is_none() {
+            return Turn::Draw(Draw::Shuffle { len: SQUARES });
+        }
+        match self.position.rings.iter().position(|&rings| rings == GOAL) {
+            Some(winner) => Turn::Over(Outcome::win(winner, "rings")),
+            None => Turn::Decide(self.deciders()),
+        }
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        None
+    }
+
+    fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
+        self.position.legal_moves(seat, out);
+    }
+
+    fn play(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+        if let Move::Move(pawn, to) = mv {
+            self.log.push(pawn, to);
+        }
+        if let Some(round) = self.position.play(seat, mv) {
+            self.log.clear();
+            self.last_round = Some(round);
+            tell(Fact::Round(round));
+        }
+    }
+
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+        let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn])));
+        self.position.pawns = Some(pawns);
+        tell(Fact::Setup { pawns });
+    }
+
+    fn view(&self, viewer: Viewer) -> View<'_> {
+        View::of(self, viewer)
+    }
+
+    fn key(&self) -> Position {
+        self.position
+    }
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> XeQueo {
+        seen.imagine(known.seat, rng)
+    }
+
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        view::draw(self, viewer, f)
+    }
+
+    fn is_secret(&self, _: Seat, mv: Move) -> bool {
+        matches!(mv, Move::Choose(_))
+    }
+}

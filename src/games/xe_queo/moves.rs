@@ -1,0 +1,67 @@
+//! A move and its text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::pawn::Pawn;
+use super::square::Square;
+
+/// What a player may decide.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// `ring d4`: puts the ring on an empty square with no pawn adjacent (X7).
+    Ring(Square),
+    /// `choose red`: chooses a pawn in secret.
+    Choose(Pawn),
+    /// `move red d4`: moves any pawn to a square nearer to the ring (X1 to X3).
+    Move(Pawn, Square),
+    /// `accuse blue`: says which pawn the opponent has chosen (X4).
+    Accuse(Pawn),
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Move::Ring(square) => write!(f, "ring {square}"),
+            Move::Choose(pawn) => write!(f, "choose {pawn}"),
+            Move::Move(pawn, to) => write!(f, "move {pawn} {to}"),
+            Move::Accuse(pawn) => write!(f, "accuse {pawn}"),
+        }
+    }
+}
+
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is no move on any board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a move is `ring d4` (a square, a1 to g7), `choose red`, `move red d4` or `accuse blue`; the pawns are red, orange, \
+     yellow, green, blue, purple and black"
+)]
+pub struct BadMove;
+
+fn read(text: &str) -> Option<Move> {
+    let (verb, rest) = text.split_once(' ')?;
+    match verb {
+        "ring" => Square::named(rest).map(Move::Ring),
+        "choose" => Pawn::named(rest).map(Move::Choose),
+        "move" => {
+            let (pawn, to) = rest.split_once(' ')?;
+            Some(Move::Move(Pawn::named(pawn)?, Square::named(to)?))
+        }
+        "accuse" => Pawn::named(rest).map(Move::Accuse),
+        _ => None,
+    }
+}
+
+impl FromStr for Move {
+    type Err = BadMove;
+
+    fn from_str(text: &str) -> Result<Move, BadMove> {
+        read(text).ok_or(BadMove)
+    }
+}

@@ -1,0 +1,112 @@
+//! The squares of the board, and sets of them.
+
+use std::fmt;
+
+/// How many ranks the board has, and files.
+pub(super) const SIDE: u8 = 7;
+/// How many squares the board has.
+pub(super) const SQUARES: u16 = 49;
+
+/// Ranks lie eight bits apart in a set, the lowest bit is a1: no square is where a step over the edge of a rank leads.
+const RANK: u8 = 8;
+const BOARD: u64 = 0x007f_7f7f_7f7f_7f7f;
+/// How far apart neighbours are in a set: sideways, upwards, and along the two diagonals.
+const WAYS: [u8; 4] = [1, RANK, RANK + 1, RANK - 1];
+
+/// The squares of a set, rank by rank.
+pub(super) fn squares(mut set: u64) -> impl Iterator<Item = Square> {
+    std::iter::from_fn(move || {
+        let square = (set != 0).then(|| Square(set.trailing_zeros() as u8))?;
+        set &= set - 1;
+        Some(square)
+    })
+}
+
+/// The squares of a set and all that touch one of them, as the king goes in chess.
+const fn with_adjacent(set: u64) -> u64 {
+    let wide = (set | set << 1 | set >> 1) & BOARD;
+    (wide | wide << RANK | wide >> RANK) & BOARD
+}
+
+/// The squares that neither are in the set nor touch one of them.
+pub(super) const fn away_from(set: u64) -> u64 {
+    BOARD & !with_adjacent(set)
+}
+
+/// Where a pawn can go that stands alone in `from` while the others stand on `others`: one step, or jumps, which end on
+/// the ring (X1, X2). Its own square may be among them.
+pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
+    let free = BOARD & !others;
+    let mut landed = 0;
+    let mut arrivals = from;
+    while arrivals != 0 {
+        let mut next = 0;
+        for way in WAYS {
+            next |= (arrivals << way & others) << way | (arrivals >> way & others) >> way;
+        }
+        let before = landed;
+        landed |= next & free;
+        arrivals = landed & !before & !ring;
+    }
+    landed | with_adjacent(from) & free
+}
+
+/// A square of the board. Its text is its file and its rank: `d4`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Square(u8);
+
+impl Square {
+    /// The first one.
+    pub(super) const A1: Square = Square::at(0, 0);
+
+    /// The square in this file and rank, each 0 to 6.
+    pub(super) const fn at(file: u8, rank: u8) -> Square {
+        Square(rank * RANK + file)
+    }
+
+    /// The square with this number: a1, b1, ..., g1, a2, ..., g7 are 0 to 48.
+    pub(super) const fn numbered(number: u16) -> Square {
+        let number = number as u8;
+        Square::at(number % SIDE, number / SIDE)
+    }
+
+    /// The square with this name.
+    pub const fn named(name: &str) -> Option<Square> {
+        match *name.as_bytes() {
+            [file @ b'a'..=b'g', rank @ b'1'..=b'7'] => Some(Square::at(file - b'a', rank - b'1')),
+            _ => None,
+        }
+    }
+
+    /// Its file, 0 to 6 for a to g.
+    pub const fn file(self) -> u8 {
+        self.0 % RANK
+    }
+
+    /// Its rank, 0 to 6 for 1 to 7.
+    pub const fn rank(self) -> u8 {
+        self.0 / RANK
+    }
+
+    /// The square of the straight distance to another one, 0 to 72 (X6).
+    pub const fn distance(self, to: Square) -> u8 {
+        let (files, ranks) = (self.file().abs_diff(to.file()), self.rank().abs_diff(to.rank()));
+        files * files + ranks * ranks
+    }
+
+    pub(super) const fn bit(self) -> u64 {
+        1 << self.0
+    }
+}
+
+impl fmt::Display for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", char::from(b'a' + self.file()), self.rank() + 1)
+    }
+}
+
+impl fmt::Debug for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,72 @@
+//! What a seat may know, and what a bot makes of it.
+
+use super::*;
+use crate::core::chance::{MatchKey, Stream};
+use crate::games::xe_queo::position::other;
+
+fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut Stream) -> XeQueo {
+    let seen = serde_json::from_str(&formats::view(game, viewer)).unwrap();
+    let (options, seating) = (&Options::default(), XeQueo::META.seatings[0]);
+    XeQueo::imagine(&Known { options, seating, seat, turns_left: None }, &seen, rng)
+}
+
+#[test]
+fn choosing_is_secret_and_nothing_else_is() {
+    let game = set_up(SCATTERED);
+    for seat in [ZERO, ONE] {
+        assert!(game.is_secret(seat, "choose red".parse().unwrap()));
+        for public in ["ring d4", "move red d4", "accuse red"] {
+            assert!(!game.is_secret(seat, public.parse().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn whatever_was_moved_every_choice_of_the_opponent_is_imagined_equally_often() {
+    let game = formats::of_the_page();
+    for seat in [ZERO, ONE] {
+        let rng = &mut MatchKey([3; 32]).stream();
+        let mut times = [0; 7];
+        for _ in 0..7000 {
+            let imagined = imagined(&game, Viewer::Seat(seat), seat, rng);
+            let own = game.position.choices[seat.index()];
+            assert_eq!(imagined.position.choices[seat.index()], own);
+            times[imagined.position.choices[other(seat).index()].unwrap() as usize] += 1;
+            // Nothing else differs.
+            assert_eq!(formats::view(&imagined, Viewer::Public), formats::view(&game, Viewer::Public));
+        }
+        // The standard deviation is 29.
+        assert!(times.iter().all(|times| (880..1120).contains(times)), "{times:?}");
+    }
+}
+
+#[test]
+fn what_is_not_hidden_is_imagined_exactly() {
+    let rng = &mut MatchKey([4; 32]).stream();
+    let mut game = set_up(SCATTERED);
+    let mut check = |game: &XeQueo| {
+        for seat in [ZERO, ONE] {
+            let imagined = imagined(game, Viewer::Seat(seat), seat, rng);
+            assert_eq!(imagined.key(), game.key());
+            assert_eq!(imagined.turn(), game.turn());
+        }
+    };
+    for number in 0..7 {
+        check(&game);
+        play(&mut game, "ring d4");
+        check(&game);
+        choose(&mut game, ["red", "red"]);
+        play(&mut game, if number % 2 == 0 { "accuse red" } else { "accuse blue" });
+    }
+    check(&game);
+    assert!(matches!(game.turn(), Turn::Over(_)));
+}
+
+#[test]
+fn a_spectator_imagines_both_choices() {
+    let rng = &mut MatchKey([5; 32]).stream();
+    let game = formats::of_the_page();
+    let choices: BTreeSet<[Option<Pawn>; 2]> =
+        (0..2000).map(|_| imagined(&game, Viewer::Public, ZERO, rng).position.choices).collect();
+    assert_eq!(choices.len(), 49);
+}
