@@ -13,6 +13,7 @@ mod openings;
 mod ready;
 mod retries;
 mod rig;
+mod secrets;
 mod simultaneous;
 mod storm;
 mod three_sides;

@@ -49,8 +49,13 @@ impl Plan {
         }
     }
 
+    /// A game of the list for two.
+    pub(super) fn game(id: &str) -> Plan {
+        Plan::of(games::find(id).unwrap(), Seating::new(2, 2))
+    }
+
     pub(super) fn checkers() -> Plan {
-        Plan::of(games::find("checkers").unwrap(), Seating::new(2, 2))
+        Plan::game("checkers")
     }
 
     /// Checkers from this position.
