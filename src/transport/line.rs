@@ -2,6 +2,8 @@
 
 use std::io;
 
+use memchr::memchr;
+
 /// How much is read at once: at first, and at most.
 const READ: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 
@@ -85,8 +87,7 @@ impl Lines {
     /// The next line that is complete.
     pub fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
-            let line_break = self.buffer[self.scanned..self.end].iter().position(|&byte| byte == b'\n');
-            let Some(offset) = line_break else {
+            let Some(offset) = memchr(b'\n', &self.buffer[self.scanned..self.end]) else {
                 self.scanned = self.end;
                 if self.skipping {
                     self.skipped += self.scanned - self.start;
