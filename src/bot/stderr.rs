@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use referee_protocol::limits;
+use rustix::buffer::spare_capacity;
 use tokio::net::unix::pipe::Receiver;
 
 /// After so many bytes the drain rests, so that a flood costs a lane next to nothing; the bot that floods waits for it.
@@ -88,14 +89,15 @@ impl Stderr {
     /// What came since the last call, up to this moment: what still lies in the pipe is read first, so that all that a
     /// bot said before its last message is there.
     pub fn take(&self) -> Said {
-        let mut buffer = vec![0; READ];
+        let mut buffer = Vec::with_capacity(READ);
         let mut kept = self.kept();
         // A pipe holds 64 KiB; who fills it again meanwhile is not waited for.
         for _ in 0..2 * BURST / READ {
-            match rustix::io::read(&self.0.pipe, &mut buffer) {
-                Ok(got @ 1..) => kept.add(&buffer[..got]),
+            match rustix::io::read(&self.0.pipe, spare_capacity(&mut buffer)) {
+                Ok(1..) => kept.add(&buffer),
                 Ok(0) | Err(_) => break,
             }
+            buffer.clear();
         }
         std::mem::take(&mut *kept)
     }
