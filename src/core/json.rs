@@ -23,6 +23,8 @@ impl<'a> Object<'a> {
         Object { out }
     }
 
+    // Keys are constants: inlined they are stores, not copies of unknown length.
+    #[inline(always)]
     fn key(&mut self, key: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(b",\"");
         self.out.extend_from_slice(key.as_bytes());
@@ -40,6 +42,7 @@ impl<'a> Object<'a> {
     }
 
     /// A number.
+    #[inline(always)]
     pub fn number(&mut self, key: &str, number: impl Into<u64>) -> &mut Self {
         decimal(self.key(key), number.into());
         self
