@@ -281,7 +281,6 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn prepare(&mut self, seat: Seat) {
-        use std::fmt::Write;
         self.scratch.clear();
         self.position.legal_moves(seat, &mut self.scratch);
         let Prepared { moves, texts } = &mut self.prepared[seat.index()];
@@ -289,7 +288,7 @@ impl<G: Game> Table for Seated<G> {
         texts.clear();
         for &mv in &self.scratch {
             let start = texts.len();
-            write!(texts, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
+            G::write_move(mv, texts);
             moves.push((Span::of(texts, start), mv));
         }
         let text = |span: &Span| span.text(texts);

@@ -168,6 +168,12 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// Only those of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
+    /// Appends the text of a move, as its `Display` writes it. A game with many short moves may spare them the formatter.
+    fn write_move(mv: Self::Move, out: &mut String) {
+        use std::fmt::Write;
+        write!(out, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
+    }
+
     /// Whether `text` is a short form of `mv`. A short form is accepted when it names one legal move.
     fn is_short_form(text: &str, mv: Self::Move) -> bool {
         let _ = (text, mv);

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::board::{Board, Colour, bit, squares};
-use super::text::{Text, read_square};
+use super::text::{Text, read_square, spell_square};
 
 /// `B:W` and `:B`, and at most `K32,` for each square.
 const LONGEST: usize = 5 + 4 * 32;
@@ -44,7 +44,7 @@ impl Board {
                 if self.kings & bit(square) != 0 {
                     text.push(b'K');
                 }
-                text.push_square(square);
+                spell_square(square, |byte| text.push(byte));
             }
         }
         text

@@ -156,6 +156,10 @@ impl Game for Checkers {
         view::draw(self, f)
     }
 
+    fn write_move(mv: Move, out: &mut String) {
+        mv.spell(|byte| out.push(char::from(byte)));
+    }
+
     fn is_short_form(text: &str, mv: Move) -> bool {
         mv.is_shortened_to(text)
     }

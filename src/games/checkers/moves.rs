@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::board::{Way, bit};
-use super::text::{Text, read_square};
+use super::text::{Text, read_square, spell_square};
 
 /// The most squares that a move visits, the first included.
 ///
@@ -64,6 +64,16 @@ impl Move {
         (0..self.count()).map(move |k| self.square(k) as u8 + 1)
     }
 
+    /// Gives its text to `push`, which is ASCII.
+    pub(super) fn spell(self, mut push: impl FnMut(u8)) {
+        spell_square(self.first(), &mut push);
+        let between = if self.is_capture() { b'x' } else { b'-' };
+        for k in 1..self.count() {
+            push(between);
+            spell_square(self.square(k), &mut push);
+        }
+    }
+
     /// The squares it jumps over, as a set. It must be a capture.
     pub(super) fn jumped(self) -> u32 {
         (1..self.count()).fold(0, |set, k| {
@@ -85,11 +95,7 @@ impl Move {
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Text::<{ 3 * MAX_SQUARES }>::new();
-        text.push_square(self.first());
-        for k in 1..self.count() {
-            text.push(if self.is_capture() { b'x' } else { b'-' });
-            text.push_square(self.square(k));
-        }
+        self.spell(|byte| text.push(byte));
         text.fmt(f)
     }
 }

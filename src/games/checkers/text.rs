@@ -18,15 +18,6 @@ impl<const N: usize> Text<N> {
         self.len += 1;
     }
 
-    /// The number of the square with this index: 1 to 32.
-    pub(super) fn push_square(&mut self, square: u32) {
-        let number = square as u8 + 1;
-        if number >= 10 {
-            self.push(b'0' + number / 10);
-        }
-        self.push(b'0' + number % 10);
-    }
-
     pub(super) fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_else(|_| unreachable!("only ASCII is pushed"))
     }
@@ -36,6 +27,15 @@ impl<const N: usize> fmt::Display for Text<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
+}
+
+/// Gives the number of the square with this index, 1 to 32, to `push`.
+pub(super) fn spell_square(square: u32, mut push: impl FnMut(u8)) {
+    let number = square as u8 + 1;
+    if number >= 10 {
+        push(b'0' + number / 10);
+    }
+    push(b'0' + number % 10);
 }
 
 /// The index of the square with this number; none unless it is 1 to 32, without sign or leading zero.
