@@ -4,13 +4,10 @@ use referee_protocol::bot::{Hello, Want};
 use referee_protocol::{PROTOCOL, referee};
 use serde_json::value::RawValue;
 
-use crate::{Answer, End, Turn};
+use crate::{Answer, End, Event, Turn};
 
 /// A match begins. Its `options` can be read into any type: `Options::deserialize(start.options)`.
 pub type Start<'a> = referee::Start<&'a RawValue>;
-
-/// Something happened. Its `event` can be read into any type: `Event::deserialize(event.event)`.
-pub type Event<'a> = referee::Event<'a, &'a RawValue>;
 
 /// Something that plays. Only [`choose`](Bot::choose) must be written.
 ///

@@ -8,13 +8,6 @@ use std::{fmt, io};
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),
-    /// The referee's message is not what the protocol says.
-    Malformed {
-        /// What it began with.
-        line: String,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
     /// The bot chose a legal move that there is not.
     NoSuchMove {
         /// What it chose.
@@ -28,9 +21,6 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Io(source) => write!(f, "lost the referee: {source}"),
-            Error::Malformed { line, source } => {
-                write!(f, "cannot read the referee's message: {source}: {line}")
-            }
             Error::NoSuchMove { index, legal } => {
                 write!(
                     f,
@@ -45,7 +35,6 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(source) => Some(source),
-            Error::Malformed { source, .. } => Some(source),
             Error::NoSuchMove { .. } => None,
         }
     }

@@ -3,13 +3,16 @@
 mod answer;
 mod bot;
 mod error;
+mod event;
+mod message;
 mod run;
 mod session;
 mod turn;
 
 pub use answer::{Answer, Move, Pick};
-pub use bot::{Bot, Event, FromFn, Start, from_fn, hello};
+pub use bot::{Bot, FromFn, Start, from_fn, hello};
 pub use error::Error;
+pub use event::Event;
 pub use run::{run, run_on};
 pub use turn::Turn;
 

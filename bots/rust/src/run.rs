@@ -27,7 +27,8 @@ pub fn run_on(mut reader: impl BufRead, mut writer: impl Write, bot: impl Bot) -
     // Both are kept, so that a decision allocates nothing here once they have grown.
     let (mut line, mut out) = (String::new(), Vec::new());
     while reader.read_line(&mut line)? > 0 {
-        if !line.trim_ascii().is_empty() && session.handle(&line, &mut out)?.is_break() {
+        let text = line.strip_prefix('\u{feff}').unwrap_or(&line);
+        if !text.trim_ascii().is_empty() && session.handle(text, &mut out)?.is_break() {
             break;
         }
         line.clear();

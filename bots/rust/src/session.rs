@@ -1,17 +1,16 @@
 //! A bot's side of the protocol, without any input or output.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
+use referee_protocol::Text;
 use referee_protocol::bot::{AcceptDraw, FromBot, Move, Pong, Ready, Resign};
-use referee_protocol::referee::Ping;
-use referee_protocol::{Head, Text};
-use serde::Deserialize;
-use serde::de::Error as _;
 use serde_json::Value;
 
-use crate::{Answer, Bot, End, Error, Event, Pick, Start, Turn};
+use crate::message::Message;
+use crate::{Answer, Bot, Error, Pick, Start, Turn};
 
 /// How much of a line that cannot be read is shown, in characters.
 const SHOWN: usize = 200;
@@ -19,62 +18,67 @@ const SHOWN: usize = 200;
 /// Turns each message of the referee into calls of the bot and at most one message back.
 pub(crate) struct Session<B> {
     bot: B,
+    /// The matches that run, with the bot's seats in them.
+    plays: HashMap<String, Vec<u8>>,
 }
 
 impl<B: Bot> Session<B> {
     pub(crate) fn new(bot: B) -> Self {
-        Session { bot }
+        Session { bot, plays: HashMap::new() }
     }
 
     /// Handles a line and appends the answer to `out`, if it asks for one. Breaks after `bye`.
+    ///
+    /// What cannot be read is passed over: nothing that a bot could mend while it plays, but its author wants to know.
     pub(crate) fn handle(&mut self, line: &str, out: &mut Vec<u8>) -> Result<ControlFlow<()>, Error> {
-        match &*kind(line)? {
-            "turn" => {
-                let turn = read(line)?;
+        match Message::read(line) {
+            Ok(Message::Turn(turn)) if self.plays(&turn.r#match, turn.seat) => {
                 let answer = self.bot.choose(&turn);
                 say(&reply(&turn, &answer)?, out)?;
             }
-            "event" => self.bot.event(&read::<Event<'_>>(line)?),
-            "start" => {
-                let start: Start<'_> = read(line)?;
-                self.bot.start(&start);
-                let nonce = if start.nonce { self.bot.nonce(&start) } else { None };
-                let ready = Ready {
-                    r#match: borrow(&start.r#match),
-                    seat: Some(start.seat),
-                    nonce: nonce.map(Text::from),
-                };
-                say(&FromBot::Ready(ready), out)?;
+            Ok(Message::Event(event)) => self.bot.event(&event),
+            Ok(Message::Start(start)) => {
+                self.plays.entry(start.r#match.clone()).or_default().push(start.seat);
+                say(&self.ready(&start), out)?;
             }
-            "end" => self.bot.end(&read::<End>(line)?),
-            "hello" => say(&FromBot::Hello(self.bot.hello()), out)?,
-            "ping" => say(&FromBot::Pong(Pong { id: read::<Ping>(line)?.id }), out)?,
-            // Nothing that a bot could mend while it plays, but its author wants to know.
-            "error" => eprintln!("referee_bot: the referee says: {}", line.trim_end()),
-            "bye" => return Ok(ControlFlow::Break(())),
-            // A newer referee may say more.
-            _ => {}
+            Ok(Message::End(end)) if self.plays(&end.r#match, end.seat) => {
+                let seats = self.plays.remove(&end.r#match).unwrap_or_default();
+                let others: Vec<u8> = seats.into_iter().filter(|&seat| seat != end.seat).collect();
+                if !others.is_empty() {
+                    self.plays.insert(end.r#match.clone(), others);
+                }
+                self.bot.end(&end);
+            }
+            Ok(Message::Turn(_) | Message::End(_)) => note("no such match was started", line),
+            Ok(Message::Hello) => say(&FromBot::Hello(self.bot.hello()), out)?,
+            Ok(Message::Ping(ping)) => say(&FromBot::Pong(Pong { id: ping.id }), out)?,
+            Ok(Message::Error) => note("the referee says", line),
+            Ok(Message::Bye) => return Ok(ControlFlow::Break(())),
+            Ok(Message::Other) => {}
+            Err(error) => note(&format!("cannot be read: {error}"), line),
         }
         Ok(ControlFlow::Continue(()))
     }
-}
 
-/// The type of a message. The referee writes it first, so that a long line need not be read twice.
-fn kind(line: &str) -> Result<Text<'_>, Error> {
-    match line.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"')) {
-        Some((kind, _)) if !kind.contains('\\') => Ok(kind.into()),
-        _ => Ok(read::<Head<'_>>(line)?.kind),
+    fn plays(&self, r#match: &str, seat: u8) -> bool {
+        self.plays.get(r#match).is_some_and(|seats| seats.contains(&seat))
+    }
+
+    fn ready<'a>(&mut self, start: &'a Start<'_>) -> FromBot<'a, &'a Value> {
+        self.bot.start(start);
+        let nonce = if start.nonce { self.bot.nonce(start) } else { None };
+        FromBot::Ready(Ready {
+            r#match: borrow(&start.r#match),
+            seat: Some(start.seat),
+            nonce: nonce.map(Text::from),
+        })
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Result<T, Error> {
-    // The derived readers take an array of the fields' values as well.
-    let message = if line.trim_start().starts_with('{') {
-        serde_json::from_str(line)
-    } else {
-        Err(serde_json::Error::custom("not a JSON object"))
-    };
-    message.map_err(|source| Error::Malformed { line: line.chars().take(SHOWN).collect(), source })
+/// Tells the bot's author.
+fn note(what: &str, line: &str) {
+    let shown: String = line.trim_end().chars().take(SHOWN).collect();
+    eprintln!("referee_bot: {what}: {shown}");
 }
 
 fn reply<'a>(turn: &'a Turn<'_>, answer: &'a Answer) -> Result<FromBot<'a, &'a Value>, Error> {

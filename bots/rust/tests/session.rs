@@ -17,9 +17,13 @@ fn talk(bot: impl Bot, lines: &[&str]) -> Result<Vec<String>, Error> {
     Ok(out.lines().map(str::to_owned).collect())
 }
 
-/// Returns what a bot that decides by `choose` says to `lines`.
+/// Returns what a bot that decides by `choose` says to `lines`, in the middle of match m1, where it has seat 0.
 fn say(choose: impl FnMut(&Turn<'_>) -> Answer, lines: &[&str]) -> Vec<String> {
-    talk(from_fn(hello("test"), choose), lines).expect("a quiet end")
+    let start = start("m1", 0, false);
+    let lines: Vec<&str> = [&*start].into_iter().chain(lines.iter().copied()).collect();
+    let mut said = talk(from_fn(hello("test"), choose), &lines).expect("a quiet end");
+    assert_eq!(said.remove(0), r#"{"type":"ready","match":"m1","seat":0}"#);
+    said
 }
 
 fn first(_: &Turn<'_>) -> Answer {
@@ -31,9 +35,9 @@ const TURN: &str =
     r#"{"type":"turn","match":"m1","seat":0,"turn":3,"view":{"dice":[2,5]},"legal":["a","b"],"clock":null}"#;
 const BYE: &str = r#"{"type":"bye","reason":"done"}"#;
 
-fn start(r#match: &str, nonce: bool) -> String {
+fn start(r#match: &str, seat: u8, nonce: bool) -> String {
     json!({
-        "type": "start", "match": r#match, "game": "saxum", "rules": 1, "options": { "rows": 3 }, "seat": 1,
+        "type": "start", "match": r#match, "game": "saxum", "rules": 1, "options": { "rows": 3 }, "seat": seat,
         "seats": [{ "name": "a", "team": 0 }, { "name": "b", "team": 1 }],
         "clock": { "delay_ms": 5000, "bank_ms": 60000, "increment_ms": 0 },
         "deal": "m1", "commitment": "00", "nonce": nonce,
@@ -64,8 +68,8 @@ fn a_match_from_hello_to_bye() {
                 #[serde(borrow)]
                 kind: Text<'a>,
             }
-            let Kind { kind } = Kind::deserialize(event.event).expect("an event");
-            self.0.push(format!("event {} is {kind}", event.n));
+            let event = event.read::<Kind<'_>>().expect("an event");
+            self.0.push(format!("event {} is {}", event.n, event.event.kind));
         }
         fn choose(&mut self, turn: &Turn<'_>) -> Answer {
             self.0.push(format!("turn {}, {} legal", turn.turn, turn.legal().len()));
@@ -81,7 +85,7 @@ fn a_match_from_hello_to_bye() {
         Diary(&mut diary),
         &[
             HELLO,
-            &start("m1", false),
+            &start("m1", 1, false),
             r#"{"type":"event","match":"m1","seat":1,"n":0,"event":{"kind":"roll","seat":1,"dice":[2,5]}}"#,
             r#"{"type":"turn","match":"m1","seat":1,"turn":0,"view":{},"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
             r#"{"type":"end","match":"m1","seat":1,"ranks":[1,2],"scores":[1.0,0.0],"ended_by":"rules","reason":"rows"}"#,
@@ -174,7 +178,7 @@ fn a_nonce_is_asked_for_only_where_it_counts() {
         }
     }
     assert_eq!(
-        talk(Nonce, &[&start("m1", true), &start("m2", false)]).expect("a quiet end"),
+        talk(Nonce, &[&start("m1", 1, true), &start("m2", 1, false)]).expect("a quiet end"),
         [
             r#"{"type":"ready","match":"m1","seat":1,"nonce":"00ff"}"#,
             r#"{"type":"ready","match":"m2","seat":1}"#
@@ -190,18 +194,33 @@ fn matches_may_overlap() {
     };
     let said = say(
         first,
-        &[&start("m1", false), &turn("m1", 1, 0), &start("m2", false), &turn("m2", 0, 7), &turn("m1", 1, 1)],
+        &[
+            &turn("m1", 0, 0),
+            &start("m2", 1, false),
+            &turn("m2", 1, 7),
+            &start("m1", 1, false),
+            &turn("m1", 1, 0),
+        ],
     );
     assert_eq!(
         said,
         [
+            r#"{"type":"move","match":"m1","seat":0,"turn":0,"move":"m1"}"#,
+            r#"{"type":"ready","match":"m2","seat":1}"#,
+            r#"{"type":"move","match":"m2","seat":1,"turn":7,"move":"m2"}"#,
             r#"{"type":"ready","match":"m1","seat":1}"#,
             r#"{"type":"move","match":"m1","seat":1,"turn":0,"move":"m1"}"#,
-            r#"{"type":"ready","match":"m2","seat":1}"#,
-            r#"{"type":"move","match":"m2","seat":0,"turn":7,"move":"m2"}"#,
-            r#"{"type":"move","match":"m1","seat":1,"turn":1,"move":"m1"}"#,
         ]
     );
+}
+
+#[test]
+fn turns_of_a_match_that_was_not_started_or_is_over_are_passed_over() {
+    let end = r#"{"type":"end","match":"m1","seat":0,"ended_by":"aborted","reason":"aborted"}"#;
+    assert_eq!(talk(from_fn(hello("test"), first), &[TURN]).expect("a quiet end"), [""; 0]);
+    assert_eq!(say(first, &[TURN, end, TURN, end]).len(), 1);
+    let other_seat = r#"{"type":"end","match":"m1","seat":1,"ended_by":"aborted","reason":"aborted"}"#;
+    assert_eq!(say(first, &[&start("m1", 1, false), other_seat, TURN]).len(), 2);
 }
 
 #[test]
@@ -239,8 +258,8 @@ fn the_type_may_stand_anywhere_and_in_any_spelling() {
 #[test]
 fn moves_are_repeated_as_they_were_whatever_json_does_to_them() {
     let line = r#"{"type":"turn","match":"m\"1","seat":0,"turn":0,"legal":["\"\\\u00e4\n"],"clock":null}"#;
-    let said = say(first, &[line]);
-    let said: serde_json::Value = serde_json::from_str(&said[0]).expect("JSON");
+    let said = say(first, &[&start("m\"1", 0, false), line]);
+    let said: serde_json::Value = serde_json::from_str(&said[1]).expect("JSON");
     assert_eq!((&said["match"], &said["move"]), (&json!("m\"1"), &json!("\"\\ä\n")));
 }
 
@@ -253,26 +272,38 @@ fn a_last_line_without_a_line_break_counts() {
 
 #[test]
 fn a_move_that_there_is_not_ends_the_bot_with_a_reason() {
-    let error = talk(from_fn(hello("test"), |_| Answer::legal(2)), &[TURN]).expect_err("there are two");
+    let bot = from_fn(hello("test"), |_| Answer::legal(2));
+    let error = talk(bot, &[&start("m1", 0, false), TURN]).expect_err("there are two");
     assert!(matches!(error, Error::NoSuchMove { index: 2, legal: 2 }), "{error:?}");
     assert_eq!(error.to_string(), "the bot chose legal[2], but the turn has 2 legal moves, counted from 0");
 }
 
 #[test]
-fn what_is_no_message_ends_the_bot_with_a_reason() {
-    for line in
-        ["?", "[]", r#"["ping"]"#, r#""ping""#, "{}", r#"{"type":"turn","match":"m1"}"#, r#"{"type":"ping""#]
-    {
-        let error = talk(from_fn(hello("test"), first), &[line]).expect_err(line);
-        assert!(matches!(error, Error::Malformed { .. }), "{error:?}");
-        assert!(error.to_string().ends_with(line), "{error}");
+fn what_is_no_message_is_passed_over() {
+    for line in [
+        "?",
+        "[]",
+        r#"["ping"]"#,
+        r#""ping""#,
+        "{}",
+        r#"{"type":[1]}"#,
+        r#"{"type":"turn","match":"m1"}"#,
+        r#"{"type":"ping""#,
+    ] {
+        assert_eq!(say(first, &[line, r#"{"type":"ping","id":1}"#]), [r#"{"type":"pong","id":1}"#], "{line}");
     }
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    assert_eq!(say(first, &["\u{feff}{\"type\":\"ping\",\"id\":1}\r"]), [r#"{"type":"pong","id":1}"#]);
+}
+
+#[test]
+fn what_is_no_text_ends_the_bot_with_a_reason() {
     let mut out = Vec::new();
-    let error = run_on(
-        &b"{\"type\":\"ping\",\"id\":1,\"x\":\"\xff\"}\n"[..],
-        &mut out,
-        from_fn(hello("test"), first),
-    );
+    let line = &b"{\"type\":\"ping\",\"id\":1,\"x\":\"\xff\"}\n"[..];
+    let error = run_on(line, &mut out, from_fn(hello("test"), first));
     assert!(matches!(error, Err(Error::Io(error)) if error.kind() == io::ErrorKind::InvalidData));
     assert!(out.is_empty());
 }
@@ -295,12 +326,14 @@ impl Write for Pieces {
 #[test]
 fn every_answer_leaves_at_once_in_one_piece() {
     let mut pieces = Pieces::default();
-    let input = [r#"{"type":"ping","id":1}"#, TURN, BYE].join("\n");
+    let input = [r#"{"type":"ping","id":1}"#, &start("m1", 0, false), TURN, BYE].join("\n");
     run_on(input.as_bytes(), &mut pieces, from_fn(hello("test"), first)).expect("a quiet end");
     assert_eq!(
         pieces.0,
         [
             "{\"type\":\"pong\",\"id\":1}\n",
+            "flush",
+            "{\"type\":\"ready\",\"match\":\"m1\",\"seat\":0}\n",
             "flush",
             "{\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":3,\"move\":\"a\"}\n",
             "flush",
@@ -319,7 +352,7 @@ fn a_referee_that_reads_no_more_is_no_error() {
             Ok(())
         }
     }
-    let run = |kind| run_on(TURN.as_bytes(), Gone(kind), from_fn(hello("test"), first));
+    let run = |kind| run_on(HELLO.as_bytes(), Gone(kind), from_fn(hello("test"), first));
     assert!(run(io::ErrorKind::BrokenPipe).is_ok());
     assert!(matches!(run(io::ErrorKind::StorageFull), Err(Error::Io(_))));
 }
