@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 
-from referee_bot import Turn, run
+from referee_bot import Turn, options, run
+from referee_bot.games import checkers
 
 MAN, KING = 100, 160
 ADVANCE = 3  # for each row that a man has gone
@@ -22,11 +22,12 @@ DIAGONALS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 def after(board: str, move: str) -> str:
     """Returns the board after a legal move, which names every square that the piece visits."""
-    path = [int(square) for square in re.split("[-x]", move)]
+    read = checkers.read_move(move)
+    path = read.path
     places = [PLACE[square] for square in path]
     cells = list(board)
     piece, cells[path[0] - 1] = cells[path[0] - 1], "."
-    if "x" in move:
+    if isinstance(read, checkers.Capture):
         for (row_a, column_a), (row_b, column_b) in zip(places, places[1:]):
             cells[SQUARE[(row_a + row_b) // 2, (column_a + column_b) // 2] - 1] = "."
     crowned = places[-1][0] == {"b": 7, "w": 0}.get(piece)
@@ -66,14 +67,14 @@ def exposed(board: str, square: int) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, parents=[options()])
     parser.add_argument("--seed", type=int, metavar="N", help="make the choices repeatable")
     rng = random.Random(parser.parse_args().seed)
 
     def choose(turn: Turn) -> str:
         if turn.start.game != "checkers":
             return rng.choice(turn.legal)
-        board, own = turn.view["board"], "bw"[turn.seat]
+        board, own = checkers.View.from_json(turn.view).board, "bw"[turn.seat]
         values = {move: value(after(board, move), own) for move in turn.legal}
         best = max(values.values())
         return rng.choice([move for move in turn.legal if values[move] == best])

@@ -4,11 +4,11 @@
 import argparse
 import random
 
-from referee_bot import Turn, run
+from referee_bot import Turn, options, run
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, parents=[options()])
     parser.add_argument("--seed", type=int, metavar="N", help="make the choices repeatable")
     rng = random.Random(parser.parse_args().seed)
 

@@ -10,11 +10,13 @@
 `Bot` is there for those who want to see starts, events and ends as well.
 """
 
-from .bot import Bot, Choose
+from .bot import BatchBot, Bot, Choose, ChooseAll, batched
+from .connection import options
 from .hello import Hello
 from .messages import Clock, End, Fault, Json, Retry, SeatInfo, Start, TimeLeft, Turn
 from .process import run
 from .reply import AcceptDraw, Move, Reply, Resign
+from .self_play import self_play
 from .session import Session
 from .stream import Disconnected, Stream
 
@@ -22,8 +24,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AcceptDraw",
+    "BatchBot",
     "Bot",
     "Choose",
+    "ChooseAll",
     "Clock",
     "Disconnected",
     "End",
@@ -40,5 +44,8 @@ __all__ = [
     "Stream",
     "TimeLeft",
     "Turn",
+    "batched",
+    "options",
     "run",
+    "self_play",
 ]

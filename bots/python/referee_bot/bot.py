@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Callable
 
 from .messages import End, Json, Start, Turn
@@ -9,6 +10,9 @@ from .reply import Reply
 
 Choose = Callable[[Turn], Reply]
 """The whole of a simple bot."""
+
+ChooseAll = Callable[[list[Turn]], Sequence[Reply]]
+"""The whole of a simple bot that plays many matches at once."""
 
 
 class Bot:
@@ -36,6 +40,22 @@ class Bot:
         """A match is over."""
 
 
+class BatchBot(Bot):
+    """A bot that decides on all turns that wait together, as a neural network does best: write `choose_all`."""
+
+    def choose(self, turn: Turn) -> Reply:
+        return self.choose_all([turn])[0]
+
+    def choose_all(self, turns: list[Turn]) -> Sequence[Reply]:
+        """Decides on turns of different matches and seats, at least one. Returns a reply to each, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} has no choose_all")
+
+
+def batched(choose_all: ChooseAll) -> BatchBot:
+    """Makes a bot of a function from a list of turns to the list of their moves; give `run` some `slots` with it."""
+    return _FunctionBatchBot(choose_all)
+
+
 class FunctionBot(Bot):
     """A bot that is nothing but its `choose`."""
 
@@ -44,3 +64,11 @@ class FunctionBot(Bot):
 
     def choose(self, turn: Turn) -> Reply:
         return self._choose(turn)
+
+
+class _FunctionBatchBot(BatchBot):
+    def __init__(self, choose_all: ChooseAll) -> None:
+        self._choose_all = choose_all
+
+    def choose_all(self, turns: list[Turn]) -> Sequence[Reply]:
+        return self._choose_all(turns)

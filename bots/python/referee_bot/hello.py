@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .messages import Json
 
@@ -20,7 +20,8 @@ class Hello:
     """The answer to the referee's `hello`.
 
     `games` lists what the bot plays (None: does not say), `slots` how many matches it plays at once, `wants` which of
-    `view`, `legal` and `event` it is sent (None: all), and `push` asks for events at once instead of with the turn.
+    `view`, `legal` and `event` it is sent (None: all), and `push` asks for events at once instead of with the turn. The
+    `token` is told only to a referee that asks for one.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Hello:
     slots: int = 1
     wants: Sequence[str] | None = None
     push: bool = False
+    token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Refused here, with a reason, rather than by the referee after a start-up limit.
@@ -41,7 +43,7 @@ class Hello:
         if unknown:
             raise ValueError(f"wants {unknown}: must be among {', '.join(_PARTS)}")
 
-    def to_json(self) -> Json:
+    def to_json(self, *, asks_for_token: bool = False) -> Json:
         """Returns the message, without the fields that say nothing."""
         message: Json = {"type": "hello", "protocol": PROTOCOL, "name": self.name}
         if self.version is not None:
@@ -56,4 +58,6 @@ class Hello:
             message["wants"] = list(self.wants)
         if self.push:
             message["push"] = True
+        if self.token is not None and asks_for_token:
+            message["token"] = self.token
         return message

@@ -1,13 +1,14 @@
-"""A bot as a process of its own, which a referee starts and talks to over stdin and stdout."""
+"""A bot as a process of its own, which a referee starts or which connects to one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .bot import Bot, Choose, FunctionBot
+from .connection import Connection
 from .hello import Hello
 from .session import Session
-from .stream import Disconnected, take_stdio
+from .stream import Disconnected
 
 
 def run(
@@ -20,25 +21,26 @@ def run(
     slots: int = 1,
     wants: Sequence[str] | None = None,
     push: bool = False,
+    args: Sequence[str] | None = None,
 ) -> None:
     """Plays every match that the referee starts; returns after its `bye` or at the end of the input.
 
-    `bot` is a `Bot`, or just a function from a `Turn` to a move. For the other arguments see `Hello`. What the bot
-    prints goes to stderr, which the referee keeps with the match. An exception in the bot ends the process, with its
-    traceback on stderr: a bot that plays on after a defect hides it.
+    `bot` is a `Bot`, a `BatchBot`, or just a function from a `Turn` to a move. For the other arguments see `Hello`.
+    Without the option `--connect` among `args`, by default those of the process, the referee is at stdin and stdout,
+    and what the bot prints goes to stderr, which the referee keeps with the match. For all options see `options`. An
+    exception in the bot ends the process, with its traceback on stderr: a bot that plays on after a defect hides it.
 
-    Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows.
+    Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows, OSError if there is no connection.
     """
-    hello = Hello(name, version, author, games, slots, wants, push)
+    connection = Connection.from_args(args)
+    hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token)
     session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), hello)
-    stream = take_stdio()
-    for message in stream:
-        if message.get("type") == "bye":
-            return
-        answer = session.handle(message)
-        if answer is None:
-            continue
-        try:
-            stream.send(answer)
-        except Disconnected:
+    stream = connection.open()
+    for messages in stream.batches():
+        for answers in session.handle(messages):
+            try:
+                stream.send(*answers)
+            except Disconnected:
+                return
+        if session.is_over:
             return

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from . import reply
-from .bot import Bot
+from .bot import BatchBot, Bot
 from .hello import Hello
 from .messages import End, Json, Start, Turn
+from .reply import to_json
 
 
 @dataclass
@@ -20,35 +21,59 @@ class _Play:
 
 
 class Session:
-    """Turns each message of the referee into calls of the bot and at most one message back."""
+    """Turns the messages of the referee into calls of the bot and messages back."""
 
     def __init__(self, bot: Bot, hello: Hello) -> None:
         self._bot = bot
         self._hello = hello
         self._plays: dict[tuple[str, int], _Play] = {}
+        self.is_over = False
+        """Whether the referee has said `bye`."""
 
-    def handle(self, message: Json) -> Json | None:
-        """Returns the answer to `message`, or None if it asks for none. Unknown messages are ignored."""
-        kind = message.get("type")
-        if kind == "hello":
-            return self._hello.to_json()
-        if kind == "ping":
-            return {"type": "pong", "id": message.get("id")}
-        if kind == "start":
-            return self._start(message)
-        if kind == "error":
-            _log("error", message)
-        elif kind in ("event", "turn", "end"):
-            play = self._plays.get((message["match"], message["seat"]))
-            if play is None:
-                _log("ignored, no such match here", message)
-            elif kind == "event":
-                self._event(play, message)
-            elif kind == "turn":
-                return self._turn(play, message)
-            else:
-                self._end(message)
-        return None
+    @property
+    def is_idle(self) -> bool:
+        """Whether no match is running."""
+        return not self._plays
+
+    def handle(self, messages: Sequence[Json]) -> Iterator[list[Json]]:
+        """Handles messages that have arrived together, and yields answers that should leave together.
+
+        A `BatchBot` gets the turns among them at once, after all the other messages. Unknown messages are ignored.
+        """
+        waiting: list[Turn] = []
+        for message in messages:
+            kind = message.get("type")
+            if kind == "hello":
+                yield [self._hello.to_json(asks_for_token=message.get("auth") == "token")]
+            elif kind == "ping":
+                yield [{"type": "pong", "id": message.get("id")}]
+            elif kind == "start":
+                yield [self._start(message)]
+            elif kind == "error":
+                _log("error", message)
+            elif kind == "bye":
+                self.is_over = True
+                return
+            elif kind in ("event", "turn", "end"):
+                play = self._plays.get((message["match"], message["seat"]))
+                if play is None:
+                    _log("ignored, no such match here", message)
+                elif kind == "event":
+                    self._event(play, message)
+                elif kind == "end":
+                    self._end(message)
+                else:
+                    events, play.events = play.events, []
+                    turn = Turn.from_json(message, play.start, events)
+                    if isinstance(self._bot, BatchBot):
+                        waiting.append(turn)
+                    else:
+                        yield [to_json(self._bot.choose(turn), turn)]
+        if waiting and isinstance(self._bot, BatchBot):
+            replies = self._bot.choose_all(waiting)
+            if len(replies) != len(waiting):
+                raise ValueError(f"choose_all returned {len(replies)} replies to {len(waiting)} turns")
+            yield [to_json(reply, turn) for reply, turn in zip(replies, waiting)]
 
     def _start(self, message: Json) -> Json:
         start = Start.from_json(message)
@@ -63,11 +88,6 @@ class Session:
         event: Json = message["event"]
         play.events.append(event)
         self._bot.event(play.start.match, play.start.seat, event)
-
-    def _turn(self, play: _Play, message: Json) -> Json:
-        events, play.events = play.events, []
-        turn = Turn.from_json(message, play.start, events)
-        return reply.to_json(self._bot.choose(turn), turn)
 
     def _end(self, message: Json) -> None:
         end = End.from_json(message)

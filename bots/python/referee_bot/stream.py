@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, Protocol
 
 from .messages import Json
+
+_CHUNK = 1 << 20
+
+
+class Reader(Protocol):
+    """What a binary file that is buffered for reading has."""
+
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class Writer(Protocol):
+    """What a binary file that is open for writing has."""
+
+    def write(self, data: Any, /) -> int | None: ...
+
+    def flush(self) -> None: ...
 
 
 class Disconnected(Exception):
@@ -16,50 +31,54 @@ class Disconnected(Exception):
 
 
 class Stream:
-    """Messages over a pair of binary files. The writer is unbuffered, so that no message waits in it."""
+    """Messages over a pair of binary files."""
 
-    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+    def __init__(self, reader: Reader, writer: Writer) -> None:
         self._reader = reader
         self._writer = writer
 
-    def __iter__(self) -> Iterator[Json]:
-        """Yields what the referee sends, until the end of the input; what is no JSON object is logged and skipped."""
-        # readline returns as soon as a line is there, where iterating over the file may wait for a full buffer.
-        for line in iter(self._reader.readline, b""):
-            if not line.strip():
-                continue
-            try:
-                message = json.loads(line)  # takes off a byte order mark
-            except ValueError as error:
-                print(f"referee_bot: skipped a line that is not JSON: {error}", file=sys.stderr, flush=True)
-                continue
-            if isinstance(message, dict):
-                yield message
-            else:
-                print("referee_bot: skipped a line that is no JSON object", file=sys.stderr, flush=True)
+    def batches(self) -> Iterator[list[Json]]:
+        """Yields the messages that have arrived, as many as there are at once, until the end of the input.
 
-    def send(self, message: Json) -> None:
-        """Writes `message` as one line, in one write unless the system takes only a part.
+        What is no JSON object is logged and skipped, and so is a last line without its end.
+        """
+        rest = b""
+        while data := self._read():
+            *lines, rest = (rest + data).split(b"\n")
+            yield [message for line in lines if line.strip() and (message := _parse(line)) is not None]
+
+    def send(self, *messages: Json) -> None:
+        """Writes each message as one line, all of them in one write unless the system takes only a part.
 
         Raises Disconnected if nobody reads it, ValueError if it holds a number that JSON cannot express.
         """
-        rest = memoryview(json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
+        lines = (json.dumps(message, separators=(",", ":"), allow_nan=False) + "\n" for message in messages)
+        rest = memoryview("".join(lines).encode("ascii"))
         try:
             while rest:
                 rest = rest[self._writer.write(rest) :]
+            self._writer.flush()
         except ConnectionError as error:
             raise Disconnected from error
 
+    def _read(self) -> bytes:
+        try:
+            return self._reader.read1(_CHUNK)
+        except ConnectionError:
+            return b""
 
-def take_stdio() -> Stream:
-    """Returns the stream over this process's stdin and stdout, and turns stdout into stderr for everybody else.
 
-    A `print` in a bot, a chatty library, a program that the bot starts: none of them may write between the messages.
-    So the pipe moves to a descriptor that only the stream knows, for the rest of the process's life: a `print` after
-    the last match must not meet a closed pipe either.
-    """
-    pipe = os.dup(1)
-    os.dup2(2, 1)
-    sys.stdout.flush()  # what was printed before this call and is still in its buffer
-    sys.stdout = sys.stderr
-    return Stream(sys.stdin.buffer, os.fdopen(pipe, "wb", buffering=0))
+def _parse(line: bytes) -> Json | None:
+    try:
+        message = json.loads(line)  # takes off a byte order mark
+    except (ValueError, RecursionError) as error:
+        _log(f"skipped a line that is not JSON: {error}")
+        return None
+    if not isinstance(message, dict):
+        _log("skipped a line that is no JSON object")
+        return None
+    return message
+
+
+def _log(text: str) -> None:
+    print(f"referee_bot: {text}", file=sys.stderr, flush=True)

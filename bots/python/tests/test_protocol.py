@@ -239,14 +239,15 @@ print("after")
         # The info makes the line longer than the usual 8 KiB buffer; a pipe takes up to 64 KiB at once.
         code = """
 import os
-from referee_bot import Move, run, stream
+from referee_bot import Move, run
 real, sizes = os.fdopen, []
 class Spy:
     def __init__(self, file): self.file = file
     def write(self, data):
         sizes.append(len(data))
         return self.file.write(data)
-stream.os.fdopen = lambda *args, **kwargs: Spy(real(*args, **kwargs))
+    def flush(self): pass
+os.fdopen = lambda *args, **kwargs: Spy(real(*args, **kwargs))
 run(lambda turn: Move("a", info={"text": "x" * 20000}), name="long")
 print(sizes)
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 
 from . import checkers
-from .fake_referee import FakeReferee
+from .fake_referee import FakeReferee, Json
 
 MOVES = ["10-14", "10-15", "11-15", "11-16", "12-16", "9-13", "9-14"]
 
@@ -21,7 +21,7 @@ def play_checkers(black: FakeReferee, white: FakeReferee, match: str) -> int | N
         legal = checkers.legal(board, "bw"[seat])
         if not legal or quiet == checkers.DRAW_PLIES:
             break
-        move = seats[seat].turn(legal, match, seat=seat, turn=turn // 2, view={"board": board})["move"]
+        move = seats[seat].turn(legal, match, seat=seat, turn=turn // 2, view=view(board))["move"]
         assert move in legal, move
         before, board = board, checkers.play(board, move)
         quiet = 0 if "x" in move or kings(board) > kings(before) else quiet + 1
@@ -30,6 +30,11 @@ def play_checkers(black: FakeReferee, white: FakeReferee, match: str) -> int | N
     for seat, bot in enumerate(seats):
         bot.end(match, seat=seat)
     return winner
+
+
+def view(board: str) -> Json:
+    """Returns what a turn shows, without what the sample bots do not look at."""
+    return {"to_move": [], "board": board, "fen": "", "quiet_plies": 0}
 
 
 def kings(board: str) -> int:
@@ -68,7 +73,7 @@ class GreedyBot(unittest.TestCase):
         with FakeReferee.of("greedy_bot.py") as referee:
             referee.hello()
             referee.start(seat=seat)
-            move = referee.turn(checkers.legal(board, side), seat=seat, view={"board": board})["move"]
+            move = referee.turn(checkers.legal(board, side), seat=seat, view=view(board))["move"]
             assert isinstance(move, str)
             return move
 

@@ -23,27 +23,32 @@ def said_by_the_referee(transcript: Path) -> list[Json]:
     return [line["line"] for line in lines if line["from"] == "referee"]
 
 
+class Listener(Bot):
+    def __init__(self) -> None:
+        self.heard: list[Json] = []
+
+    def event(self, match: str, seat: int, event: Json) -> None:
+        self.heard.append(event)
+
+    def choose(self, turn: Turn) -> str:
+        return turn.legal[-1]
+
+
 class Transcripts(unittest.TestCase):
     def test_every_line_is_read_and_every_request_answered_with_a_legal_move(self) -> None:
         transcripts = sorted(TRANSCRIPTS.glob("*.jsonl"))
         self.assertGreater(len(transcripts), 20)
         for transcript in transcripts:
-            heard: list[Json] = []
-
-            class Listener(Bot):
-                def event(self, match: str, seat: int, event: Json) -> None:
-                    heard.append(event)
-
-                def choose(self, turn: Turn) -> str:
-                    return turn.legal[-1]
-
-            session = Session(Listener(), Hello(name="reader"))
+            listener = Listener()
+            session = Session(listener, Hello(name="reader"))
             with self.subTest(transcript=transcript.name), contextlib.redirect_stderr(io.StringIO()):
                 messages = said_by_the_referee(transcript)
                 for message in messages:
-                    answer = session.handle(message)
+                    answers = list(session.handle([message]))
                     if message["type"] == "turn":
-                        assert answer is not None
+                        [[answer]] = answers
                         self.assertEqual(answer["turn"], message["turn"])
                         self.assertIn(answer["move"], message["legal"])
-                self.assertEqual(heard, [message["event"] for message in messages if message["type"] == "event"])
+                self.assertEqual(
+                    listener.heard, [message["event"] for message in messages if message["type"] == "event"]
+                )

@@ -1,0 +1,11 @@
+"""The five games: for each the view as a value, and the texts of its moves both ways.
+
+    from referee_bot.games import saxum
+
+    view = saxum.View.from_json(turn.view)
+    moves = {text: saxum.read_move(text) for text in turn.legal}
+"""
+
+from . import checkers, jeex, keezen, saxum, xe_queo
+
+__all__ = ["checkers", "jeex", "keezen", "saxum", "xe_queo"]

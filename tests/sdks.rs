@@ -1,0 +1,220 @@
+//! Every SDK under bots/ does what the shared vectors say, over pipes and over TCP, and plays every game.
+//!
+//! What must be compiled is compiled by tests/run.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use common::{ROOT, SEED, referee, sample};
+use serde_json::Value;
+
+/// Longer than anything takes on a busy machine: only what hangs reaches it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The command lines of an SDK's bots.
+struct Sdk {
+    /// For a shell in the root of the repository.
+    vector: String,
+    random: String,
+    /// A bot that knows a game, and the game.
+    better: (&'static str, String),
+}
+
+fn python() -> Sdk {
+    Sdk {
+        vector: "cd bots/python && exec python3 -m tests.vector_bot".to_owned(),
+        random: sample("python/random_bot.py"),
+        better: ("checkers", sample("python/greedy_bot.py")),
+    }
+}
+
+macro_rules! sdks {
+    ($($sdk:ident)*) => {$(
+        mod $sdk {
+            #[test]
+            fn the_vector_bot_holds_all_talks_over_stdin_and_stdout() {
+                super::hold_all_talks(&super::$sdk(), false);
+            }
+
+            #[test]
+            fn the_vector_bot_holds_all_talks_over_tcp() {
+                super::hold_all_talks(&super::$sdk(), true);
+            }
+
+            #[test]
+            fn the_random_bot_plays_every_game_without_a_fault() {
+                super::play_every_game(&super::$sdk().random);
+            }
+
+            #[test]
+            fn the_better_bot_clearly_beats_the_random_bot() {
+                super::beat_random(&super::$sdk());
+            }
+        }
+    )*};
+}
+
+sdks! { python }
+
+/// A bot and the stream to it.
+struct Bot {
+    process: Child,
+    connection: Option<TcpStream>,
+    lines: Receiver<String>,
+}
+
+impl Bot {
+    fn start(command: &str, talk: &Value, over_tcp: bool) -> Bot {
+        let listener = over_tcp.then(|| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("{command} \"$@\""), "bot"]).current_dir(ROOT);
+        for arg in talk["args"].as_array().into_iter().flatten() {
+            shell.arg(arg.as_str().expect("text"));
+        }
+        for (name, value) in talk["env"].as_object().into_iter().flatten() {
+            shell.env(name, value.as_str().expect("text"));
+        }
+        if let Some(listener) = &listener {
+            shell.args(["--connect", &listener.local_addr().expect("an address").to_string()]);
+        }
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = shell.spawn().expect("bash");
+        let connection = listener.map(|listener| accept(&listener, &mut process));
+        let reader: Box<dyn Read + Send> = match &connection {
+            Some(connection) => Box::new(connection.try_clone().expect("a second handle")),
+            None => Box::new(process.stdout.take().expect("piped")),
+        };
+        let (tell, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(reader).lines() {
+                if tell.send(line.expect("UTF-8")).is_err() {
+                    return;
+                }
+            }
+        });
+        Bot { process, connection, lines }
+    }
+
+    fn say(&mut self, text: &str) {
+        let said = match &mut self.connection {
+            Some(connection) => connection.write_all(text.as_bytes()),
+            None => self.process.stdin.as_mut().expect("piped").write_all(text.as_bytes()),
+        };
+        said.expect("the bot reads; did tests/run build it?");
+    }
+
+    /// The bot's next message; none at the end of its output.
+    fn message(&self) -> Option<Value> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing comes"),
+        }
+    }
+
+    /// Ends its input, and waits until it has ended.
+    fn end(mut self, talk: &Value) {
+        self.process.stdin = None;
+        if let Some(connection) = &self.connection {
+            // It may have ended the connection itself.
+            let _ = connection.shutdown(Shutdown::Write);
+        }
+        assert_eq!(self.message(), None, "{}: after the last step", talk["name"]);
+        assert_eq!(self.process.wait().expect("it ends").code(), Some(0), "{}", talk["name"]);
+    }
+}
+
+impl Drop for Bot {
+    fn drop(&mut self) {
+        // Both fail only where it has ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The connection of a bot, unless it ends before.
+fn accept(listener: &TcpListener, bot: &mut Child) -> TcpStream {
+    listener.set_nonblocking(true).expect("a listener");
+    for _ in 0..PATIENCE.as_millis() / 5 {
+        if let Ok((connection, _)) = listener.accept() {
+            connection.set_nonblocking(false).expect("a connection");
+            return connection;
+        }
+        let status = bot.try_wait().expect("a child");
+        assert!(status.is_none(), "the bot does not connect: {status:?}; did tests/run build it?");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the bot does not connect")
+}
+
+fn hold_all_talks(sdk: &Sdk, over_tcp: bool) {
+    let talks = std::fs::read_to_string(format!("{ROOT}/bots/vectors/talks.jsonl")).expect("the vectors");
+    for talk in talks.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let mut bot = Bot::start(&sdk.vector, &talk, over_tcp);
+        for step in talk["steps"].as_array().expect("steps") {
+            match (&step["in"], &step["out"]) {
+                (Value::String(text), _) => {
+                    bot.say(text);
+                    // So that the pieces of a line are read apart.
+                    std::thread::sleep(Duration::from_millis(if text.ends_with('\n') { 0 } else { 30 }));
+                }
+                (Value::Object(_), _) => bot.say(&format!("{}\n", step["in"])),
+                (_, expected) => assert_eq!(bot.message().as_ref(), Some(expected), "{}", talk["name"]),
+            }
+        }
+        bot.end(&talk);
+    }
+}
+
+fn play_every_game(bot: &str) {
+    let games = referee(["games", "--json"]).json();
+    assert!(games.len() >= 3, "{games:?}");
+    for game in &games {
+        let id = game["id"].as_str().expect("an id");
+        let seeded = [1, 2].map(|seed| format!("{bot} --seed {seed}"));
+        referee(["play", id, &seeded[0], &seeded[1], "-n", "2", "--strict"]).with_code(0);
+    }
+}
+
+fn beat_random(sdk: &Sdk) {
+    let (game, better) = &sdk.better;
+    let bots = [format!("{better} --seed 1"), format!("{} --seed 2", sample("python/random_bot.py"))];
+    let args = ["play", game, &bots[0], &bots[1], "-n", "20", "--strict", "--json", "--seed", SEED];
+    let summary = referee(args).with_code(0).one("summary");
+    let score = summary["bots"][0]["score"].as_f64().expect("a number");
+    assert!(score >= 18.0, "{score} of 20 in {game}");
+}
+
+#[test]
+fn python_plays_64_matches_at_once_against_itself_in_batches() {
+    for game in ["checkers", "saxum"] {
+        let output = Command::new("python3")
+            .arg(format!("{ROOT}/bots/python/self_play.py"))
+            .args([
+                "--referee",
+                env!("CARGO_BIN_EXE_referee"),
+                "--game",
+                game,
+                "--matches",
+                "100",
+                "--seed",
+                "1",
+            ])
+            .output()
+            .expect("python3 starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.starts_with(&format!("100 matches of {game}; score of seat 0: {{")), "{text}");
+        let together: f64 = text
+            .trim_end()
+            .rsplit_once(", ")
+            .and_then(|(_, rest)| rest.strip_suffix(" together")?.parse().ok())
+            .unwrap_or_else(|| panic!("{text}"));
+        assert!(together > 16.0, "{text}");
+    }
+}
