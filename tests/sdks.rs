@@ -33,6 +33,15 @@ fn python() -> Sdk {
     }
 }
 
+fn javascript() -> Sdk {
+    let bot = |path: &str| format!("node '{ROOT}/bots/javascript/{path}'");
+    Sdk {
+        vector: bot("test/vector_bot.js"),
+        random: bot("bots/random.js"),
+        better: ("saxum", bot("bots/groups.js")),
+    }
+}
+
 macro_rules! sdks {
     ($($sdk:ident)*) => {$(
         mod $sdk {
@@ -59,7 +68,7 @@ macro_rules! sdks {
     )*};
 }
 
-sdks! { python }
+sdks! { python javascript }
 
 /// A bot and the stream to it.
 struct Bot {

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Plays a random legal move, in any game. `--seed N` makes its choices repeatable.
+
+import { parseArgs } from "node:util";
+import { options, run } from "../src/index.js";
+import { chance } from "./chance.js";
+
+const { values } = parseArgs({ options: { ...options, seed: { type: "string" } } });
+const below = chance(values.seed && Number(values.seed));
+
+// It looks at nothing but the legal moves, so it asks for nothing else.
+await run((turn) => turn.legal[below(turn.legal.length)], { name: "random", version: "0.1.0", wants: ["legal"] });

@@ -1,0 +1,16 @@
+// Lines of a stream of bytes.
+
+/** Yields the lines as they come, without their ends. A byte order mark is taken off; a last line without its end is dropped. */
+export async function* lines(input) {
+  const decoder = new TextDecoder(); // takes off the byte order mark
+  let rest = "";
+  try {
+    for await (const chunk of input) {
+      const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = parts.pop();
+      yield* parts;
+    }
+  } catch (error) {
+    if (error.code !== "ECONNRESET" && error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  }
+}

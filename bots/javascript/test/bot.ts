@@ -1,0 +1,32 @@
+// What a bot in TypeScript looks like. tsc checks that the types allow it, and what they forbid.
+
+import { ACCEPT_DRAW, RESIGN, run, type Bot, type Turn } from "../src/index.js";
+import { keezen, saxum } from "../src/games/index.js";
+
+await run((turn) => turn.legal[0], { name: "first" });
+await run(async (turn: Turn<saxum.View>) => turn.legal[turn.view.points[turn.seat]], { name: "slow", slots: 8 });
+
+const bot: Bot<keezen.View> = {
+  start: ({ nonce }) => (nonce ? "00ff" : undefined),
+  event: (match, seat, { kind }) => console.log(match, seat, kind),
+  choose({ view, legal, draw_offered, clock }) {
+    if (draw_offered) return ACCEPT_DRAW;
+    if (view.hand === null || (clock && clock.limit_ms < 10)) return RESIGN;
+    const swap = legal.find((text) => keezen.readMove(text).kind === "swap");
+    return { move: swap ?? legal[0], offer_draw: true, info: { score: 1 } };
+  },
+  end: ({ scores }) => console.log(scores?.[0]),
+};
+await run(bot, { name: "kind", wants: ["view", "legal"] }, ["--connect", "localhost:7000"]);
+
+// @ts-expect-error: a bot has a name
+await run(bot, {});
+// @ts-expect-error: a number is no move
+await run(() => 1, { name: "first" });
+// @ts-expect-error: a claim names no field
+keezen.writeMove({ kind: "claim" });
+
+const move = saxum.readMove("turn 1 4");
+if (move.kind === "turn") console.log(move.die + move.face);
+// @ts-expect-error: only a turned die has a face
+console.log(move.face);

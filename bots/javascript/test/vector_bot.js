@@ -1,0 +1,19 @@
+// Does what bots/vectors/README.md says.
+
+import { ACCEPT_DRAW, RESIGN, run } from "../src/index.js";
+
+const ended = [];
+
+await run(
+  {
+    start: ({ nonce }) => (nonce ? "00ff" : undefined),
+    choose({ legal, draw_offered, retry, clock, turns_left, events, start }) {
+      if (draw_offered) return ACCEPT_DRAW;
+      if (retry) return RESIGN;
+      const info = { game: start.game, events: events.length, limit_ms: clock?.limit_ms ?? null, ended };
+      return { move: legal[0], offer_draw: turns_left === 1 || undefined, info };
+    },
+    end: ({ ended_by }) => void ended.push(ended_by),
+  },
+  { name: "vector", version: "1.0", slots: 64 },
+);
