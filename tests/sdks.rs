@@ -42,6 +42,11 @@ fn javascript() -> Sdk {
     }
 }
 
+fn go() -> Sdk {
+    let bot = |name: &str| format!("'{ROOT}/target/sdks/go/{name}'");
+    Sdk { vector: bot("vectorbot"), random: bot("random"), better: ("jeex", bot("claims")) }
+}
+
 macro_rules! sdks {
     ($($sdk:ident)*) => {$(
         mod $sdk {
@@ -68,7 +73,7 @@ macro_rules! sdks {
     )*};
 }
 
-sdks! { python javascript }
+sdks! { python javascript go }
 
 /// A bot and the stream to it.
 struct Bot {

@@ -1,0 +1,26 @@
+// Random plays a random legal move, in any game.
+package main
+
+import (
+	"flag"
+	"log"
+	"math/rand"
+	"time"
+
+	"refereebot"
+)
+
+func main() {
+	connection := refereebot.Flags(flag.CommandLine)
+	seed := flag.Int64("seed", time.Now().UnixNano(), "make the choices repeatable")
+	flag.Parse()
+	rng := rand.New(rand.NewSource(*seed))
+	choose := func(turn *refereebot.Turn) refereebot.Reply {
+		return refereebot.Move{Move: turn.Legal[rng.Intn(len(turn.Legal))]}
+	}
+	// It looks at nothing but the legal moves, so it asks for nothing else.
+	hello := refereebot.Hello{Name: "random", Version: "0.1.0", Wants: []string{"legal"}}
+	if err := refereebot.Run(refereebot.Func(choose), hello, *connection); err != nil {
+		log.Fatal(err)
+	}
+}

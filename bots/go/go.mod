@@ -1,0 +1,3 @@
+module refereebot
+
+go 1.19

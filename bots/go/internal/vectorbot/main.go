@@ -1,0 +1,44 @@
+// Vectorbot does what bots/vectors/README.md says.
+package main
+
+import (
+	"flag"
+	"log"
+
+	"refereebot"
+)
+
+type bot struct{ ended []string }
+
+func (*bot) Start(start *refereebot.Start) string {
+	if start.Nonce {
+		return "00ff"
+	}
+	return ""
+}
+
+func (b *bot) Choose(turn *refereebot.Turn) refereebot.Reply {
+	if turn.DrawOffered {
+		return refereebot.AcceptDraw{}
+	}
+	if turn.Retry != nil {
+		return refereebot.Resign{}
+	}
+	info := map[string]any{"game": turn.Start.Game, "events": len(turn.Events), "limit_ms": nil, "ended": b.ended}
+	if turn.Clock != nil {
+		info["limit_ms"] = turn.Clock.LimitMS
+	}
+	last := turn.TurnsLeft != nil && *turn.TurnsLeft == 1
+	return refereebot.Move{Move: turn.Legal[0], OfferDraw: last, Info: info}
+}
+
+func (b *bot) End(end *refereebot.End) { b.ended = append(b.ended, end.EndedBy) }
+
+func main() {
+	connection := refereebot.Flags(flag.CommandLine)
+	flag.Parse()
+	hello := refereebot.Hello{Name: "vector", Version: "1.0", Slots: 64}
+	if err := refereebot.Run(&bot{ended: []string{}}, hello, *connection); err != nil {
+		log.Fatal(err)
+	}
+}

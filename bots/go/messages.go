@@ -1,0 +1,111 @@
+package refereebot
+
+import "encoding/json"
+
+// Clock is the time control of a match: the delay of each answer is free, the rest comes from the bank. Milliseconds.
+type Clock struct {
+	DelayMS     int `json:"delay_ms"`
+	BankMS      int `json:"bank_ms"`
+	IncrementMS int `json:"increment_ms"`
+}
+
+// SeatInfo is who sits where: the display name, and the number of the side that the seat plays for.
+type SeatInfo struct {
+	Name string `json:"name"`
+	Team int    `json:"team"`
+}
+
+// Start tells that a match begins, and that the bot has Seat in it.
+type Start struct {
+	Match   string                     `json:"match"`
+	Game    string                     `json:"game"`
+	Rules   int                        `json:"rules"` // the version of the game's rules
+	Options map[string]json.RawMessage `json:"options"`
+	Seat    int                        `json:"seat"`
+	Seats   []SeatInfo                 `json:"seats"`
+	Clock   *Clock                     `json:"clock"` // nil: there is no limit
+	Deal    string                     `json:"deal"`  // empty in a mirrored set
+	// Commitment is the SHA-256 that binds the referee to its seed.
+	Commitment string `json:"commitment"`
+	// Nonce tells that a nonce is mixed into the chance of the match.
+	Nonce bool `json:"nonce"`
+}
+
+// Event is something that happened in a match.
+type Event struct {
+	Kind string
+	json []byte
+}
+
+// UnmarshalJSON reads an event of any kind.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	e.json = append([]byte(nil), data...)
+	return json.Unmarshal(data, &struct {
+		Kind *string `json:"kind"`
+	}{&e.Kind})
+}
+
+// Read reads the event's fields into a value, as [json.Unmarshal] does.
+func (e *Event) Read(into any) error { return json.Unmarshal(e.json, into) }
+
+// TimeLeft is what the bank holds, and all the time there is for an answer. Milliseconds.
+type TimeLeft struct {
+	BankMS  int `json:"bank_ms"`
+	LimitMS int `json:"limit_ms"`
+}
+
+// Retry is why the answer to the request Of was refused.
+type Retry struct {
+	Of      int64  `json:"of"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Turn asks for a decision. It is complete: a bot needs to remember nothing.
+type Turn struct {
+	Match string `json:"match"`
+	Seat  int    `json:"seat"`
+	Turn  int64  `json:"turn"` // the request's id
+	// View is what the seat may see; see ReadView. Nil when Hello.Wants left it out.
+	View json.RawMessage `json:"view"`
+	// Legal has every legal move, sorted. Nil when Hello.Wants left it out.
+	Legal       []string  `json:"legal"`
+	Clock       *TimeLeft `json:"clock"`        // nil: there is no limit
+	TurnsLeft   *int      `json:"turns_left"`   // nil: there is no limit
+	DrawOffered bool      `json:"draw_offered"` // AcceptDraw is an answer too
+	Retry       *Retry    `json:"retry"`
+	// Start is how this match began.
+	Start *Start `json:"-"`
+	// Events is what happened in this match since its previous turn.
+	Events []Event `json:"-"`
+}
+
+// ReadView reads the view into a value, such as a saxum.View.
+func (t *Turn) ReadView(into any) error { return json.Unmarshal(t.View, into) }
+
+// Fault is which seat broke the protocol or the rules, and how.
+type Fault struct {
+	Seat   int    `json:"seat"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// Reveal is what the chance of a match came from.
+type Reveal struct {
+	Seed   string   `json:"seed"`
+	Salt   string   `json:"salt"`
+	Deal   string   `json:"deal"`
+	Nonces []string `json:"nonces"`
+}
+
+// End tells that a match is over. Ranks count from 1, scores go from 0 to 1, both by seat; nil when it was aborted.
+type End struct {
+	Match   string    `json:"match"`
+	Seat    int       `json:"seat"`
+	Ranks   []int     `json:"ranks"`
+	Scores  []float64 `json:"scores"`
+	EndedBy string    `json:"ended_by"`
+	Reason  string    `json:"reason"`
+	Fault   *Fault    `json:"fault"`
+	Reveal  *Reveal   `json:"reveal"`
+}

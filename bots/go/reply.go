@@ -1,0 +1,44 @@
+package refereebot
+
+// Reply is what a bot may answer to a turn: a [Move], [Resign] or [AcceptDraw].
+type Reply interface {
+	to(turn *Turn) answer
+}
+
+// Move is a move with what may go along with it.
+type Move struct {
+	Move string
+	// OfferDraw offers a draw, in games that know draws by agreement.
+	OfferDraw bool
+	// Info is what the bot thought; it is recorded. Nil, or an object of at most 4 KiB of JSON.
+	Info any
+}
+
+// Resign gives up the match.
+type Resign struct{}
+
+// AcceptDraw takes the draw that is on offer.
+type AcceptDraw struct{}
+
+type answer struct {
+	Type      string  `json:"type"`
+	Match     string  `json:"match"`
+	Seat      int     `json:"seat"`
+	Turn      *int64  `json:"turn,omitempty"`
+	Nonce     string  `json:"nonce,omitempty"`
+	Move      *string `json:"move,omitempty"`
+	OfferDraw bool    `json:"offer_draw,omitempty"`
+	Info      any     `json:"info,omitempty"`
+}
+
+func (m Move) to(turn *Turn) answer {
+	return answer{"move", turn.Match, turn.Seat, &turn.Turn, "", &m.Move, m.OfferDraw, m.Info}
+}
+
+func (Resign) to(turn *Turn) answer {
+	return answer{Type: "resign", Match: turn.Match, Seat: turn.Seat}
+}
+
+func (AcceptDraw) to(turn *Turn) answer {
+	return answer{Type: "accept_draw", Match: turn.Match, Seat: turn.Seat, Turn: &turn.Turn}
+}

@@ -1,0 +1,73 @@
+package refereebot
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"syscall"
+)
+
+// Run plays every match that the referee starts. It returns after the referee's bye or at the end of the input.
+//
+// Over stdin and stdout, what the bot prints goes to stderr, which the referee keeps with the match. Run returns an error
+// if hello is not what the protocol allows, if the referee cannot be reached or is not who it should be, or if a message
+// cannot be read.
+func Run(bot Bot, hello Hello, connection Connection) error {
+	if connection.Name != "" {
+		hello.Name = connection.Name
+	}
+	if err := hello.check(); err != nil {
+		return err
+	}
+	token, err := connection.token()
+	if err != nil {
+		return err
+	}
+	stream, err := connection.open()
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	s := &session{bot: bot, hello: hello, token: token, plays: map[place]*play{}}
+	return s.serve(stream)
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+func (s *session) serve(stream io.ReadWriter) error {
+	reader := bufio.NewReaderSize(stream, 1<<16)
+	for first := true; !s.over; first = false {
+		line, err := reader.ReadBytes('\n')
+		if err == io.EOF || errors.Is(err, syscall.ECONNRESET) {
+			return nil // what is left is no line
+		}
+		if err != nil {
+			return err
+		}
+		if first {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		answer, err := s.handle(line)
+		if err != nil {
+			return err
+		}
+		if answer == nil {
+			continue
+		}
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return err
+		}
+		if _, err := stream.Write(append(text, '\n')); errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+			return nil // it reads no more
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package refereebot
+
+import (
+	"encoding/json"
+	"errors"
+	"log"
+)
+
+type place struct {
+	match string
+	seat  int
+}
+
+type play struct {
+	start  *Start
+	events []Event // since the previous turn
+}
+
+// session is a bot's side of the protocol, without any input or output.
+type session struct {
+	bot   Bot
+	hello Hello
+	token string
+	plays map[place]*play
+	over  bool // the referee has said bye
+}
+
+// handle handles a line and returns the answer, nil if it asks for none. What is unknown is ignored.
+func (s *session) handle(line []byte) (any, error) {
+	var head struct {
+		Type  any             `json:"type"`
+		Auth  string          `json:"auth"`
+		ID    json.RawMessage `json:"id"`
+		Match string          `json:"match"`
+		Seat  int             `json:"seat"`
+		Event Event           `json:"event"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		log.Printf("refereebot: skipped a line that is no message: %v", err)
+		return nil, nil
+	}
+	at := place{head.Match, head.Seat}
+	switch head.Type {
+	case "hello":
+		if head.Auth == "token" {
+			return s.hello.message(s.token), nil
+		}
+		return s.hello.message(""), nil
+	case "ping":
+		return struct {
+			Type string          `json:"type"`
+			ID   json.RawMessage `json:"id,omitempty"`
+		}{"pong", head.ID}, nil
+	case "start":
+		return s.start(at, line)
+	case "error":
+		log.Printf("refereebot: error: %s", line)
+	case "bye":
+		s.over = true
+	case "event", "turn", "end":
+		playing := s.plays[at]
+		switch {
+		case playing == nil:
+			log.Printf("refereebot: ignored, no such match here: %.200s", line)
+		case head.Type == "turn":
+			return s.turn(playing, line)
+		case head.Type == "end":
+			return nil, s.end(at, line)
+		default:
+			playing.events = append(playing.events, head.Event)
+			if watcher, ok := s.bot.(Watcher); ok {
+				watcher.Event(at.match, at.seat, head.Event)
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (s *session) start(at place, line []byte) (any, error) {
+	start := new(Start)
+	if err := json.Unmarshal(line, start); err != nil {
+		return nil, err
+	}
+	s.plays[at] = &play{start: start}
+	ready := answer{Type: "ready", Match: at.match, Seat: at.seat}
+	if starter, ok := s.bot.(Starter); ok {
+		ready.Nonce = starter.Start(start)
+	}
+	return ready, nil
+}
+
+func (s *session) turn(playing *play, line []byte) (any, error) {
+	turn := &Turn{Start: playing.start, Events: playing.events}
+	playing.events = nil
+	if err := json.Unmarshal(line, turn); err != nil {
+		return nil, err
+	}
+	reply := s.bot.Choose(turn)
+	if reply == nil {
+		return nil, errors.New("the bot's Choose returned nil")
+	}
+	return reply.to(turn), nil
+}
+
+func (s *session) end(at place, line []byte) error {
+	delete(s.plays, at)
+	end := new(End)
+	if err := json.Unmarshal(line, end); err != nil {
+		return err
+	}
+	if ender, ok := s.bot.(Ender); ok {
+		ender.End(end)
+	}
+	return nil
+}
