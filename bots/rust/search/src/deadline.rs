@@ -1,0 +1,80 @@
+//! How long a search may take.
+
+use std::time::{Duration, Instant};
+
+use referee_bot::TurnClock;
+
+/// A bank is spent as if so many decisions were still to come.
+const DECISIONS_TO_COME: u64 = 20;
+
+/// When a search must answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    started: Instant,
+    allowed: Option<Duration>,
+}
+
+impl Deadline {
+    /// From now on as long as both allow: what the bot grants itself, and what its clock shows.
+    pub fn new(own: Option<Duration>, clock: Option<TurnClock>) -> Deadline {
+        let allowed = [own, clock.map(share)].into_iter().flatten().min();
+        Deadline { started: now(), allowed }
+    }
+
+    /// Whether the time is up.
+    pub fn is_over(&self) -> bool {
+        self.allowed.is_some_and(|allowed| now() - self.started >= allowed)
+    }
+}
+
+/// What one decision may take of a clock: the delay and a part of the bank, less a margin for the way to the referee and
+/// back and for a machine that has other things to do.
+fn share(clock: TurnClock) -> Duration {
+    let delay = clock.limit_ms.saturating_sub(clock.bank_ms);
+    let share = delay + clock.limit_ms.min(clock.bank_ms) / DECISIONS_TO_COME;
+    Duration::from_millis((share - share / 5).saturating_sub(5))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bot has a clock of its own")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(bank_ms: u64, limit_ms: u64) -> u64 {
+        share(TurnClock { bank_ms, limit_ms }).as_millis() as u64
+    }
+
+    #[test]
+    fn a_delay_is_used_but_for_a_margin() {
+        assert_eq!(ms(0, 50), 35);
+        assert_eq!(ms(0, 5000), 3995);
+    }
+
+    #[test]
+    fn a_bank_lasts_for_many_decisions() {
+        let (mut bank, mut decisions) = (60_000, 0);
+        while ms(bank, bank) > 100 {
+            bank -= ms(bank, bank);
+            decisions += 1;
+        }
+        assert!(decisions > 50, "{decisions}");
+    }
+
+    #[test]
+    fn next_to_nothing_is_no_time_at_all() {
+        for limit in 0..=5 {
+            assert_eq!(ms(0, limit), 0);
+            assert!(Deadline::new(None, Some(TurnClock { bank_ms: limit, limit_ms: limit })).is_over());
+        }
+    }
+
+    #[test]
+    fn a_bot_without_clock_and_limit_is_never_late() {
+        assert!(!Deadline::new(None, None).is_over());
+        assert!(Deadline::new(Some(Duration::ZERO), None).is_over());
+    }
+}

@@ -1,0 +1,99 @@
+//! The bots as programs, in matches of the referee.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+const MONTE_CARLO: &str = env!("CARGO_BIN_EXE_referee-monte-carlo");
+const ALPHA_BETA: &str = env!("CARGO_BIN_EXE_referee-alpha-beta");
+
+/// The referee. Cargo builds it beside the bots when the whole workspace is tested.
+fn referee() -> PathBuf {
+    let referee = PathBuf::from(MONTE_CARLO).with_file_name("referee");
+    if !referee.exists() {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--package", "referee", "--bin", "referee"])
+            .current_dir(ROOT)
+            .status()
+            .expect("cargo starts");
+        assert!(built.success());
+    }
+    referee
+}
+
+/// The lines that a command of the referee prints; it must end well.
+fn run(args: &[&str]) -> Vec<Value> {
+    let output = Command::new(referee()).args(args).current_dir(ROOT).output().expect("the referee starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The ids of the games, with each number of seats that they are played with.
+fn games() -> Vec<(String, u64)> {
+    let listed = run(&["games", "--json"]);
+    let ids = listed.iter().flat_map(|game| {
+        let id = game["id"].as_str().expect("an id").to_owned();
+        let seats = game["seats"].as_array().expect("a list").iter().map(|n| n.as_u64().expect("a number"));
+        seats.map(move |seats| (id.clone(), seats)).collect::<Vec<_>>()
+    });
+    ids.collect()
+}
+
+/// Plays without any fault. What the first bot scored.
+#[track_caller]
+fn play(game: &str, bots: &[&str], more: &[&str]) -> f64 {
+    let args = [&["play", game], bots, &["--strict", "--json"], more].concat();
+    run(&args).pop().expect("a summary")["bots"][0]["score"].as_f64().expect("a score")
+}
+
+const RANDOM: &str = "python3 bots/python/random_bot.py --seed 1";
+
+#[test]
+fn monte_carlo_beats_the_random_bot_in_every_game() {
+    let bot = format!("'{MONTE_CARLO}' --playouts 200 --seed 1");
+    for (game, seats) in games() {
+        if seats == 2 {
+            let score =
+                play(&game, &[&bot, RANDOM], &["-n", "4", "--clock", "none", "--seed", &"7".repeat(64)]);
+            assert!(score >= 3.0, "{game}: {score} of 4");
+        }
+    }
+}
+
+#[test]
+fn alpha_beta_beats_the_random_bot_at_checkers() {
+    let bot = format!("'{ALPHA_BETA}' --depth 5");
+    assert_eq!(play("checkers", &[&bot, RANDOM], &["-n", "4", "--clock", "none"]), 4.0);
+}
+
+#[test]
+fn bots_without_any_limit_of_their_own_live_with_a_clock() {
+    // The margin is for a machine that does much else; without the clock in mind no answer would ever come.
+    let clocks = ["delay=20ms", "bank=300ms,increment=10ms"];
+    let monte_carlo = format!("'{MONTE_CARLO}' --playouts 4000000000");
+    for (game, seats) in games() {
+        let bots = vec![RANDOM; seats as usize - 1];
+        for clock in clocks {
+            let bots = [&[monte_carlo.as_str()], &bots[..]].concat();
+            play(&game, &bots, &["--clock", clock, "--margin", "2s"]);
+        }
+    }
+    for clock in clocks {
+        let alpha_beta = format!("'{ALPHA_BETA}' --depth 255");
+        play("checkers", &[&alpha_beta, &monte_carlo], &["--clock", clock, "--margin", "2s"]);
+    }
+}
+
+#[test]
+fn alpha_beta_says_what_it_plays() {
+    let output = Command::new(referee())
+        .args(["play", "jeex", ALPHA_BETA, RANDOM])
+        .current_dir(ROOT)
+        .output()
+        .expect("the referee starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("it plays checkers"), "{errors}");
+}
