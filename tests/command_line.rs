@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use common::{Folder, ROOT, Referee, SEED, referee};
 use serde_json::{Value, json};
 
-const SUBCOMMANDS: [&str; 8] = ["play", "stdio", "verify", "show", "games", "rules", "schema", "perft"];
+const SUBCOMMANDS: [&str; 11] =
+    ["play", "stdio", "verify", "show", "export", "games", "rules", "schema", "perft", "completions", "man"];
 
 // ---- help ----
 
@@ -49,6 +50,66 @@ fn every_subcommand_has_help_with_examples_that_it_accepts() {
             }
         }
     }
+}
+
+#[test]
+fn bash_completes_subcommands_options_and_values() {
+    let complete = |words: &[&str]| {
+        let script = r#"source <("$REFEREE" completions bash)
+            COMP_WORDS=(referee "$@") COMP_CWORD=$#
+            "$(complete -p referee | sed 's/.*-F \([^ ]*\).*/\1/')" referee "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\n' "${COMPREPLY[@]}""#;
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "-c", script, "bash"]).args(words).env("REFEREE", env!("CARGO_BIN_EXE_referee"));
+        let output = bash.output().expect("there is a bash");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&["ver"]), ["verify"]);
+    assert_eq!(complete(&["verify", "--js"]), ["--json"]);
+    assert_eq!(complete(&["play", "--log-format", ""]), ["text", "json"]);
+    let all = complete(&[""]);
+    assert!(SUBCOMMANDS.iter().all(|subcommand| all.contains(&(*subcommand).to_owned())), "{all:?}");
+}
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_subcommands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = referee(["completions", shell]).done().stdout;
+        for subcommand in SUBCOMMANDS {
+            assert!(script.contains(subcommand), "{shell}: {subcommand}");
+        }
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_subcommand_and_groff_formats_it_without_a_warning() {
+    let folder = Folder::new();
+    referee(["man", &folder.text("share/man1")]).done();
+    let mut pages: Vec<String> = SUBCOMMANDS.map(|subcommand| format!("referee-{subcommand}.1")).into();
+    pages.push("referee.1".to_owned());
+    pages.sort();
+    assert_eq!(common::files(&folder.path("share/man1")), pages);
+    for page in &pages {
+        let path = folder.path("share/man1").join(page);
+        let output = Command::new("groff").args(["-man", "-Tascii", "-P-c", "-ww"]).arg(&path).output();
+        let output = output.expect("there is a groff");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{page}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(concat!("referee ", env!("CARGO_PKG_VERSION"))), "{page}: {text}");
+    }
+    assert_eq!(referee(["man"]).done().stdout, folder.read("share/man1/referee.1"));
+    let play = folder.read("share/man1/referee-play.1");
+    let examples = play.split_once(".SH EXAMPLES\n.nf\n").expect("examples, line by line").1;
+    assert!(examples.starts_with("  referee play checkers "), "{examples}");
+}
+
+#[test]
+fn manual_pages_that_cannot_be_written_are_exit_code_5() {
+    let folder = Folder::new();
+    let file = folder.write("file", "");
+    referee(["man", &file]).with_code(5).says(&[&file]);
 }
 
 #[test]
@@ -146,6 +207,7 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
             vec!["'from_me' for '[SPEAKER]'", "[possible values: from_referee, from_bot]"],
         ),
         (vec!["perft"], vec!["required arguments were not provided", "<GAME>"]),
+        (vec!["completions", "csh"], vec!["'csh' for '<SHELL>'", "[possible values: bash, elvish, fish"]),
         (vec!["perft", "go"], vec!["there is no game `go`: there is checkers"]),
         (vec!["perft", "checkers", "--depth", "0"], vec!["0 is not in 1..=100"]),
         (
@@ -290,6 +352,8 @@ fn output_that_nobody_reads_is_no_error() {
         vec!["schema"],
         vec!["perft", "checkers"],
         vec!["perft", "checkers", "--divide"],
+        vec!["completions", "bash"],
+        vec!["man"],
     ] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -307,7 +371,14 @@ fn output_that_nobody_reads_is_no_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_exit_code_5() {
-    for args in [vec!["games"], vec!["rules", "checkers"], vec!["schema"], vec!["perft", "checkers"]] {
+    for args in [
+        vec!["games"],
+        vec!["rules", "checkers"],
+        vec!["schema"],
+        vec!["perft", "checkers"],
+        vec!["completions", "bash"],
+        vec!["man"],
+    ] {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");
         let output =
             Command::new(env!("CARGO_BIN_EXE_referee")).args(&args).stdout(full).output().expect("it runs");

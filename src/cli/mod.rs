@@ -1,9 +1,11 @@
 //! The subcommands, one file each.
 
+mod completions;
 mod exit;
 mod export;
 mod files;
 mod games;
+mod man;
 mod options;
 mod perft;
 mod play;
@@ -52,6 +54,8 @@ enum Command {
     Rules(rules::Args),
     Schema(schema::Args),
     Perft(perft::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Cli {
@@ -71,6 +75,8 @@ impl Cli {
             Command::Rules(args) => rules::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Perft(args) => perft::run(&args),
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
         }
     }
 

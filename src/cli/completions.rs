@@ -1,0 +1,28 @@
+//! `referee completions`: what a shell needs to complete command lines.
+
+use std::io::{self, Write};
+
+use clap::{Args as ClapArgs, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use crate::cli::{Cli, Exit, Failure};
+
+/// Print a script with which a shell completes subcommands, options and their values
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee completions bash > ~/.local/share/bash-completion/completions/referee
+  referee completions fish > ~/.config/fish/completions/referee.fish
+  referee completions zsh > ~/.zfunc/_referee")]
+pub(super) struct Args {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    // What writes the script does not survive an output that fails.
+    let mut script = Vec::new();
+    generate(args.shell, &mut Cli::command(), "referee", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(Exit::Done)
+}

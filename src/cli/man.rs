@@ -1,0 +1,56 @@
+//! `referee man`: manual pages.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::builder::Resettable;
+use clap::{Args as ClapArgs, Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::cli::{Cli, Exit, Failure};
+
+/// Write the manual pages: referee.1, and one for each subcommand, such as referee-play.1
+///
+/// Without a folder: print referee.1.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee man | man -l -
+  referee man ~/.local/share/man/man1")]
+pub(super) struct Args {
+    /// The folder; it is made if it is not there
+    dir: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let Some(dir) = &args.dir else {
+        io::stdout().lock().write_all(&page(&command)?.1)?;
+        return Ok(Exit::Done);
+    };
+    let write = |command| {
+        let (name, page) = page(command)?;
+        fs::write(dir.join(name), page)
+    };
+    fs::create_dir_all(dir)
+        .and_then(|()| std::iter::once(&command).chain(command.get_subcommands()).try_for_each(write))
+        .map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
+    Ok(Exit::Done)
+}
+
+/// The name of a page and the page. What follows the help stands in it line by line, so that an example can be copied.
+fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
+    let extra = command.get_after_help().map(ToString::to_string);
+    let man = Man::new(command.clone().after_help(Resettable::Reset))
+        .source(concat!("referee ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    if let Some((heading, lines)) = extra.as_deref().and_then(|extra| extra.split_once(":\n")) {
+        let mut roff = Roff::new();
+        roff.control("SH", [heading.to_uppercase().as_str()]).control("nf", []);
+        roff.text([roman(lines)]).control("fi", []).to_writer(&mut page)?;
+    }
+    Ok((man.get_filename(), page))
+}
