@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::core::game::{Fact, Game, Meta, Misconfigured, Turn};
 use crate::core::json::write_value;
 use crate::core::notation::Notation;
+use crate::core::openings::OpeningFile;
 use crate::core::perft::{self, NotCountable};
 use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
@@ -19,6 +20,9 @@ pub trait Rules: Sync {
 
     /// The format that the world has for collections of it, if it has one.
     fn notation(&self) -> Option<&'static dyn Notation>;
+
+    /// The formats that files of openings may have; none if its matches begin with the first turn.
+    fn opening_files(&self) -> &'static [OpeningFile];
 
     /// The default options, complete.
     fn default_options(&self) -> Box<RawValue>;
@@ -91,6 +95,10 @@ impl<G: Game> Rules for Of<G> {
 
     fn notation(&self) -> Option<&'static dyn Notation> {
         G::NOTATION
+    }
+
+    fn opening_files(&self) -> &'static [OpeningFile] {
+        if G::META.openings { G::OPENING_FILES } else { &[] }
     }
 
     fn default_options(&self) -> Box<RawValue> {

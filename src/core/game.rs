@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::core::chance::Uniform;
 use crate::core::notation::Notation;
+use crate::core::openings::{LINES, OpeningFile};
 use crate::core::outcome::Outcome;
 use crate::core::seat::{Seat, SeatSet, Seating, Viewer};
 
@@ -119,6 +120,8 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const META: Meta;
     /// The format that the world has for collections of it, if it has one.
     const NOTATION: Option<&'static dyn Notation> = None;
+    /// The formats that files of openings may have, if matches of it may begin with one.
+    const OPENING_FILES: &'static [OpeningFile] = &[LINES];
     /// What a set-up may choose. Reading it refuses unknown keys.
     type Options: Clone + Debug + Default + Serialize + DeserializeOwned + Send;
     /// A move, small; `Display` and `FromStr` are the grammar of the game's page.

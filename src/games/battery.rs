@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::core::chance::{MatchKey, Stream};
 use crate::core::erased::{Of, Refused, Rules, Table};
+use crate::core::openings::LINES;
 use crate::core::{Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 macro_rules! battery {
@@ -16,6 +17,7 @@ macro_rules! battery {
         $crate::games::battery::battery! { $game:
             the_options_are_those_of_the_documentation,
             openings_are_where_nothing_is_hidden_or_drawn,
+            openings_can_be_written_a_line_each,
             random_playouts_end,
             legal_moves_parse_back_to_themselves_and_can_be_played,
             legal_lists_are_sorted_and_unique,
@@ -110,6 +112,19 @@ fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
 pub(crate) fn openings_are_where_nothing_is_hidden_or_drawn<G: Game>() {
     let meta = &G::META;
     assert!(!meta.openings || !(meta.hidden || meta.chance || meta.simultaneous), "{}", meta.id);
+}
+
+pub(crate) fn openings_can_be_written_a_line_each<G: Game>() {
+    if !G::META.openings {
+        return;
+    }
+    sample::<G>(is_decision, |_, position| {
+        for seat in deciders(position.turn()).iter() {
+            let moves: Vec<String> = texts(position, seat).into_iter().collect();
+            let read = (LINES.read)(moves.join(", ").as_bytes());
+            assert_eq!(read[0].as_ref().map(|opening| &opening.moves), Ok(&moves));
+        }
+    });
 }
 
 /// All positions of a random playout.

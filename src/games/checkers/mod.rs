@@ -3,6 +3,7 @@
 mod board;
 mod fen;
 mod moves;
+mod openings;
 mod pdn;
 #[cfg(test)]
 mod tests;
@@ -18,8 +19,8 @@ pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, Notation, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn,
-    Uniform, Viewer,
+    Game, Known, Meta, Misconfigured, NoFact, Notation, OpeningFile, OptionMeta, Outcome, Seat, SeatSet,
+    Seating, Turn, Uniform, Viewer,
 };
 
 /// What a set-up may choose.
@@ -94,6 +95,7 @@ impl Game for Checkers {
         rules: include_str!("rules.md"),
     };
     const NOTATION: Option<&'static dyn Notation> = Some(&pdn::Pdn);
+    const OPENING_FILES: &'static [OpeningFile] = openings::FILES;
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;

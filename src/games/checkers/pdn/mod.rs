@@ -10,6 +10,7 @@ mod write;
 use std::fmt;
 
 use self::read::Games;
+pub(super) use self::read::openings;
 use super::board::Colour;
 use crate::core::{Checked, Notation, Sheet};
 

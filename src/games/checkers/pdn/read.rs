@@ -2,9 +2,10 @@
 
 use super::super::board::Board;
 use super::super::moves::Move;
+use super::super::openings::start;
 use super::scan::{Piece, Scanner, Written, excerpt};
 use super::{ENGLISH, Score};
-use crate::core::{Checked, Flaw, Verdict};
+use crate::core::{Checked, Flaw, GivenOpening, Verdict};
 
 /// The legal moves that an error names at most.
 const NAMED: usize = 8;
@@ -14,7 +15,10 @@ pub(super) struct Games<'a> {
     scanner: Scanner<'a>,
     /// Of the game that is being checked, counted from 1.
     number: usize,
-    plies: usize,
+    /// The line that it begins in.
+    line: usize,
+    start: Board,
+    moves: Vec<Move>,
     legal: Vec<Move>,
 }
 
@@ -36,11 +40,18 @@ struct Placed<T> {
 
 impl<'a> Games<'a> {
     pub(super) fn new(text: &'a [u8]) -> Games<'a> {
-        Games { scanner: Scanner::new(text), number: 0, plies: 0, legal: Vec::new() }
+        Games {
+            scanner: Scanner::new(text),
+            number: 0,
+            line: 0,
+            start: Board::default(),
+            moves: Vec::new(),
+            legal: Vec::new(),
+        }
     }
 
     fn flaw(&self, line: usize, what: String) -> Flaw {
-        Flaw { game: self.number, ply: self.plies, line, what }
+        Flaw { game: self.number, ply: self.moves.len(), line, what }
     }
 
     fn wrong(&self, line: usize, what: String) -> Verdict {
@@ -65,7 +76,8 @@ impl<'a> Games<'a> {
     /// Reads tags and moves, up to and with the result. Returns that and the last position.
     fn read(&mut self) -> Result<(Tags, Option<Placed<Score>>, Board), Verdict> {
         let tags = self.tags()?;
-        let mut board = self.begin(&tags)?;
+        self.start = self.begin(&tags)?;
+        let mut board = self.start;
         let end = self.moves(&mut board)?;
         Ok((tags, end, board))
     }
@@ -127,11 +139,11 @@ impl<'a> Games<'a> {
                     self.legal.clear();
                     board.legal_moves(&mut self.legal);
                     let mv = find(&written, board, &self.legal).map_err(|what| {
-                        let ply = self.plies + 1;
+                        let ply = self.moves.len() + 1;
                         Verdict::Wrong(Flaw { ply, ..self.flaw(written.line, what) })
                     })?;
                     board.play(mv);
-                    self.plies += 1;
+                    self.moves.push(mv);
                 }
                 Piece::Result(value) => return Ok(Some(Placed { value, line: self.scanner.line })),
                 Piece::Bad { what, line } => return Err(self.wrong(line, what)),
@@ -162,7 +174,7 @@ impl<'a> Games<'a> {
     /// Compares the results with each other, and with the position where that ends the game. A star says nothing and
     /// agrees with everything: it also merely separates games.
     fn judge(&self, board: &Board, tags: Tags, end: Option<Placed<Score>>) -> Result<(), Verdict> {
-        if !tags.any && self.plies == 0 {
+        if !tags.any && self.moves.is_empty() {
             let what = "a result without a game: neither tags nor moves stand before it".to_owned();
             return Err(self.wrong(self.scanner.line, what));
         }
@@ -211,12 +223,28 @@ impl Iterator for Games<'_> {
         if matches!(self.scanner.next(), Piece::End) {
             return None;
         }
+        self.line = self.scanner.line;
         self.scanner = before;
         self.number += 1;
-        self.plies = 0;
+        self.moves.clear();
         let verdict = self.game().err().unwrap_or(Verdict::Sound);
-        Some(Checked { plies: self.plies, verdict })
+        Some(Checked { plies: self.moves.len(), verdict })
     }
+}
+
+/// Reads a collection as openings: each game is one, whatever came of it.
+pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Result<GivenOpening, Flaw>> {
+    let mut games = Games::new(collection);
+    std::iter::from_fn(move || match games.next()?.verdict {
+        Verdict::Sound => Some(Ok(GivenOpening {
+            game: games.number,
+            line: games.line,
+            options: start(&games.start),
+            moves: games.moves.iter().map(ToString::to_string).collect(),
+        })),
+        // A game that is passed over in silence would be missed in every set.
+        Verdict::Skipped(flaw) | Verdict::Wrong(flaw) => Some(Err(flaw)),
+    })
 }
 
 /// Finds the legal move that is meant.

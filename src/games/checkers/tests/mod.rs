@@ -1,6 +1,7 @@
 //! The rules.
 
 mod formats;
+mod openings;
 mod pdn;
 
 use std::collections::BTreeSet;

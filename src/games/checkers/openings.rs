@@ -1,0 +1,30 @@
+//! Files of openings: collections in PDN, and positions.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::board::Board;
+use super::pdn;
+use crate::core::openings::lines;
+use crate::core::{Flaw, GivenOpening, OpeningFile};
+
+/// Both give the start position themselves.
+pub(super) const FILES: &[OpeningFile] = &[
+    OpeningFile { ending: "pdn", read: |file| pdn::openings(file).collect() },
+    OpeningFile { ending: "fen", read: positions },
+];
+
+/// The option that starts from a position.
+pub(super) fn start(board: &Board) -> Map<String, Value> {
+    Map::from_iter([("fen".to_owned(), Value::String(board.to_string()))])
+}
+
+/// Reads a position a line.
+fn positions(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
+    let read = |(line, fen): (usize, Cow<'_, str>)| match fen.parse::<Board>() {
+        Ok(board) => Ok(GivenOpening { game: 0, line, options: start(&board), moves: Vec::new() }),
+        Err(error) => Err(Flaw { game: 0, ply: 0, line, what: format!("{error}") }),
+    };
+    lines(file).map(read).collect()
+}
