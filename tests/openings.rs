@@ -1,4 +1,4 @@
-//! `referee play` with random openings, played once or from both sides.
+//! `referee play` with openings, random or from a file, played once or from both sides.
 
 mod common;
 
@@ -255,6 +255,153 @@ play(end=lambda _: sys.exit(0))",
     assert!(!reveal(&folder.record("records/m1.jsonl")).is_null());
 }
 
+/// Three openings, of 4, 2 and 0 moves.
+const BOOK: &str = "[Event \"Old Faithful\"]\n[Result \"*\"]\n1. 11-15 23-19 2. 8-11 22-17 *\n\n\
+                    [Event \"Edinburgh\"]\n1. 9-13 22-18 *\n\n\
+                    [Event \"?\"]\n[FEN \"W:W31,32:B1,2\"]\n*\n";
+
+/// What each match of a run began with: the position, then the moves.
+fn begun(folder: &Folder, records: &str, matches: usize) -> Vec<Vec<String>> {
+    let begun = |n| {
+        let record = folder.record(&format!("{records}/m{n}.jsonl"));
+        let moves = opening(&record);
+        let in_header = record[0]["opening"].as_array().cloned().unwrap_or_default();
+        assert_eq!(moves, in_header, "what the first line says is what was played");
+        assert!(record[0].get("opening_plies").is_none());
+        let start = record[0]["options"]["fen"].clone();
+        std::iter::once(start).chain(moves).map(|text| text.as_str().expect("text").to_owned()).collect()
+    };
+    (1..=matches).map(begun).collect()
+}
+
+#[test]
+fn the_openings_of_a_file_are_played_one_after_the_other_and_then_again() {
+    let folder = Folder::new();
+    let (a, b) = (folder.bot("a", TELLS_ALL), folder.bot("b", TELLS_ALL));
+    let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
+    let args = ["play", "checkers", &a, &b, "-n", "4", "--set", "turn_limit=20", "--openings", &book];
+    referee(args.into_iter().chain(["--json", "--record", &records])).done();
+    referee(["verify", &records]).done();
+    let begun = begun(&folder, "records", 4);
+    let start = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12";
+    assert_eq!(begun[0], [start, "11-15", "23-19", "8-11", "22-17"]);
+    assert_eq!(begun[1], [start, "9-13", "22-18"]);
+    assert_eq!(begun[2], ["W:W31,32:B1,2"]);
+    assert_eq!(begun[3], begun[0]);
+
+    let told = told(&folder, "b", "m1");
+    let events: Vec<&Value> = told[1..5].iter().map(|message| &message["event"]).collect();
+    assert!(events.iter().all(|event| event["opening"] == true), "{events:?}");
+    assert_eq!((&told[6]["type"], &told[6]["turns_left"]), (&json!("turn"), &json!(15)));
+}
+
+#[test]
+fn each_opening_of_a_file_is_played_from_both_sides_in_a_set() {
+    let folder = Folder::new();
+    let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
+    let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
+    let args = ["play", "checkers", &a, &b, "-n", "6", "--mirror", "--openings", &book, "--json"];
+    referee(args.into_iter().chain(["--record", &records])).done();
+    referee(["verify", &records]).done();
+    let begun = begun(&folder, "records", 6);
+    assert_eq!((&begun[0], &begun[2], &begun[4]), (&begun[1], &begun[3], &begun[5]));
+    let lengths: Vec<usize> = begun.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [5, 5, 3, 3, 1, 1]);
+    let first = |n| folder.record(&format!("records/m{n}.jsonl"))[0]["seats"][0]["name"].clone();
+    assert_eq!([1, 2, 3, 4, 5, 6].map(first), ["a", "b", "a", "b", "a", "b"]);
+}
+
+#[test]
+fn the_random_order_of_a_file_is_that_of_the_specification() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let positions: String = (1..=10).map(|n| format!("B:W31,32:B{n}\n")).collect();
+    let (book, records) = (folder.write("positions.fen", positions), folder.text("records"));
+    let args = ["play", "checkers", &bot, &bot, "-n", "11", "--openings", &book, "--order", "random"];
+    referee(args.into_iter().chain(["--seed", SEED, "--json", "--record", &records])).done();
+    let begun = begun(&folder, "records", 11).into_iter().flatten();
+    let order: Vec<String> = begun.map(|fen| fen.trim_start_matches("B:W31,32:B").to_owned()).collect();
+    assert_eq!(order, ["4", "10", "8", "5", "1", "2", "3", "6", "7", "9", "4"]);
+}
+
+#[test]
+fn openings_of_jeex_are_a_line_each() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", "play(turn=lambda t: move(t, t['legal'][-1]))");
+    let book = "# two\nplace b3 E, place b2 NW, place a3 SE, place c1 N\n\nplace b3 E,place b2 NW\n";
+    let (book, records) = (folder.write("book.txt", book), folder.text("records"));
+    let args = ["play", "jeex", &bot, &bot, "-n", "2", "--set", "turn_limit=10", "--openings", &book];
+    referee(args.into_iter().chain(["--record", &records])).done();
+    referee(["verify", &records]).done();
+    let openings = [1, 2].map(|n| opening(&folder.record(&format!("records/m{n}.jsonl"))));
+    assert_eq!(openings[0], ["place b3 E", "place b2 NW", "place a3 SE", "place c1 N"]);
+    assert_eq!(openings[1], ["place b3 E", "place b2 NW"]);
+}
+
+#[test]
+fn a_given_opening_is_shown_exported_and_found_when_it_was_tampered_with() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
+    referee(["play", "checkers", &bot, &bot, "--openings", &book, "--record", &records]).done();
+    let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
+    assert_eq!(shown.matches(" (opening)\n").count(), 4, "{shown}");
+    let exported = referee(["export", &records, "--pdn"]).done().stdout;
+    assert!(exported.contains("\n1. 11-15 23-19 2. 8-11 22-17 "), "{exported}");
+    let forged = folder.read("records/m1.jsonl").replacen("22-17\"]", "22-18\"]", 1);
+    let forged = folder.write("forged.jsonl", forged);
+    let ended = referee(["verify", &forged]).with_code(1);
+    assert!(ended.stdout.contains("but the rules give `{\"type\":\"event\""), "{}", ended.stdout);
+}
+
+#[test]
+fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
+    let folder = Folder::new();
+    let bot = "open(sys.argv[1], 'w').write('started')\nplay()";
+    let bot = format!("{} '{}'", folder.bot("bot", bot), folder.text("started"));
+    let refused = |game: &str, name: &str, text: &str, set: &str, what: &[&str]| {
+        let file = folder.write(name, text);
+        let args = ["play", game, &bot, &bot, "--set", set, "--openings", &file];
+        referee(args).with_code(2).says(what);
+    };
+    let book = "[Event \"a\"]\n1. 11-15 23-22 *\n[Event \"b\"]\n1. 11-15 *\n\
+                [Event \"c\"]\n[FEN \"B:W18:B14\"]\n1. 14x23 1-0\n";
+    refused(
+        "checkers",
+        "book.pdn",
+        book,
+        "turn_limit=9",
+        &[
+            "book.pdn: game 1, ply 2, line 2: `23-22` is not legal for White",
+            "book.pdn: game 3, ply 1, line 5: the match would be over before its first turn",
+        ],
+    );
+    refused(
+        "checkers",
+        "book.pdn",
+        BOOK,
+        "turn_limit=2",
+        &["game 1, ply 2, line 1: the match would be over"],
+    );
+    refused("checkers", "book.pdn", BOOK, "fen=B:W18:B12", &["choose `fen` themselves: leave --set fen out"]);
+    refused("checkers", "empty.pdn", "", "turn_limit=9", &["empty.pdn: line 1: there is no opening"]);
+    refused("checkers", "x.fen", "B:W18:B1\nB:W:B\n", "turn_limit=9", &["x.fen: line 2: Black is to move"]);
+    refused("checkers", "x.txt", "11-15", "turn_limit=9", &["openings of checkers ends with .pdn or .fen"]);
+    refused(
+        "jeex",
+        "x.txt",
+        "place b3 E, place b3 E\nclaim",
+        "turn_limit=9",
+        &[
+            "x.txt: ply 2, line 1: `place b3 E` is not legal for seat 1",
+            "x.txt: ply 1, line 2: `claim` is not legal for seat 0",
+        ],
+    );
+    refused("jeex", "many.txt", &"claim\n".repeat(30), "turn_limit=9", &["line 20: ", "\nand 10 more"]);
+    refused("saxum", "x.txt", "1", "rows_to_win=7", &["saxum has no openings"]);
+    assert!(!folder.path("started").exists(), "no bot was started");
+}
+
 #[test]
 fn openings_and_sets_that_cannot_be_are_refused() {
     let folder = Folder::new();
@@ -271,6 +418,12 @@ fn openings_and_sets_that_cannot_be_are_refused() {
         &["jeex", "--opening-plies", "8", "--set", "turn_limit=8"],
         &["--opening-plies 8", "no opening of length 8", "shorter"],
     );
+    refused(&["checkers", "--opening-plies", "8", "--openings", "x.pdn"], &["cannot be used with"]);
+    refused(
+        &["checkers", "--order", "random"],
+        &["required arguments were not provided", "--openings <FILE>"],
+    );
+    refused(&["checkers", "--openings", "/missing.pdn"], &["/missing.pdn: No such file"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod export;
 mod files;
 mod games;
 mod man;
+mod openings;
 mod options;
 mod perft;
 mod play;
@@ -45,7 +46,7 @@ enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Play(play::Args),
+    Play(Box<play::Args>),
     Stdio(stdio::Args),
     Verify(verify::Args),
     Show(show::Args),
@@ -66,7 +67,7 @@ impl Cli {
     pub fn run(self) -> Result<Exit, Failure> {
         self.start_logging();
         match self.command {
-            Command::Play(args) => play::run(args),
+            Command::Play(args) => play::run(*args),
             Command::Stdio(args) => stdio::run(args),
             Command::Verify(args) => verify::run(&args),
             Command::Show(args) => show::run(&args),

@@ -32,13 +32,18 @@ pub(super) struct GameOptions {
 impl GameOptions {
     /// As a JSON object.
     pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
+        serde_json::value::to_raw_value(&self.to_map()?).map_err(Failure::usage)
+    }
+
+    /// By their names.
+    pub(super) fn to_map(&self) -> Result<Map<String, Value>, Failure> {
         let mut options = Map::new();
         for (key, value) in &self.set {
             if options.insert(key.clone(), value.clone()).is_some() {
                 return Err(Failure::usage(format!("--set {key} is given twice")));
             }
         }
-        serde_json::value::to_raw_value(&options).map_err(Failure::usage)
+        Ok(options)
     }
 }
 

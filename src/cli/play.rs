@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, ListenOptions, MatchOptions, game};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
-use crate::referee::{Match, opening};
+use crate::referee::Match;
 use crate::report::{Scoresheet, result_line, sets_line, summary_table};
 use crate::server::{MatchReport, Mirror, Play, Played, SetReport, Source, Step, Watch, seating_for};
 
@@ -25,6 +26,7 @@ use crate::server::{MatchReport, Mirror, Play, Played, SetReport, Source, Step, 
   referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
   referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
   referee play jeex ./old ./new -n 100 --opening-plies 6 --mirror
+  referee play checkers ./old ./new -n 200 --mirror --openings book.pdn --order random
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
@@ -41,9 +43,8 @@ pub(super) struct Args {
     /// for each bot]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
-    /// Begin each match with so many random moves, which follow from its seed; in games that have openings
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
-    opening_plies: u32,
+    #[command(flatten)]
+    openings: OpeningOptions,
     /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: with the bots in every
     /// order. In games with chance or secrets the bots are started anew for each match
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rotations")]
@@ -87,10 +88,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
         None => Failure::usage(format!("{} bots: {what}", args.bots.len())),
     })?;
-    let options = args.options.to_json()?;
-    let table = rules.open(&options, seating).map_err(Failure::usage)?;
-    opening::check(&*table, args.opening_plies)
-        .map_err(|what| Failure::usage(format!("--opening-plies {}: {what}", args.opening_plies)))?;
+    let run = args.terms.run()?;
+    let openings = args.openings.openings(rules, seating, &args.options, &run.seed)?;
     let mirror = args.mirror.map(|mirror| match mirror {
         MirrorOption::Rotations => Mirror::Rotations,
         MirrorOption::All => Mirror::All,
@@ -99,13 +98,12 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
     let mut play = Play {
-        run: args.terms.run()?,
+        run,
         rules,
-        options,
         seating,
         bots: args.bots,
         matches,
-        opening_plies: args.opening_plies,
+        openings,
         mirror,
         trust_bots: args.trust_bots,
         records: None,

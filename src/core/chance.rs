@@ -36,6 +36,11 @@ impl Seed {
         hmac(&self.0, &[b"referee/1/salt\n", match_id.as_bytes()])
     }
 
+    /// In a run: what the order of openings is drawn from.
+    pub fn opening_order(&self) -> Stream {
+        MatchKey(hmac(&self.0, &[b"referee/1/openings\n"])).stream()
+    }
+
     /// What is shown before a match of this seed: it binds the referee and tells nothing.
     pub fn commitment(&self, salt: &[u8; 32]) -> [u8; 32] {
         Sha256::new().chain_update(salt).chain_update(self.0).finalize().into()
@@ -213,6 +218,14 @@ mod tests {
             hex::encode(&of_deal.commitment(&salt)),
             "34f6c8da9620584c4fe415e490f518f0b6fd3e796223f766ce959bfeb80dd99a"
         );
+    }
+
+    #[test]
+    fn openings_have_the_published_order() {
+        // As Python's hmac computes it.
+        let mut order: Vec<u32> = (1..=10).collect();
+        seed().opening_order().shuffle(&mut order);
+        assert_eq!(order, [4, 10, 8, 5, 1, 2, 3, 6, 7, 9]);
     }
 
     #[test]

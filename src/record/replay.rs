@@ -107,7 +107,7 @@ impl<'a> Replay<'a> {
         if table.options().get() != header.options.get() {
             return Err(setup(format!("the options are not complete: {}", table.options())));
         }
-        opening::check(&*table, header.opening_plies).map_err(|error| setup(error.to_string()))?;
+        opening::check(&*table, &header.opening).map_err(|error| setup(error.to_string()))?;
         let seats = header.seats.len();
         let setup = Setup {
             header,

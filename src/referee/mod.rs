@@ -18,6 +18,7 @@ mod telling;
 pub use ending::Ending;
 pub use event::{Event, Stamp};
 pub use match_::{Match, NOT_READY};
+pub use opening::Opening;
 pub use player::Faults;
 pub use setup::{Header, Leg, SeatHeader, Setup, Wants};
 

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::core::chance::Seed;
 use crate::core::seat::{Seating, Viewer};
+use crate::referee::opening::Opening;
 
 /// The set-up of a match as its record begins with it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,14 +40,9 @@ pub struct Header {
     pub nonce: bool,
     /// Whether no `ready` is asked.
     pub auto_ready: bool,
-    /// How many random moves the match begins with.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub opening_plies: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(plies: &u32) -> bool {
-    *plies == 0
+    /// What the match begins with; no field where that is nothing.
+    #[serde(flatten)]
+    pub opening: Opening,
 }
 
 /// A seat in the set-up.

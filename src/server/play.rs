@@ -3,9 +3,6 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-
-use serde_json::value::RawValue;
 
 use crate::core::erased::Rules;
 use crate::core::game::Meta;
@@ -15,6 +12,7 @@ use crate::referee::{Faults, Leg};
 use crate::server::entrant::{Entrant, Source};
 use crate::server::house::{Happening, House, Stopped};
 use crate::server::lobby::Listen;
+use crate::server::openings::Openings;
 use crate::server::results::{BotSummary, MatchReport, SetReport, Sets, Summary};
 use crate::server::run::Run;
 use crate::server::schedule::{Fixture, Next, Schedule};
@@ -27,8 +25,6 @@ pub struct Play {
     pub run: Run,
     /// The game.
     pub rules: &'static dyn Rules,
-    /// Its options.
-    pub options: Box<RawValue>,
     /// How the seats play together.
     pub seating: Seating,
     /// The bots, one for each seat or one for each side, as [`seating_for`] allows. The first begins in seat 0, and they
@@ -36,8 +32,8 @@ pub struct Play {
     pub bots: Vec<Source>,
     /// How many matches.
     pub matches: u32,
-    /// How many random moves each match begins with.
-    pub opening_plies: u32,
+    /// What its matches begin with.
+    pub openings: Openings,
     /// How often each deal is played, and with the bots where.
     pub mirror: Option<Mirror>,
     /// Whether bots remember nothing of earlier matches, so that those of a deal with chance or secrets need no new
@@ -152,8 +148,7 @@ struct InOrder {
     running: HashMap<String, (u32, u32)>,
     seats: usize,
     bots: usize,
-    options: Arc<RawValue>,
-    opening_plies: u32,
+    openings: Openings,
     is_fresh: bool,
 }
 
@@ -171,6 +166,8 @@ impl Schedule for InOrder {
             Some(mirror) => mirror.order(self.bots, index as usize),
             None => Mirror::Rotations.order(self.bots, number as usize - 1),
         };
+        // Without sets, each match is one.
+        let (options, opening) = self.openings.of(set);
         Next::Match(Fixture {
             id,
             deal: self.mirror.map(|_| format!("s{set}")),
@@ -179,8 +176,8 @@ impl Schedule for InOrder {
                 Some(_) if index + 1 == self.size => Leg::Last,
                 Some(_) => Leg::Earlier,
             },
-            options: self.options.clone(),
-            opening_plies: self.opening_plies,
+            options,
+            opening,
             // The seats of a side are as far apart as there are sides.
             entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
             is_fresh: self.is_fresh,
@@ -243,8 +240,7 @@ impl Play {
             running: HashMap::new(),
             seats: self.seating.seats(),
             bots: entrants.len(),
-            options: self.options.into(),
-            opening_plies: self.opening_plies,
+            openings: self.openings,
             is_fresh,
         };
         let house = House {

@@ -10,7 +10,7 @@ use crate::core::erased::{Rules, Table};
 use crate::core::game::Misconfigured;
 use crate::core::hex;
 use crate::core::seat::{Seating, Viewer};
-use crate::referee::{Header, Leg, SeatHeader, Setup, Wants, opening};
+use crate::referee::{Header, Leg, Opening, SeatHeader, Setup, Wants, opening};
 
 /// What every match of a run is played on.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +89,8 @@ pub struct Plan<'a> {
     pub seating: Seating,
     /// The seats in order.
     pub seats: Vec<PlannedSeat>,
-    /// How many random moves it begins with.
-    pub opening_plies: u32,
+    /// What it begins with.
+    pub opening: Opening,
     /// Which match of its deal it is.
     pub leg: Leg,
     /// The id of the `open` that asked for it.
@@ -121,7 +121,7 @@ impl Run {
     /// When the game cannot start like this.
     pub fn set_up(&self, terms: &Terms, plan: Plan<'_>) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
         let table = plan.rules.open(plan.options, plan.seating)?;
-        opening::check(&*table, plan.opening_plies)?;
+        opening::check(&*table, &plan.opening)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
         let salt = self.seed.salt(&plan.id);
@@ -147,7 +147,7 @@ impl Run {
             // A nonce would give the later matches of a set another opening.
             nonce: !plan.auto_ready && plan.leg == Leg::Only,
             auto_ready: plan.auto_ready,
-            opening_plies: plan.opening_plies,
+            opening: plan.opening,
         };
         let seating = plan.seating;
         Ok((

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use crate::referee::Leg;
+use crate::referee::{Leg, Opening};
 use crate::server::results::MatchReport;
 use crate::server::worker::Order;
 
@@ -20,8 +20,8 @@ pub struct Fixture {
     pub leg: Leg,
     /// The options of the game.
     pub options: Arc<RawValue>,
-    /// How many random moves it begins with.
-    pub opening_plies: u32,
+    /// What it begins with.
+    pub opening: Arc<Opening>,
     /// The entrants by seat. One that stands in several seats gets a process or connection for each.
     pub entrants: Vec<usize>,
     /// Whether its bots are started for it and end with it.

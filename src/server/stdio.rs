@@ -14,7 +14,7 @@ use crate::core::erased::Rules;
 use crate::core::hex;
 use crate::core::seat::Seating;
 use crate::games;
-use crate::referee::Leg;
+use crate::referee::{Leg, Opening};
 use crate::server::lane::{Finished, Lane, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
 use crate::server::session::{Role, SessionKey};
@@ -220,7 +220,7 @@ impl Server {
             options: open.options.as_deref().unwrap_or(&none),
             seating,
             seats: seats.collect(),
-            opening_plies: 0,
+            opening: Opening::None,
             leg: Leg::Only,
             open_id: open.id,
             auto_ready: open.auto_ready,

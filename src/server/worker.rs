@@ -541,7 +541,7 @@ impl Worker {
             id: fixture.id.clone(),
             deal: fixture.deal.clone(),
             seed: None,
-            opening_plies: fixture.opening_plies,
+            opening: (*fixture.opening).clone(),
             leg: fixture.leg,
             rules: common.rules,
             options: &fixture.options,

@@ -222,7 +222,7 @@ fn a_clock_that_was_changed_is_found_where_it_would_have_been_felt() {
 
 #[test]
 fn a_move_of_the_opening_that_was_changed_is_found() {
-    let record = opened();
+    let record = opened(Opening::Random(3));
     assert_eq!(verify(&record), []);
     let line = &lines(&record)[line_of(&record, "event", "opening") - 1];
     let line: Value = serde_json::from_str(line).unwrap();
@@ -235,7 +235,7 @@ fn a_move_of_the_opening_that_was_changed_is_found() {
 
 #[test]
 fn an_opening_of_another_length_is_found() {
-    let record = opened();
+    let record = opened(Opening::Random(3));
     // The first three moves are the same; then a fourth is missing.
     assert_found(
         &record,
@@ -246,4 +246,23 @@ fn an_opening_of_another_length_is_found() {
     );
     let (forged, _) = forged(&record, "record", "\"opening_plies\":3", "\"opening_plies\":101");
     assert_eq!(difference(&forged).what, "an opening of 101 plies is too long: it has at most 100");
+}
+
+#[test]
+fn a_given_opening_is_checked_move_by_move() {
+    let given = Opening::Given(["11-15", "23-18", "15-19"].map(str::to_owned).into());
+    let record = opened(given);
+    assert_eq!(verify(&record), []);
+    assert_found(&record, "event", "23-18", "23-19", 0);
+    let (forged, _) = forged(&record, "record", "\"23-18\"", "\"23-19\"");
+    assert_eq!(difference(&forged).what, "ply 3: `15-19` is not legal for seat 0");
+    let (forged, _) = super::forged(&record, "record", "\"15-19\"", "\"15-18\"");
+    assert!(difference(&forged).what.starts_with("ply 3: `15-18` is not legal"));
+    // What was given is not random, and the other way round.
+    let instead = "\"opening_plies\":3";
+    let (forged, _) =
+        super::forged(&record, "record", "\"opening\":[\"11-15\",\"23-18\",\"15-19\"]", instead);
+    assert!(difference(&forged).what.contains("but the rules give"), "{}", difference(&forged));
+    let (forged, _) = super::forged(&record, "record", "\"opening\":[", "\"opening_plies\":3,\"opening\":[");
+    assert!(difference(&forged).what.contains("exclude each other"), "{}", difference(&forged));
 }

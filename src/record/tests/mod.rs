@@ -12,7 +12,7 @@ use crate::core::clock::Tick;
 use crate::core::{Seat, Seating, hex};
 use crate::games;
 use crate::record::{Difference, Replay, Seal, add_bots, seal, verify};
-use crate::referee::{Event, Header, Leg, Match, SeatHeader, Setup, Stamp, Wants};
+use crate::referee::{Event, Header, Leg, Match, Opening, SeatHeader, Setup, Stamp, Wants};
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
 struct Scribe {
@@ -30,10 +30,10 @@ impl Scribe {
     }
 
     fn open(on_fault: &str) -> Scribe {
-        Scribe::open_with(on_fault, 0)
+        Scribe::open_with(on_fault, Opening::None)
     }
 
-    fn open_with(on_fault: &str, opening_plies: u32) -> Scribe {
+    fn open_with(on_fault: &str, opening: Opening) -> Scribe {
         let rules = games::find("checkers").unwrap();
         let seating = Seating::new(2, 2);
         let options = serde_json::value::to_raw_value(&json!({ "turn_limit": 6 })).unwrap();
@@ -55,7 +55,7 @@ impl Scribe {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: true,
             auto_ready: false,
-            opening_plies,
+            opening,
         };
         let wants = vec![Wants::default(); 2];
         let setup =
@@ -109,9 +109,9 @@ fn eventful() -> Vec<u8> {
     scribe.sealed()
 }
 
-/// Begins with random moves; ends by a resignation.
-fn opened() -> Vec<u8> {
-    let mut scribe = Scribe::open_with("forfeit", 3);
+/// Begins with an opening; ends by a resignation.
+fn opened(opening: Opening) -> Vec<u8> {
+    let mut scribe = Scribe::open_with("forfeit", opening);
     scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
     scribe.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
     scribe.tell(Event::Resign(Seat(1)));

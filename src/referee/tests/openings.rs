@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rig::{Plan, Rig, events, types};
 use crate::core::chance::{MatchKey, Seed};
 use crate::core::{Seat, Turn, Uniform, Viewer};
-use crate::referee::{Event, Leg, opening};
+use crate::referee::{Event, Leg, Opening, opening};
 
 /// Black takes White's last piece, whatever is drawn.
 const WON_AT_ONCE: &str = "B:W18:B14";
@@ -189,9 +189,10 @@ fn a_resignation_before_an_opening_that_cannot_be_ends_nothing_twice() {
 
 #[test]
 fn an_opening_that_cannot_be_is_refused_at_set_up() {
-    let refused =
-        |plan: Plan, plies| opening::check(&*plan.table(), plies).map_err(|error| error.to_string());
-    assert_eq!(refused(Plan::toy(2, 2, "o"), 0), Ok(()));
+    let refused = |plan: Plan, plies| {
+        opening::check(&*plan.table(), &Opening::Random(plies)).map_err(|error| error.to_string())
+    };
+    assert_eq!(opening::check(&*Plan::toy(2, 2, "o").table(), &Opening::None), Ok(()));
     let what = refused(Plan::toy(2, 2, "o"), 6).unwrap_err();
     assert_eq!(what, "toy has no openings: its matches begin with the first turn");
     assert_eq!(refused(Plan::checkers(), 100), Ok(()));
@@ -201,6 +202,57 @@ fn an_opening_that_cannot_be_is_refused_at_set_up() {
     let what = refused(Plan::checkers().set("turn_limit", 7), 7).unwrap_err();
     assert!(what.starts_with("checkers with these options: no opening of length 7 in 1000 tries"), "{what}");
     assert!(refused(Plan::checkers_at(WON_AT_ONCE), 1).is_err());
+}
+
+#[test]
+fn an_opening_that_is_given_is_played_before_the_first_turn_and_stands_in_the_record() {
+    let mut rig = Plan::checkers().given(&["11-15", "23-18", "15-19"]).play();
+    assert_eq!(recorded(&rig), ["11-15", "23-18", "15-19"]);
+    assert_eq!(rig.recorded("record")[0]["opening"], json!(["11-15", "23-18", "15-19"]));
+    assert!(rig.recorded("record")[0].get("opening_plies").is_none());
+    let heard = rig.heard(1);
+    assert_eq!(types(&heard), ["event", "event", "event", "turn"]);
+    assert!(events(&heard).iter().all(|event| event["opening"] == true), "{heard:?}");
+}
+
+#[test]
+fn an_opening_that_is_given_does_not_depend_on_nonces_and_moves_no_dice() {
+    let mut plan = Plan::checkers().on_fault("random").given(&["11-15", "23-18"]);
+    plan.nonce = false;
+    let mut rig = plan.play();
+    let legal = rig.last(0, "turn")["legal"].as_array().unwrap().clone();
+    rig.answer(0, "nonsense");
+    let index = key().fallback().uniform(legal.len() as u64) as usize;
+    assert_eq!(rig.recorded("fallback")[0]["move"], legal[index]);
+}
+
+#[test]
+fn a_given_opening_that_cannot_be_is_refused_with_its_ply() {
+    let refused = |plan: Plan, moves: &[&str]| {
+        let plan = plan.given(moves);
+        opening::check(&*plan.table(), &plan.opening).map_err(|error| error.to_string())
+    };
+    assert_eq!(refused(Plan::checkers(), &[]), Ok(()));
+    assert_eq!(refused(Plan::checkers(), &["11-15", "22-18", "15x22"]), Ok(()));
+    let what = refused(Plan::checkers(), &["11-15", "11-16"]).unwrap_err();
+    assert_eq!(what, "ply 2: `11-16` is not legal for seat 1");
+    let ambiguous = "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13";
+    let what = refused(Plan::checkers_at(ambiguous), &["2x27"]).unwrap_err();
+    assert_eq!(what, "ply 1: `2x27` may be 2x11x18x27, 2x11x20x27");
+    let what = refused(Plan::checkers_at(WON_AT_ONCE), &["14x23", "1-5"]).unwrap_err();
+    assert_eq!(what, "ply 1: the match would be over before its first turn");
+    let what = refused(Plan::checkers_at("B:W5,9:B1"), &[]);
+    assert_eq!(what, Ok(()), "Black can move");
+    let blocked = "B:W5,6,9,10:B1";
+    assert_eq!(
+        refused(Plan::checkers_at(blocked), &[]).unwrap_err(),
+        "the match would be over before its first turn"
+    );
+    let what = refused(Plan::toy(2, 2, "o"), &["x"]).unwrap_err();
+    assert_eq!(what, "toy has no openings: its matches begin with the first turn");
+    let long = ["1-5"; 101];
+    let what = refused(Plan::checkers(), &long).unwrap_err();
+    assert_eq!(what, "an opening of 101 plies is too long: it has at most 100");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::core::clock::Tick;
 use crate::core::erased::{Rules, Table};
 use crate::core::{Seat, Seating, Viewer, hex};
 use crate::games;
-use crate::referee::{Ending, Event, Header, Leg, Match, SeatHeader, Setup, Stamp, Wants};
+use crate::referee::{Ending, Event, Header, Leg, Match, Opening, SeatHeader, Setup, Stamp, Wants};
 
 pub(super) const MS: u64 = 1000;
 
@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub(super) margin_ms: u64,
     pub(super) nonce: bool,
     pub(super) auto_ready: bool,
-    pub(super) opening_plies: u32,
+    pub(super) opening: Opening,
     pub(super) leg: Leg,
     pub(super) wants: Vec<Wants>,
     pub(super) watched: Option<Viewer>,
@@ -42,7 +42,7 @@ impl Plan {
             margin_ms: 20,
             nonce: true,
             auto_ready: false,
-            opening_plies: 0,
+            opening: Opening::None,
             leg: Leg::Only,
             wants: vec![Wants::default(); seating.seats()],
             watched: None,
@@ -85,7 +85,13 @@ impl Plan {
     }
 
     pub(super) fn opening(mut self, plies: u32) -> Plan {
-        self.opening_plies = plies;
+        self.opening = Opening::Random(plies);
+        self
+    }
+
+    /// These moves first.
+    pub(super) fn given(mut self, moves: &[&str]) -> Plan {
+        self.opening = Opening::Given(moves.iter().map(ToString::to_string).collect());
         self
     }
 
@@ -119,7 +125,7 @@ impl Plan {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: self.nonce,
             auto_ready: self.auto_ready,
-            opening_plies: self.opening_plies,
+            opening: self.opening.clone(),
         };
         Setup {
             header,

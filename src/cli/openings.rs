@@ -1,0 +1,103 @@
+//! Options of what matches begin with.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::Failure;
+use crate::cli::files::{ends_with, read};
+use crate::cli::options::GameOptions;
+use crate::core::Seating;
+use crate::core::chance::Seed;
+use crate::core::erased::Rules;
+use crate::core::openings::OpeningFile;
+use crate::referee::opening::{self, Opening};
+use crate::server::Openings;
+
+/// Flaws of a file that are named at most.
+const NAMED: usize = 20;
+
+/// What matches begin with.
+#[derive(Debug, Args)]
+pub(super) struct OpeningOptions {
+    /// Begin each match with so many random moves, which follow from its seed; in games that have openings
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
+    opening_plies: u32,
+    /// Begin each match, with --mirror each set, with the next opening of this file; after the last comes the first.
+    /// `referee rules GAME` tells how such files look: .pdn and .fen for checkers, .txt for jeex
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// The order of the openings; the random one follows from the run seed
+    #[arg(long, value_enum, requires = "openings", default_value_t = Order::File)]
+    order: Order,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    File,
+    Random,
+}
+
+impl OpeningOptions {
+    /// What the matches of a run begin with, tried out.
+    pub(super) fn openings(
+        &self,
+        rules: &dyn Rules,
+        seating: Seating,
+        options: &GameOptions,
+        run: &Seed,
+    ) -> Result<Openings, Failure> {
+        let set = options.to_map()?;
+        let options = serde_json::value::to_raw_value(&set).map_err(Failure::usage)?;
+        let table = rules.open(&options, seating).map_err(Failure::usage)?;
+        let Some(path) = &self.openings else {
+            let opening = match self.opening_plies {
+                0 => Opening::None,
+                plies => Opening::Random(plies),
+            };
+            opening::check(&*table, &opening)
+                .map_err(|what| Failure::usage(format!("--opening-plies {}: {what}", self.opening_plies)))?;
+            return Ok(Openings::same(options, opening));
+        };
+        let refuse = |what| Err(Failure::usage(format!("--openings {}: {what}", path.display())));
+        let format = match format(rules, path) {
+            Ok(format) => format,
+            Err(what) => return refuse(what),
+        };
+        let given = (format.read)(&read(path)?);
+        let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
+        if let Some(option) = starts.find(|&option| set.contains_key(option)) {
+            return refuse(format!("its openings choose `{option}` themselves: leave --set {option} out"));
+        }
+        match Openings::given(rules, seating, &set, given) {
+            Ok(mut openings) => {
+                if self.order == Order::Random {
+                    openings.shuffle(run);
+                }
+                Ok(openings)
+            }
+            Err(flaws) => {
+                let more = flaws.len().saturating_sub(NAMED);
+                let mut lines: Vec<String> =
+                    flaws.iter().take(NAMED).map(|flaw| format!("{}: {flaw}", path.display())).collect();
+                if more > 0 {
+                    lines.push(format!("and {more} more"));
+                }
+                Err(Failure::usage(format!("--openings:\n{}", lines.join("\n"))))
+            }
+        }
+    }
+}
+
+/// The format that the name of a file tells.
+fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, String> {
+    let id = rules.meta().id;
+    let formats = rules.opening_files();
+    if formats.is_empty() {
+        return Err(format!("{id} has no openings: its matches begin with the first turn"));
+    }
+    formats.iter().find(|format| ends_with(path, format.ending)).ok_or_else(|| {
+        let endings: Vec<String> = formats.iter().map(|format| format!(".{}", format.ending)).collect();
+        format!("the name of a file of openings of {id} ends with {}", endings.join(" or "))
+    })
+}

@@ -1,0 +1,78 @@
+//! What the matches of a run begin with.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::core::chance::{Seed, Uniform};
+use crate::core::erased::Rules;
+use crate::core::openings::GivenOpening;
+use crate::core::{Flaw, Seating};
+use crate::referee::opening::{Opening, Unplayable, check};
+
+/// What the matches of a run begin with, one after the other: the options of the game and the opening. There is at least
+/// one; after the last comes the first.
+#[derive(Debug)]
+pub struct Openings(Vec<(Arc<RawValue>, Arc<Opening>)>);
+
+impl Openings {
+    /// The same for every match.
+    pub fn same(options: Box<RawValue>, opening: Opening) -> Openings {
+        Openings(vec![(options.into(), Arc::new(opening))])
+    }
+
+    /// Those of a file, all of which are tried out. `options` are the set-up's: a start position of the file goes before them.
+    ///
+    /// # Errors
+    /// Everything that is wrong in the file, in its order.
+    pub fn given(
+        rules: &dyn Rules,
+        seating: Seating,
+        options: &Map<String, Value>,
+        read: Vec<Result<GivenOpening, Flaw>>,
+    ) -> Result<Openings, Vec<Flaw>> {
+        let (mut openings, mut flaws) = (Vec::new(), Vec::new());
+        for opening in read {
+            match opening.and_then(|given| try_out(rules, seating, options.clone(), given)) {
+                Ok(opening) => openings.push(opening),
+                Err(flaw) => flaws.push(flaw),
+            }
+        }
+        if openings.is_empty() && flaws.is_empty() {
+            flaws.push(Flaw {
+                game: 0,
+                ply: 0,
+                line: 1,
+                what: "there is no opening in this file".to_owned(),
+            });
+        }
+        if flaws.is_empty() { Ok(Openings(openings)) } else { Err(flaws) }
+    }
+
+    /// Puts them in the random order that follows from a run seed.
+    pub fn shuffle(&mut self, run: &Seed) {
+        run.opening_order().shuffle(&mut self.0);
+    }
+
+    /// What the match, or the set of matches, with this number begins with, counted from 1.
+    pub fn of(&self, number: u32) -> (Arc<RawValue>, Arc<Opening>) {
+        self.0[(number as usize).saturating_sub(1) % self.0.len()].clone()
+    }
+}
+
+fn try_out(
+    rules: &dyn Rules,
+    seating: Seating,
+    mut options: Map<String, Value>,
+    given: GivenOpening,
+) -> Result<(Arc<RawValue>, Arc<Opening>), Flaw> {
+    let GivenOpening { game, line, options: start, moves } = given;
+    let flaw = |ply, what| Flaw { game, ply, line, what };
+    options.extend(start);
+    let options = serde_json::value::to_raw_value(&options).map_err(|error| flaw(0, error.to_string()))?;
+    let table = rules.open(&options, seating).map_err(|error| flaw(0, error.to_string()))?;
+    let opening = Opening::Given(moves);
+    check(&*table, &opening).map_err(|Unplayable { ply, what }| flaw(ply, what))?;
+    Ok((options.into(), Arc::new(opening)))
+}
