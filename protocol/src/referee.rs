@@ -81,7 +81,7 @@ pub struct Start<V> {
     pub seat: u8,
     /// All seats in order.
     pub seats: Vec<SeatInfo>,
-    /// The clock of every seat; null: no limit.
+    /// The receiver's clock; null: no limit.
     pub clock: Option<Clock>,
     /// The deal's id; null in a mirrored set.
     pub deal: Option<String>,

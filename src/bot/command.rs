@@ -1,6 +1,7 @@
 //! How a bot is started.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
@@ -12,6 +13,10 @@ use crate::core::hex;
 pub struct Command {
     /// The program and its arguments.
     pub argv: Vec<String>,
+    /// Where it runs; none: where the referee does.
+    pub directory: Option<PathBuf>,
+    /// What its environment has beyond the referee's.
+    pub env: BTreeMap<String, String>,
 }
 
 impl FromStr for Command {
@@ -20,7 +25,7 @@ impl FromStr for Command {
         match shlex::split(text) {
             None => Err(format!("`{text}` cannot be split into words: a quote is not closed")),
             Some(argv) if argv.is_empty() => Err("an empty command line starts no bot".to_owned()),
-            Some(argv) => Ok(Command { argv }),
+            Some(argv) => Ok(Command { argv, directory: None, env: BTreeMap::new() }),
         }
     }
 }
@@ -37,7 +42,7 @@ impl Command {
     /// A short name: that of the script, where an interpreter runs one, else of the program.
     pub fn label(&self) -> String {
         let script =
-            self.argv.iter().skip(1).find(|word| !word.starts_with('-') && Path::new(word).is_file());
+            self.argv.iter().skip(1).find(|word| !word.starts_with('-') && self.resolve(word).is_file());
         let name = script.unwrap_or(&self.argv[0]);
         let stem =
             Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -46,14 +51,19 @@ impl Command {
         if label.is_empty() { "bot".to_owned() } else { label }
     }
 
+    /// Where a file is that the command names.
+    fn resolve(&self, path: &str) -> PathBuf {
+        self.directory.as_deref().unwrap_or(Path::new("")).join(path)
+    }
+
     /// SHA-256 of the program and of every argument that is a file, so that a record tells which bot it was.
     pub fn fingerprints(&self) -> Vec<(String, String)> {
         let program = find_program(&self.argv[0]);
         let files = program.into_iter().chain(self.argv.iter().skip(1).cloned());
         let digest = |path: String| {
             // To open what is no regular file may wait for ever, as for the other end of a pipe.
-            let path = Some(path).filter(|path| Path::new(path).is_file())?;
-            let mut file = std::fs::File::open(&path).ok()?;
+            let file = Some(self.resolve(&path)).filter(|file| file.is_file())?;
+            let mut file = std::fs::File::open(file).ok()?;
             let mut hash = Sha256::new();
             std::io::copy(&mut file, &mut HashWriter(&mut hash)).ok()?;
             Some((path, hex::encode(&hash.finalize())))

@@ -36,7 +36,12 @@ impl Process {
         let (our_input, its_output) = io::pipe()?;
         let (our_errors, its_errors) = io::pipe()?;
         let stderr = Stderr::new(our_errors.into())?;
-        let mut child = tokio::process::Command::new(&command.argv[0])
+        let mut started = tokio::process::Command::new(&command.argv[0]);
+        if let Some(directory) = &command.directory {
+            started.current_dir(directory);
+        }
+        let mut child = started
+            .envs(&command.env)
             .args(&command.argv[1..])
             .stdin(its_input)
             .stdout(its_output)

@@ -84,7 +84,8 @@ impl<'a> Replay<'a> {
             at_line(seal_line, "seed and salt are 64 lower-case hex digits each".to_owned())
         })?;
         let setup = |what: String| at_line(1, what);
-        let of_clock = header.clock.iter().flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
+        let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
+        let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
         let to_start = header.seats.iter().map(|seat| seat.ready_ms);
         if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
             // Beyond that, microseconds would not fit into 64 bits.

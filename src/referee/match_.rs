@@ -56,13 +56,13 @@ pub(super) enum Phase {
 impl Match {
     /// A match at its beginning: `start` lies in every outbox.
     pub fn open(setup: Setup, table: Box<dyn Table>) -> Match {
-        let clock = setup.header.clock.map(Into::into);
         let seats = setup.seating.all();
         let mut opened = Match {
             players: seats
                 .iter()
                 .map(|seat| {
                     let ready_ms = setup.header.seats[seat.index()].ready_ms;
+                    let clock = setup.header.clock_of(seat).map(Into::into);
                     Player::new(seat, clock.map(Bank::new), ready_ms * 1000, &setup.header.r#match)
                 })
                 .collect(),
@@ -109,7 +109,7 @@ impl Match {
                 .iter()
                 .map(|s| message::SeatInfo { name: s.name.clone(), team: s.team })
                 .collect(),
-            clock: header.clock,
+            clock: header.clock_of(seat),
             deal: (self.setup.leg == Leg::Only).then(|| header.deal.clone()),
             commitment: header.commitment.clone(),
             nonce: header.nonce,

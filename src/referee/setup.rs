@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core::chance::Seed;
-use crate::core::seat::{Seating, Viewer};
+use crate::core::seat::{Seat, Seating, Viewer};
 use crate::referee::opening::Opening;
 
 /// The set-up of a match as its record begins with it.
@@ -26,7 +26,7 @@ pub struct Header {
     pub options: Box<RawValue>,
     /// The seats in order.
     pub seats: Vec<SeatHeader>,
-    /// The clock of every seat.
+    /// The clock of every seat that has none of its own.
     pub clock: Option<Clock>,
     /// Forgiven beyond a limit.
     pub margin_ms: u64,
@@ -54,6 +54,9 @@ pub struct SeatHeader {
     pub team: u8,
     /// From `start` to `ready`.
     pub ready_ms: u64,
+    /// Its clock, where that is not the one of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// What is known of the bot, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bot: Option<Box<RawValue>>,
@@ -62,6 +65,11 @@ pub struct SeatHeader {
 impl Header {
     /// The version of the record format that is written.
     pub const FORMAT: u32 = 1;
+
+    /// The clock of a seat; none: no limit.
+    pub fn clock_of(&self, seat: Seat) -> Option<Clock> {
+        self.seats[seat.index()].clock.or(self.clock)
+    }
 
     /// The seating that the seats' teams describe; none if it is not a possible one.
     pub fn seating(&self) -> Option<Seating> {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use referee_protocol::limits;
+use referee_protocol::referee::Clock;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -58,8 +59,10 @@ pub struct Entrant {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// How much of the common clock it has: 1 for all of it, 2 for twice as much.
+    pub clock_factor: f64,
     /// Path and SHA-256 of its program and scripts.
-    files: Vec<(String, String)>,
+    pub files: Vec<(String, String)>,
 }
 
 #[derive(Serialize)]
@@ -91,9 +94,20 @@ impl Entrant {
             while !taken.insert(name.clone()) {
                 name = numbered.next().unwrap_or_default();
             }
-            Entrant { name, source, files }
+            Entrant { name, source, clock_factor: 1.0, files }
         });
         named.collect()
+    }
+
+    /// Its own clock, where that is not the common one.
+    pub(super) fn clock(&self, common: Clock) -> Option<Clock> {
+        let share = |ms: u64| (ms as f64 * self.clock_factor).round() as u64;
+        let clock = Clock {
+            delay_ms: share(common.delay_ms),
+            bank_ms: share(common.bank_ms),
+            increment_ms: share(common.increment_ms),
+        };
+        (clock != common).then_some(clock)
     }
 
     /// What a record says of it.

@@ -108,6 +108,8 @@ pub struct PlannedSeat {
     pub name: String,
     /// From `start` to `ready`, in milliseconds.
     pub ready_ms: u64,
+    /// Its clock, where that is not the one of the terms.
+    pub clock: Option<Clock>,
     /// What is known of the bot, for people.
     pub bot: Option<Box<RawValue>>,
     /// What it wants to get.
@@ -127,8 +129,8 @@ impl Run {
         let salt = self.seed.salt(&plan.id);
         let side = |seat: usize| plan.seating.side(crate::core::Seat(seat as u8)) as u8;
         let seats = plan.seats.into_iter().enumerate().map(|(seat, planned)| {
-            let PlannedSeat { name, ready_ms, bot, wants } = planned;
-            (SeatHeader { name, team: side(seat), ready_ms, bot }, wants)
+            let PlannedSeat { name, ready_ms, clock, bot, wants } = planned;
+            (SeatHeader { name, team: side(seat), ready_ms, clock, bot }, wants)
         });
         let (seats, wants) = seats.unzip();
         let header = Header {

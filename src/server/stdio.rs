@@ -208,6 +208,7 @@ impl Server {
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {
             name: if seating.seats() == 1 { name.to_owned() } else { format!("{name}-{}", seat + 1) },
             ready_ms: terms.ready_ms(self.is_first),
+            clock: None,
             bot: None,
             wants,
         });

@@ -533,6 +533,7 @@ impl Worker {
             PlannedSeat {
                 name: entrant.name.clone(),
                 ready_ms: terms.ready_ms(bot.is_fresh),
+                clock: terms.clock.and_then(|clock| entrant.clock(clock)),
                 bot: entrant.in_header(hello),
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
             }

@@ -108,6 +108,7 @@ impl Plan {
             name: format!("bot{seat}"),
             team: self.seating.side(seat) as u8,
             ready_ms: 5000,
+            clock: None,
             bot: None,
         });
         let header = Header {
