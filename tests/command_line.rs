@@ -8,8 +8,20 @@ use std::process::{Command, Stdio};
 use common::{Folder, ROOT, Referee, SEED, referee};
 use serde_json::{Value, json};
 
-const SUBCOMMANDS: [&str; 11] =
-    ["play", "stdio", "verify", "show", "export", "games", "rules", "schema", "perft", "completions", "man"];
+const SUBCOMMANDS: [&str; 12] = [
+    "play",
+    "human",
+    "stdio",
+    "verify",
+    "show",
+    "export",
+    "games",
+    "rules",
+    "schema",
+    "perft",
+    "completions",
+    "man",
+];
 
 // ---- help ----
 
@@ -138,8 +150,8 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (vec!["play"], vec!["required arguments were not provided", "<GAME>", "<BOT>..."]),
         (vec!["play", "checkers"], vec!["required arguments were not provided", "<BOT>..."]),
         (vec!["play", "chekers", "a", "b"], vec!["there is no game `chekers`: there is checkers"]),
-        (vec!["play", "checkers", "a"], vec!["1 bots: checkers is played with 2 seats, not 1"]),
-        (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers is played with 2 seats, not 3"]),
+        (vec!["play", "checkers", "a"], vec!["1 bots: checkers is played by 2 bots"]),
+        (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers is played by 2 bots"]),
         (vec!["play", "checkers", "a", "'b"], vec!["`'b` cannot be split into words: a quote is not closed"]),
         (vec!["play", "checkers", "a", " "], vec!["an empty command line starts no bot"]),
         (play(&["-n", "0"]), vec!["'0' for '--matches <N>': 0 is not in 1..=10000000"]),

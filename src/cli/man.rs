@@ -35,7 +35,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         fs::write(dir.join(name), page)
     };
     fs::create_dir_all(dir)
-        .and_then(|()| std::iter::once(&command).chain(command.get_subcommands()).try_for_each(write))
+        .and_then(|()| {
+            let shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+            std::iter::once(&command).chain(shown).try_for_each(write)
+        })
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
     Ok(Exit::Done)
 }

@@ -5,11 +5,14 @@ mod exit;
 mod export;
 mod files;
 mod games;
+mod human;
 mod man;
 mod openings;
 mod options;
 mod perft;
+mod person;
 mod play;
+mod relay;
 mod rules;
 mod schema;
 mod show;
@@ -47,6 +50,7 @@ enum LogFormat {
 #[derive(Debug, Subcommand)]
 enum Command {
     Play(Box<play::Args>),
+    Human(human::Args),
     Stdio(stdio::Args),
     Verify(verify::Args),
     Show(show::Args),
@@ -57,6 +61,8 @@ enum Command {
     Perft(perft::Args),
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    Relay(relay::Args),
 }
 
 impl Cli {
@@ -68,6 +74,7 @@ impl Cli {
         self.start_logging();
         match self.command {
             Command::Play(args) => play::run(*args),
+            Command::Human(args) => human::run(args),
             Command::Stdio(args) => stdio::run(args),
             Command::Verify(args) => verify::run(&args),
             Command::Show(args) => show::run(&args),
@@ -78,6 +85,7 @@ impl Cli {
             Command::Perft(args) => perft::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args),
+            Command::Relay(args) => relay::run(&args),
         }
     }
 

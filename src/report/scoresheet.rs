@@ -42,31 +42,36 @@ impl Scoresheet {
     /// # Errors
     /// Those of `out`.
     pub fn add(&mut self, out: &mut impl Write, play: &Match, news: &[u8]) -> io::Result<()> {
-        let seats = &play.setup().header.seats;
+        let names: Vec<&str> = play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
         for line in news.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
-            let seat = event["seat"].as_u64().and_then(|seat| seats.get(seat as usize));
-            let name = seat.map_or("", |seat| &seat.name);
-            let text = match event["kind"].as_str() {
-                Some("move") => {
-                    self.moves += 1;
-                    let text = event["move"].as_str().unwrap_or("(secret)");
-                    let opening = if event["opening"] == true { " (opening)" } else { "" };
-                    format!("{:3}. {name}: {text}{opening}", self.moves)
-                }
-                Some("draw_offered") => format!("     {name} offers a draw"),
-                Some("out") => {
-                    format!("     {name} is out: {}", event["reason"].as_str().unwrap_or_default())
-                }
-                kind => {
-                    let others = event.as_object().into_iter().flatten();
-                    let others = others.filter(|(key, _)| !["kind", "seat"].contains(&key.as_str()));
-                    let fields: String = others.map(|(key, value)| format!(", {key} {value}")).collect();
-                    format!("     {name} {}{fields}", kind.unwrap_or_default())
-                }
-            };
+            let text = self.line(&names, &event);
             writeln!(out, "{}", self.bold(&text))?;
         }
         writeln!(out, "{}", Board(play.table(), self.viewer))
+    }
+
+    /// What happened, in words. `names` are those of the seats.
+    pub fn line(&mut self, names: &[impl AsRef<str>], event: &Value) -> String {
+        let seat = event["seat"].as_u64().and_then(|seat| names.get(seat as usize));
+        let name = seat.map_or("", AsRef::as_ref);
+        match event["kind"].as_str() {
+            Some("move") => {
+                self.moves += 1;
+                let text = event["move"].as_str().unwrap_or("(secret)");
+                let opening = if event["opening"] == true { " (opening)" } else { "" };
+                format!("{:3}. {name}: {text}{opening}", self.moves)
+            }
+            Some("draw_offered") => format!("     {name} offers a draw"),
+            Some("out") => {
+                format!("     {name} is out: {}", event["reason"].as_str().unwrap_or_default())
+            }
+            kind => {
+                let others = event.as_object().into_iter().flatten();
+                let others = others.filter(|(key, _)| !["kind", "seat"].contains(&key.as_str()));
+                let fields: String = others.map(|(key, value)| format!(", {key} {value}")).collect();
+                format!("     {name} {}{fields}", kind.unwrap_or_default())
+            }
+        }
     }
 }

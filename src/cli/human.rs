@@ -1,0 +1,156 @@
+//! `referee human`: a person plays at the terminal.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+
+use crate::bot::Command;
+use crate::cli::options::{GameOptions, MatchOptions, game};
+use crate::cli::person::Person;
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, block_on};
+use crate::core::erased::Board;
+use crate::core::{Seat, Viewer, hex};
+use crate::games;
+use crate::referee::Opening;
+use crate::report::result_line;
+use crate::server::{Openings, Play, Played, Source, Step, Watch};
+
+/// How long the person's side may take to show what it was told before the result is shown.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Play a match yourself at the terminal, against a bot
+///
+/// Before each of your moves you see the board as your seat may see it, and the legal moves with numbers. Nothing is
+/// sent before you have confirmed it. Say `?` for what else you can do: offer a draw, accept one, resign.
+#[derive(Debug, ClapArgs)]
+#[command(mut_arg("clock", |clock| clock.default_value("none")))]
+#[command(after_help = "Examples:
+  referee human checkers 'python3 bots/python/greedy_bot.py'
+  referee human jeex ./bot --seat 1 --record records")]
+pub(super) struct Args {
+    /// The game: see `referee games`
+    game: String,
+    /// The bots on the other seats, in their order
+    #[arg(required = true, value_name = "BOT")]
+    bots: Vec<Command>,
+    /// Your seat; seat 0 has the first bot's place in `referee play`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seat: u8,
+    #[command(flatten)]
+    options: GameOptions,
+    #[command(flatten)]
+    terms: MatchOptions,
+}
+
+pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+    let rules = game(&args.game)?;
+    let seats = u8::try_from(args.bots.len() + 1).unwrap_or(u8::MAX);
+    let seating = games::seating(rules, Some(seats))
+        .map_err(|what| Failure::usage(format!("you and {} bots: {what}", args.bots.len())))?;
+    if args.seat >= seats {
+        return Err(Failure::usage(format!("--seat {}: the seats are 0 to {}", args.seat, seats - 1)));
+    }
+    let options = args.options.to_json()?;
+    rules.open(&options, seating).map_err(Failure::usage)?;
+    let door = Door::open().map_err(Failure::cannot_run)?;
+    let mut bots: Vec<Source> = args.bots.into_iter().map(Source::Command).collect();
+    bots.insert(args.seat.into(), Source::Command(door.command()));
+    let viewer = Viewer::Seat(Seat(args.seat));
+    let board = Arc::new(Mutex::new(String::new()));
+    let seen = board.clone();
+    let watch: Watch = Box::new(move |play, _| {
+        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Board(play.table(), viewer).to_string();
+    });
+    let play = Play {
+        run: args.terms.run()?,
+        rules,
+        openings: Openings::same(options, Opening::None),
+        seating,
+        bots,
+        matches: 1,
+        mirror: None,
+        trust_bots: false,
+        jobs: 1,
+        is_pinned: false,
+        listen: None,
+        records: args.terms.records()?,
+        watch: Some(watch),
+    };
+    let listener = door.listener.try_clone().map_err(Failure::cannot_run)?;
+    let (tell, told) = channel();
+    // It may wait for the keyboard when all is over, so nobody waits for it.
+    thread::spawn(move || {
+        let played = listener.accept().and_then(|(stream, _)| Person::new(stream, seating)?.play());
+        let _ = tell.send(played);
+    });
+    let mut result = None;
+    let Played { summary, stopped } = block_on(async {
+        let tell = |step: Step<'_>| match step {
+            Step::Ended(report) => result = Some((result_line(report), report.record.clone())),
+            Step::SetEnded(_) | Step::Listening(_) | Step::Waiting(_) => {}
+        };
+        play.run(interrupted(), tell).await
+    })?;
+    let _ = told.recv_timeout(PATIENCE);
+    if let Some((line, record)) = result {
+        let mut out = io::stdout().lock();
+        let board = board.lock().unwrap_or_else(PoisonError::into_inner);
+        write!(out, "\n{board}\n{line}\n")?;
+        if let Some(path) = record {
+            writeln!(out, "record: {}", path.display())?;
+        }
+    }
+    match stopped {
+        _ if summary.interrupted => Ok(Exit::Interrupted),
+        Some(why) => Err(Failure::cannot_run(why)),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// Where the person's seat is served: to the referee it is a bot like any other, whose process passes everything on to a
+/// socket in a folder that nobody else can open.
+struct Door {
+    folder: PathBuf,
+    listener: UnixListener,
+}
+
+impl Door {
+    fn open() -> io::Result<Door> {
+        let mut name = [0; 8];
+        getrandom::fill(&mut name).map_err(io::Error::other)?;
+        let folder = std::env::temp_dir().join(format!("referee-{}", hex::encode(&name)));
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let opened = UnixListener::bind(folder.join("socket"));
+        // The name of the program is the name of the player.
+        let linked = std::env::current_exe().and_then(|program| symlink(program, folder.join("human")));
+        match (opened, linked) {
+            (Ok(listener), Ok(())) => Ok(Door { folder, listener }),
+            (Err(error), _) | (_, Err(error)) => {
+                let _ = fs::remove_dir_all(&folder);
+                Err(error)
+            }
+        }
+    }
+
+    fn command(&self) -> Command {
+        let path = |name| self.folder.join(name).to_string_lossy().into_owned();
+        let argv = vec![path("human"), "relay".to_owned(), path("socket")];
+        Command { argv, directory: None, env: BTreeMap::new() }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

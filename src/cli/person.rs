@@ -1,0 +1,227 @@
+//! A person at a terminal, as a bot: shows what the referee tells, sends what the person says.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Stdin, Stdout, Write};
+use std::os::unix::net::UnixStream;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::core::chance::MatchKey;
+use crate::core::{Game, Known, Seat, Seating, Viewer};
+use crate::games::{self, Visitor};
+use crate::report::Scoresheet;
+
+const HELP: &str = "\
+  a number or a move   choose it; the beginning of a move will do
+  draw MOVE            choose it, and offer a draw
+  accept               accept the draw that was offered
+  resign               give up
+  moves                list the legal moves again
+Nothing is sent before you press Enter on an empty line.";
+
+/// The characters of a line of moves at most.
+const WIDTH: usize = 78;
+
+/// A person at a terminal.
+pub(super) struct Person {
+    referee: UnixStream,
+    seating: Seating,
+    input: Stdin,
+    out: Stdout,
+    scoresheet: Scoresheet,
+    /// The `start` of the match.
+    start: Value,
+    names: Vec<String>,
+}
+
+/// What a person has chosen to do.
+enum Choice {
+    Move { text: String, offers_draw: bool },
+    Accept,
+    Resign,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::Move { text, offers_draw: false } => write!(f, "play {text}"),
+            Choice::Move { text, offers_draw: true } => write!(f, "play {text} and offer a draw"),
+            Choice::Accept => f.write_str("accept the draw"),
+            Choice::Resign => f.write_str("resign"),
+        }
+    }
+}
+
+impl Person {
+    pub(super) fn new(referee: UnixStream, seating: Seating) -> io::Result<Person> {
+        Ok(Person {
+            referee,
+            seating,
+            input: io::stdin(),
+            out: io::stdout(),
+            scoresheet: Scoresheet::new(Viewer::Public, false),
+            start: Value::Null,
+            names: Vec::new(),
+        })
+    }
+
+    /// Plays until the referee closes the stream.
+    pub(super) fn play(mut self) -> io::Result<()> {
+        for line in BufReader::new(self.referee.try_clone()?).lines() {
+            let message: Value = serde_json::from_str(&line?)?;
+            match message["type"].as_str() {
+                Some("hello") => {
+                    self.tell(
+                        &json!({"type": "hello", "protocol": referee_protocol::PROTOCOL, "name": "human"}),
+                    )?;
+                }
+                Some("start") => self.begin(message)?,
+                Some("event") => {
+                    let line = self.scoresheet.line(&self.names, &message["event"]);
+                    writeln!(self.out, "{line}")?;
+                }
+                Some("turn") => self.decide(&message)?,
+                Some("error") => writeln!(self.out, "{}", message["message"].as_str().unwrap_or_default())?,
+                Some("bye") => break,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, message: &Value) -> io::Result<()> {
+        (&self.referee).write_all(format!("{message}\n").as_bytes())
+    }
+
+    fn begin(&mut self, start: Value) -> io::Result<()> {
+        let seats = start["seats"].as_array().into_iter().flatten();
+        self.names = seats.map(|seat| seat["name"].as_str().unwrap_or_default().to_owned()).collect();
+        let game = start["game"].as_str().unwrap_or_default();
+        writeln!(self.out, "{game}: {}; you have seat {}", self.names.join(" - "), start["seat"])?;
+        self.tell(&json!({"type": "ready", "match": start["match"], "seat": start["seat"]}))?;
+        self.start = start;
+        Ok(())
+    }
+
+    /// Asks until something is chosen and confirmed, and sends it. Who says no more resigns.
+    fn decide(&mut self, turn: &Value) -> io::Result<()> {
+        let mut drawing = Drawing { start: &self.start, turn, seating: self.seating, board: String::new() };
+        games::visit(&mut drawing);
+        write!(self.out, "\n{}", drawing.board)?;
+        let legal = turn["legal"].as_array().into_iter().flatten();
+        let legal: Vec<&str> = legal.filter_map(Value::as_str).collect();
+        list(&mut self.out, &legal)?;
+        if turn["draw_offered"] == true {
+            writeln!(self.out, "You are offered a draw: `accept` it, or move.")?;
+        }
+        if let Some(ms) = turn["clock"]["limit_ms"].as_u64() {
+            writeln!(self.out, "You have {}.{} s.", ms / 1000, ms % 1000 / 100)?;
+        }
+        let mut chosen = None;
+        let choice = loop {
+            match &chosen {
+                None => write!(self.out, "your move (? for help): ")?,
+                Some(choice) => write!(self.out, "{choice}? Enter: yes; else say another: ")?,
+            }
+            self.out.flush()?;
+            let mut line = String::new();
+            if self.input.read_line(&mut line)? == 0 {
+                writeln!(self.out)?;
+                break Choice::Resign;
+            }
+            match (line.trim(), chosen.take()) {
+                ("", Some(choice)) => break choice,
+                ("", None) => {}
+                ("?" | "help", _) => writeln!(self.out, "{HELP}")?,
+                ("moves", _) => list(&mut self.out, &legal)?,
+                ("resign", _) => chosen = Some(Choice::Resign),
+                ("accept", _) if turn["draw_offered"] == true => chosen = Some(Choice::Accept),
+                ("accept", _) => writeln!(self.out, "No draw is offered.")?,
+                (said, _) => {
+                    let (said, offers_draw) =
+                        said.strip_prefix("draw ").map_or((said, false), |said| (said.trim(), true));
+                    match find(&legal, said) {
+                        Ok(text) => chosen = Some(Choice::Move { text: text.to_owned(), offers_draw }),
+                        Err(what) => writeln!(self.out, "{what}")?,
+                    }
+                }
+            }
+        };
+        let (of, seat) = (&turn["match"], &turn["seat"]);
+        self.tell(&match choice {
+            Choice::Resign => json!({"type": "resign", "match": of, "seat": seat}),
+            Choice::Accept => json!({"type": "accept_draw", "match": of, "seat": seat, "turn": turn["turn"]}),
+            Choice::Move { text, offers_draw } => json!({
+                "type": "move", "match": of, "seat": seat, "turn": turn["turn"], "move": text, "offer_draw": offers_draw
+            }),
+        })
+    }
+}
+
+/// Lists moves in columns, with numbers.
+fn list(out: &mut impl Write, legal: &[&str]) -> io::Result<()> {
+    let longest = legal.iter().map(|text| text.len()).max().unwrap_or(0);
+    let columns = (WIDTH / (longest + 6)).max(1);
+    for (row, texts) in legal.chunks(columns).enumerate() {
+        for (column, text) in texts.iter().enumerate() {
+            write!(out, "{:4} {text:longest$} ", row * columns + column + 1)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// The move that somebody means: by its text, its number, or as much of its beginning as no other has.
+fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
+    if let Some(text) = legal.iter().find(|text| text.eq_ignore_ascii_case(said)) {
+        return Ok(text);
+    }
+    if let Ok(number) = said.parse::<usize>() {
+        let text = number.checked_sub(1).and_then(|index| legal.get(index)).copied();
+        return text.ok_or_else(|| format!("The moves have the numbers 1 to {}.", legal.len()));
+    }
+    let begins = |text: &&&str| text.get(..said.len()).is_some_and(|head| head.eq_ignore_ascii_case(said));
+    let mut fitting = legal.iter().filter(begins);
+    match (fitting.next(), fitting.next()) {
+        (Some(text), None) => Ok(text),
+        (Some(one), Some(other)) => Err(format!("`{said}` may be {one} or {other}.")),
+        (None, _) => Err(format!("`{said}` is no legal move; `moves` lists them.")),
+    }
+}
+
+/// Draws the board of a request. The person's side knows no more than any bot on the seat would.
+struct Drawing<'a> {
+    start: &'a Value,
+    turn: &'a Value,
+    seating: Seating,
+    board: String,
+}
+
+impl Visitor for Drawing<'_> {
+    fn game<G: Game>(&mut self) {
+        let (Ok(options), Ok(seen), Ok(seat)) = (
+            G::Options::deserialize(&self.start["options"]),
+            G::Seen::deserialize(&self.turn["view"]),
+            Seat::deserialize(&self.start["seat"]),
+        ) else {
+            return;
+        };
+        if self.start["game"] != G::META.id {
+            return;
+        }
+        let turns_left = self.turn["turns_left"].as_u64().and_then(|turns| turns.try_into().ok());
+        let known = Known { options: &options, seating: self.seating, seat, turns_left };
+        // What the seat cannot see is not drawn, so any position that agrees with the view will do.
+        let position = G::imagine(&known, &seen, &mut MatchKey([0; 32]).stream());
+        self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
+    }
+}
+
+struct Drawn<'a, G>(&'a G, Viewer);
+
+impl<G: Game> fmt::Display for Drawn<'_, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw_board(self.1, f)
+    }
+}
