@@ -211,6 +211,9 @@ pub(crate) fn legal_moves_parse_back_to_themselves_and_can_be_played<G: Game>() 
             for &mv in &moves {
                 let text = mv.to_string();
                 assert!(text.parse().ok() == Some(mv), "{text} reads as another move or none");
+                let mut written = String::new();
+                G::write_move(mv, &mut written);
+                assert_eq!(written, text, "in lists of legal moves it is spelled otherwise");
                 // They go into JSON as they are.
                 assert!(
                     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')),
