@@ -4,6 +4,7 @@ mod answer;
 mod bot;
 mod error;
 mod event;
+pub mod games;
 mod message;
 mod run;
 mod session;

@@ -1,0 +1,59 @@
+//! Checkers: squares are numbered 1 to 32, seat 0 is Black and moves first.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Misspelled;
+use super::text::number;
+
+/// The position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The seat that moves; none when the game is over.
+    pub to_move: Vec<u8>,
+    /// A letter for each square from 1: `b` `w` men, `B` `W` kings, `.` empty.
+    pub board: String,
+    /// The same as PDN's FEN.
+    pub fen: String,
+    /// Plies in a row without capture or crowning.
+    pub quiet_plies: u32,
+}
+
+/// A move.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// `11-15`: from where and to where.
+    Step([u8; 2]),
+    /// `15x24x31`: every square that the piece visits.
+    Capture(Vec<u8>),
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (squares, between) = match self {
+            Move::Step(squares) => (&squares[..], '-'),
+            Move::Capture(squares) => (&squares[..], 'x'),
+        };
+        for (i, square) in squares.iter().enumerate() {
+            if i > 0 {
+                write!(f, "{between}")?;
+            }
+            write!(f, "{square}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Move {
+    type Err = Misspelled;
+
+    fn from_str(text: &str) -> Result<Move, Misspelled> {
+        let squares =
+            |between: char| text.split(between).map(|text| number(text, 1..=32)).collect::<Option<Vec<u8>>>();
+        let step = squares('-').and_then(|squares| Some(Move::Step(squares.try_into().ok()?)));
+        let capture = || squares('x').filter(|squares| squares.len() > 1).map(Move::Capture);
+        step.or_else(capture).ok_or_else(|| Misspelled::new(text, "move of checkers"))
+    }
+}

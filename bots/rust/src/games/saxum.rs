@@ -1,0 +1,105 @@
+//! Saxum: dice, faces, rows and columns are numbered from 1.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Misspelled;
+use super::text::{number, words};
+
+/// The position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The seat that moves; none when the game is over.
+    pub to_move: Vec<u8>,
+    /// What the dice are for.
+    pub phase: Phase,
+    /// The faces of die 1 and die 2; none when no roll lies on the table, which no turn shows.
+    pub dice: Option<[u8; 2]>,
+    /// The rows, in each a letter for each column: `0` and `1` the stones of the seats, `.` free.
+    pub board: [String; 5],
+    /// By seat.
+    pub points: [u32; 2],
+    /// Rows scored, by seat.
+    pub rows: [u32; 2],
+    /// Insurance stones left, by seat.
+    pub insurance: [u8; 2],
+    /// Stones that are not on the board, by seat.
+    pub supply: [u8; 2],
+}
+
+words! {
+    /// What the dice are for.
+    Phase("phase of Saxum") {
+        /// There is a six to be resolved:
+        Six = "six",
+        /// They name fields:
+        Field = "field",
+    }
+}
+
+/// A field of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Field {
+    /// 1 to 5.
+    pub row: u8,
+    /// 1 to 5.
+    pub column: u8,
+}
+
+/// A move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// `reroll 1`: a die.
+    Reroll(u8),
+    /// `turn 2 5`: a die, and the face that it gets, for points.
+    Turn(u8, u8),
+    /// `place 4 3`
+    Place(Field),
+    /// `score 4 3`
+    Score(Field),
+    /// `pay 4 3`: replaces an enemy stone for points.
+    Pay(Field),
+    /// `insure 4 3`: replaces an enemy stone for an insurance stone.
+    Insure(Field),
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.row, self.column)
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Move::Reroll(die) => write!(f, "reroll {die}"),
+            Move::Turn(die, face) => write!(f, "turn {die} {face}"),
+            Move::Place(field) => write!(f, "place {field}"),
+            Move::Score(field) => write!(f, "score {field}"),
+            Move::Pay(field) => write!(f, "pay {field}"),
+            Move::Insure(field) => write!(f, "insure {field}"),
+        }
+    }
+}
+
+impl FromStr for Move {
+    type Err = Misspelled;
+
+    fn from_str(text: &str) -> Result<Move, Misspelled> {
+        let field = |row, column| Some(Field { row: number(row, 1..=5)?, column: number(column, 1..=5)? });
+        let read = match text.split(' ').collect::<Vec<_>>()[..] {
+            ["reroll", die] => number(die, 1..=2).map(Move::Reroll),
+            ["turn", die, face] => {
+                number(die, 1..=2).and_then(|die| Some(Move::Turn(die, number(face, 1..=5)?)))
+            }
+            ["place", row, column] => field(row, column).map(Move::Place),
+            ["score", row, column] => field(row, column).map(Move::Score),
+            ["pay", row, column] => field(row, column).map(Move::Pay),
+            ["insure", row, column] => field(row, column).map(Move::Insure),
+            _ => None,
+        };
+        read.ok_or_else(|| Misspelled::new(text, "move of Saxum"))
+    }
+}
