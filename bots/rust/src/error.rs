@@ -8,6 +8,15 @@ use std::{fmt, io};
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),
+    /// No connection came about.
+    Unreachable {
+        /// Host and port.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The command line is not right.
+    Usage(String),
     /// The bot chose a legal move that there is not.
     NoSuchMove {
         /// What it chose.
@@ -21,6 +30,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Io(source) => write!(f, "lost the referee: {source}"),
+            Error::Unreachable { address, source } => write!(f, "no referee at {address}: {source}"),
+            Error::Usage(what) => f.write_str(what),
             Error::NoSuchMove { index, legal } => {
                 write!(
                     f,
@@ -34,8 +45,8 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io(source) => Some(source),
-            Error::NoSuchMove { .. } => None,
+            Error::Io(source) | Error::Unreachable { source, .. } => Some(source),
+            Error::Usage(_) | Error::NoSuchMove { .. } => None,
         }
     }
 }

@@ -2,16 +2,19 @@
 
 mod answer;
 mod bot;
+mod connection;
 mod error;
 mod event;
 pub mod games;
 mod message;
 mod run;
 mod session;
+mod tls;
 mod turn;
 
 pub use answer::{Answer, Move, Pick};
 pub use bot::{Bot, FromFn, Start, from_fn, hello};
+pub use connection::Connection;
 pub use error::Error;
 pub use event::Event;
 pub use run::{run, run_on};

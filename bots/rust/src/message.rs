@@ -1,6 +1,6 @@
 //! What the referee says.
 
-use referee_protocol::referee::Ping;
+use referee_protocol::referee::{Hello, Ping};
 use referee_protocol::{Head, Text};
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -9,7 +9,7 @@ use crate::{End, Event, Start, Turn};
 
 /// A message of the referee.
 pub(crate) enum Message<'a> {
-    Hello,
+    Hello(Hello),
     Start(Start<'a>),
     Event(Event<'a>),
     Turn(Turn<'a>),
@@ -28,7 +28,7 @@ impl<'a> Message<'a> {
             "event" => Message::Event(Event(line)),
             "start" => Message::Start(read(line)?),
             "end" => Message::End(read(line)?),
-            "hello" => Message::Hello,
+            "hello" => Message::Hello(read(line)?),
             "ping" => Message::Ping(read(line)?),
             "error" => Message::Error,
             "bye" => Message::Bye,

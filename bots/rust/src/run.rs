@@ -1,11 +1,13 @@
 //! A bot on a stream.
 
+use std::env;
 use std::io::{self, BufRead, Write};
 
 use crate::session::Session;
-use crate::{Bot, Error};
+use crate::{Bot, Connection, Error};
 
-/// Plays every match that the referee starts, over stdin and stdout, until its `bye` or the end of the input.
+/// Plays every match that the referee starts, until its `bye` or the end of its stream: over stdin and stdout, or as the
+/// [options](Connection::OPTIONS) say that stand among the arguments of the process. The others are the bot's own.
 ///
 /// Nothing else may be written to stdout: use `eprintln!`; the referee keeps stderr with the record of the match.
 ///
@@ -13,8 +15,10 @@ use crate::{Bot, Error};
 ///
 /// See [`Error`]. A panic of the bot is not caught.
 pub fn run(bot: impl Bot) -> Result<(), Error> {
-    // Stdout is not locked for good: a bot's thread that prints would wait for ever, and nobody would see why.
-    run_on(io::stdin().lock(), io::stdout(), bot)
+    // An argument that is no text is none of ours.
+    let args = env::args_os().skip(1).filter_map(|arg| arg.into_string().ok());
+    let (connection, _) = Connection::from_args(args)?;
+    connection.play(bot)
 }
 
 /// Like [`run`], over any stream.
@@ -22,8 +26,15 @@ pub fn run(bot: impl Bot) -> Result<(), Error> {
 /// # Errors
 ///
 /// See [`Error`].
-pub fn run_on(mut reader: impl BufRead, mut writer: impl Write, bot: impl Bot) -> Result<(), Error> {
-    let mut session = Session::new(bot);
+pub fn run_on(reader: impl BufRead, writer: impl Write, bot: impl Bot) -> Result<(), Error> {
+    serve(reader, writer, Session::new(bot, None, None))
+}
+
+pub(crate) fn serve<B: Bot>(
+    mut reader: impl BufRead,
+    mut writer: impl Write,
+    mut session: Session<B>,
+) -> Result<(), Error> {
     // Both are kept, so that a decision allocates nothing here once they have grown.
     let (mut line, mut out) = (String::new(), Vec::new());
     while reader.read_line(&mut line)? > 0 {

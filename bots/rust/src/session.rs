@@ -6,7 +6,8 @@ use std::io;
 use std::ops::ControlFlow;
 
 use referee_protocol::Text;
-use referee_protocol::bot::{AcceptDraw, FromBot, Move, Pong, Ready, Resign};
+use referee_protocol::bot::{AcceptDraw, FromBot, Hello, Move, Pong, Ready, Resign};
+use referee_protocol::referee::Auth;
 use serde_json::Value;
 
 use crate::message::Message;
@@ -18,13 +19,16 @@ const SHOWN: usize = 200;
 /// Turns each message of the referee into calls of the bot and at most one message back.
 pub(crate) struct Session<B> {
     bot: B,
+    name: Option<String>,
+    token: Option<String>,
     /// The matches that run, with the bot's seats in them.
     plays: HashMap<String, Vec<u8>>,
 }
 
 impl<B: Bot> Session<B> {
-    pub(crate) fn new(bot: B) -> Self {
-        Session { bot, plays: HashMap::new() }
+    /// A bot that introduces itself under another `name`, if there is one, and tells a referee that asks for it the `token`.
+    pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>) -> Self {
+        Session { bot, name, token, plays: HashMap::new() }
     }
 
     /// Handles a line and appends the answer to `out`, if it asks for one. Breaks after `bye`.
@@ -50,7 +54,7 @@ impl<B: Bot> Session<B> {
                 self.bot.end(&end);
             }
             Ok(Message::Turn(_) | Message::End(_)) => note("no such match was started", line),
-            Ok(Message::Hello) => say(&FromBot::Hello(self.bot.hello()), out)?,
+            Ok(Message::Hello(hello)) => say(&FromBot::Hello(self.hello(hello.auth)), out)?,
             Ok(Message::Ping(ping)) => say(&FromBot::Pong(Pong { id: ping.id }), out)?,
             Ok(Message::Error) => note("the referee says", line),
             Ok(Message::Bye) => return Ok(ControlFlow::Break(())),
@@ -62,6 +66,16 @@ impl<B: Bot> Session<B> {
 
     fn plays(&self, r#match: &str, seat: u8) -> bool {
         self.plays.get(r#match).is_some_and(|seats| seats.contains(&seat))
+    }
+
+    fn hello(&self, auth: Auth) -> Hello {
+        let mut hello = self.bot.hello();
+        if let Some(name) = &self.name {
+            hello.name.clone_from(name);
+        }
+        // Nobody else gets to know it.
+        hello.token = self.token.clone().or(hello.token).filter(|_| auth == Auth::Token);
+        hello
     }
 
     fn ready<'a>(&mut self, start: &'a Start<'_>) -> FromBot<'a, &'a Value> {

@@ -120,5 +120,5 @@ fn it_says_how_it_wants_to_be_called() {
     let Output { status, stdout, stderr } =
         Command::new(env!("CARGO_BIN_EXE_referee-random")).arg("--sed").output().expect("the bot starts");
     assert_eq!((status.code(), stdout.len()), (Some(2), 0));
-    assert!(String::from_utf8_lossy(&stderr).starts_with("usage:"));
+    assert!(String::from_utf8_lossy(&stderr).contains("usage:"));
 }

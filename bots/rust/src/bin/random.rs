@@ -4,17 +4,17 @@ use std::env;
 use std::error::Error;
 use std::process::ExitCode;
 
-use referee_bot::{Answer, Hello, Want, from_fn, hello, run};
+use referee_bot::{Answer, Connection, Hello, Want, from_fn, hello};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let args: Vec<String> = env::args().skip(1).collect();
-    let mut rng = match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let (connection, own) = match Connection::from_args(env::args().skip(1)) {
+        Ok(read) => read,
+        Err(error) => return Ok(usage(&error.to_string())),
+    };
+    let mut rng = match &own.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => fastrand::Rng::new(),
         ["--seed", seed] => fastrand::Rng::with_seed(seed.parse()?),
-        _ => {
-            eprintln!("usage: referee-random [--seed N]   (N: the same choices again)");
-            return Ok(ExitCode::from(2));
-        }
+        _ => return Ok(usage(&format!("not understood: {}", own.join(" ")))),
     };
     let hello = Hello {
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -22,6 +22,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         wants: Some(vec![Want::Legal]),
         ..hello("random")
     };
-    run(from_fn(hello, |turn| Answer::legal(rng.usize(..turn.legal().len()))))?;
+    connection.play(from_fn(hello, |turn| Answer::legal(rng.usize(..turn.legal().len()))))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn usage(wrong: &str) -> ExitCode {
+    eprintln!(
+        "{wrong}\nusage: referee-random [--seed N] [OPTIONS]   (N: the same choices again)\n{}",
+        Connection::OPTIONS
+    );
+    ExitCode::from(2)
 }

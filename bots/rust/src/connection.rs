@@ -1,0 +1,123 @@
+//! How a bot reaches its referee.
+
+use std::io::{self, BufReader};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use crate::run::serve;
+use crate::session::Session;
+use crate::{Bot, Error};
+
+/// The environment variable that holds the token where no file is named.
+const TOKEN: &str = "REFEREE_TOKEN";
+/// How much is read at once, in bytes.
+const READ: usize = 64 * 1024;
+
+/// How a bot reaches its referee, and what it tells it of itself, as its command line says: [`OPTIONS`](Connection::OPTIONS).
+#[derive(Clone, Default)]
+pub struct Connection {
+    /// Host and port; none: stdin and stdout.
+    address: Option<Address>,
+    tls: bool,
+    ca: Option<PathBuf>,
+    token: Option<String>,
+    name: Option<String>,
+}
+
+#[derive(Clone)]
+struct Address {
+    host: String,
+    port: u16,
+}
+
+impl Connection {
+    /// What a bot's help says of the options that [`Connection::from_args`] takes.
+    pub const OPTIONS: &str = "\
+  --connect HOST:PORT   play over TCP, not over stdin and stdout
+  --token-file FILE     where the token is, if not in REFEREE_TOKEN
+  --tls                 encrypt, and check who the referee is
+  --ca FILE             trust these certificates (PEM), not those of the system
+  --name NAME           the bot's name";
+
+    /// Takes the options of a connection out of `args`. Returns what is left: the bot's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`].
+    pub fn from_args(args: impl IntoIterator<Item = String>) -> Result<(Connection, Vec<String>), Error> {
+        let mut connection = Connection::default();
+        let (mut token_file, mut own) = (None, Vec::new());
+        let mut args = args.into_iter();
+        while let Some(arg) = args.next() {
+            let (option, value) = match arg.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_owned())),
+                None => (&*arg, None),
+            };
+            let mut value = || {
+                value
+                    .clone()
+                    .or_else(|| args.next())
+                    .ok_or_else(|| Error::Usage(format!("{option} needs a value")))
+            };
+            match option {
+                "--connect" => connection.address = Some(Address::read(&value()?)?),
+                "--token-file" => token_file = Some(value()?),
+                "--tls" => connection.tls = true,
+                "--ca" => connection.ca = Some(value()?.into()),
+                "--name" => connection.name = Some(value()?),
+                _ => own.push(arg),
+            }
+        }
+        let token = match token_file {
+            Some(file) => {
+                let read = fs::read_to_string(&file);
+                Some(read.map_err(|error| Error::Usage(format!("--token-file {file}: {error}")))?)
+            }
+            None => env::var(TOKEN).ok(),
+        };
+        connection.token = token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+        Ok((connection, own))
+    }
+
+    /// Plays every match that the referee starts, until its `bye` or the end of its stream.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]. A panic of the bot is not caught.
+    pub fn play(self, bot: impl Bot) -> Result<(), Error> {
+        let session = Session::new(bot, self.name, self.token);
+        let Some(address) = self.address else {
+            // Stdout is not locked for good: a bot's thread that prints would wait for ever, and nobody would see why.
+            return serve(io::stdin().lock(), io::stdout(), session);
+        };
+        let stream = address.connect().map_err(|source| Error::Unreachable {
+            address: format!("{}:{}", address.host, address.port),
+            source,
+        })?;
+        if self.tls {
+            return crate::tls::serve(stream, &address.host, self.ca.as_deref(), session);
+        }
+        serve(BufReader::with_capacity(READ, &stream), &stream, session)
+    }
+}
+
+impl Address {
+    fn read(text: &str) -> Result<Address, Error> {
+        let parts = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+        match parts {
+            Some((host, port)) if !host.is_empty() => {
+                let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+                Ok(Address { host: host.to_owned(), port })
+            }
+            _ => Err(Error::Usage(format!("--connect: `{text}` is not HOST:PORT"))),
+        }
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect((&*self.host, self.port))?;
+        // An answer does not wait for more to be said.
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
