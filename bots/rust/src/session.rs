@@ -1,7 +1,7 @@
 //! A bot's side of the protocol, without any input or output.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -22,13 +22,13 @@ pub(crate) struct Session<B> {
     name: Option<String>,
     token: Option<String>,
     /// The matches that run, with the bot's seats in them.
-    plays: HashMap<String, Vec<u8>>,
+    plays: BTreeMap<String, Vec<u8>>,
 }
 
 impl<B: Bot> Session<B> {
     /// A bot that introduces itself under another `name`, if there is one, and tells a referee that asks for it the `token`.
     pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>) -> Self {
-        Session { bot, name, token, plays: HashMap::new() }
+        Session { bot, name, token, plays: BTreeMap::new() }
     }
 
     /// Handles a line and appends the answer to `out`, if it asks for one. Breaks after `bye`.
