@@ -4,10 +4,11 @@
 //! * [`games`]: the rules of each game
 //! * [`referee`]: the match as a state machine
 //! * [`record`]: what a match leaves behind, and checking it
+//! * [`tournament`]: who plays whom, standings
 //!
 //! These are the library without default features. They know no file, process, socket, clock or random source. Dependencies point one way: a game knows `core`
 //! alone and never another game; `referee` knows `core`,
-//! `record` knows `referee`. The shell is built on all of them:
+//! `record` knows `referee`, `tournament` knows `core` alone. The shell is built on all of them:
 //!
 //! * `transport`: streams and lines
 //! * `bot`: processes of bots
@@ -23,6 +24,7 @@ pub mod core;
 pub mod games;
 pub mod record;
 pub mod referee;
+pub mod tournament;
 
 #[cfg(feature = "shell")]
 pub mod bot;

@@ -1,0 +1,41 @@
+//! Tournaments and comparisons, as pure functions: who plays whom, and what the results say.
+//!
+//! Nothing here plays a match. The shell asks what is due, has it played, and hands the results in:
+//!
+//! 1. [`schedule::Plan`] says how a tournament is paired, [`schedule::Schedule`] what is played now. It follows from
+//!    the plan and the results alone, so an interrupted run goes on as it would have.
+//! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat; [`MatchResult`]
+//!    is what came of it.
+//! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
+//!
+//! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
+//!
+//! ```
+//! use referee::core::Seating;
+//! use referee::tournament::schedule::{Format, Plan, Schedule};
+//! use referee::tournament::standings::Standings;
+//! use referee::tournament::{Deals, MatchResult};
+//!
+//! let format = Format::RoundRobin { cycles: 1 };
+//! let plan = Plan::new(format, Seating::new(2, 2), Deals::Mirrored, 3);
+//! let mut schedule = Schedule::new(plan).unwrap();
+//! loop {
+//!     let Some(due) = schedule.due().next() else { break };
+//!     assert_eq!(due.deal(), format!("s{}", due.set));
+//!     // The first seat wins.
+//!     let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
+//!     schedule.record(due.id.number, result).unwrap();
+//! }
+//! assert!(schedule.is_over());
+//! let results: Vec<MatchResult> = schedule.results().copied().collect();
+//! assert_eq!(results.len(), 6);
+//! let standings = Standings::of(3, &results, schedule.awards(), format.tie_breaks());
+//! assert!(standings.rows.iter().all(|row| row.points == 2.0));
+//! ```
+
+mod lineup;
+pub mod pairing;
+pub mod schedule;
+pub mod standings;
+
+pub use lineup::{Deals, Entrant, Lineup, MatchResult};

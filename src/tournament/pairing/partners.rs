@@ -1,0 +1,157 @@
+//! Rotations of free partners: teams of two that are drawn anew for every match.
+//!
+//! In a cycle each two entrants are partners once; who are opponents is kept as even as the list allows. All
+//! partnerships are taken in the order of the circle method, each with the one (two with three sides) that fits, is of
+//! the earliest round, and whose members have met least often. Where the partnerships left over share entrants - their
+//! number is odd for 6, 7, 10, 11, ... entrants - partnerships that had their turn come again, the least used first. So
+//! the numbers of times that two were partners differ by one at most, but for who comes late: all its partnerships
+//! share it, so more of the others come again beside them. Whist tournament designs that also even out the opponents
+//! exactly exist for 4k and 4k + 1 entrants only (I. Anderson, *Combinatorial Designs and Tournaments*, 1997, chapter
+//! 11).
+
+use crate::core::{MAX_SEATS, Seating};
+use crate::tournament::{Entrant, Lineup};
+
+/// Why there are no such rotations.
+pub(crate) const NEEDS: &str = "rotations of partners need sides of two seats";
+
+/// How often two were together, by pair.
+struct Meetings {
+    entrants: usize,
+    count: Vec<u32>,
+}
+
+impl Meetings {
+    fn at(&mut self, a: usize, b: usize) -> &mut u32 {
+        &mut self.count[a.min(b) * self.entrants + a.max(b)]
+    }
+
+    fn of(&self, a: usize, b: usize) -> u32 {
+        self.count[a.min(b) * self.entrants + a.max(b)]
+    }
+}
+
+type Pair = [usize; 2];
+
+struct Rotation {
+    sides: usize,
+    partners: Meetings,
+    opponents: Meetings,
+    /// By entrant and side: how often.
+    places: Vec<[u32; MAX_SEATS]>,
+    list: Vec<Vec<Pair>>,
+}
+
+fn are_disjoint(a: Pair, b: Pair) -> bool {
+    !a.contains(&b[0]) && !a.contains(&b[1])
+}
+
+impl Rotation {
+    /// How often the members have met, if these teams can play each other.
+    fn met(&self, teams: &[Pair], next: Pair) -> Option<u32> {
+        let are_free = teams.iter().all(|&team| are_disjoint(team, next));
+        let each = teams.iter().flatten().flat_map(|&a| next.map(|b| self.opponents.of(a, b)));
+        are_free.then(|| each.sum())
+    }
+
+    /// Plays all partnerships among the first `entrants` that have not been partners `target` times.
+    fn play(&mut self, entrants: usize, target: u32) {
+        let order: Vec<Pair> = circle(entrants);
+        let in_rounds = order.iter().enumerate().map(|(at, &team)| (at / (entrants / 2), team));
+        let mut left: Vec<(usize, Pair)> =
+            in_rounds.filter(|&(_, [a, b])| self.partners.of(a, b) < target).collect();
+        while !left.is_empty() {
+            let mut teams = vec![left.remove(0).1];
+            while teams.len() < self.sides {
+                let fitting = left
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, &(round, team))| Some((round, self.met(&teams, team)?, at)));
+                if let Some((_, _, at)) = fitting.min() {
+                    teams.push(left.remove(at).1);
+                    continue;
+                }
+                let again = order.iter().filter_map(|&team| {
+                    Some((self.partners.of(team[0], team[1]), self.met(&teams, team)?, team))
+                });
+                let Some((_, _, team)) = again.min() else { return };
+                teams.push(team);
+            }
+            self.seat(teams);
+        }
+    }
+
+    /// How much more often than its rarest side a member had this one.
+    fn surplus(&self, member: usize, side: usize) -> u32 {
+        let had = &self.places[member][..self.sides];
+        had[side] - had.iter().min().copied().unwrap_or(0)
+    }
+
+    /// Gives the teams their sides, so that everyone has had each about equally often.
+    fn seat(&mut self, mut teams: Vec<Pair>) {
+        for (at, &team) in teams.iter().enumerate() {
+            *self.partners.at(team[0], team[1]) += 1;
+            for &other in &teams[at + 1..] {
+                for (a, b) in team.into_iter().flat_map(|a| other.map(|b| (a, b))) {
+                    *self.opponents.at(a, b) += 1;
+                }
+            }
+        }
+        let load = |order: &[Pair]| -> u32 {
+            let each = order.iter().enumerate().flat_map(|(side, team)| team.map(|member| (side, member)));
+            // Steep, because one great surplus is worse than several small ones.
+            each.map(|(side, member)| self.surplus(member, side).pow(4)).sum()
+        };
+        let rotations = (0..teams.len()).flat_map(|by| {
+            let mut order = teams.clone();
+            order.rotate_left(by);
+            let mut mirrored = order.clone();
+            mirrored[1..].reverse();
+            [order, mirrored]
+        });
+        if let Some(best) = rotations.min_by_key(|order| load(order)) {
+            teams = best;
+        }
+        for (side, team) in teams.iter_mut().enumerate() {
+            for &member in team.iter() {
+                self.places[member][side] += 1;
+            }
+            // Who of the two sits in front changes from match to match.
+            if (self.list.len() + side) % 2 == 1 {
+                team.reverse();
+            }
+        }
+        self.list.push(teams);
+    }
+}
+
+/// All pairs, round after round of the circle method.
+fn circle(entrants: usize) -> Vec<Pair> {
+    super::table::berger(entrants).into_iter().map(|[a, b]| [a.index(), b.index()]).collect()
+}
+
+/// The matches of `cycles` cycles of the `field`, then those that every later one brings.
+pub fn rotations(seating: Seating, field: usize, all: usize, cycles: u32) -> Vec<Lineup> {
+    let meetings = || Meetings { entrants: all, count: vec![0; all * all] };
+    let mut rotation = Rotation {
+        sides: seating.sides(),
+        partners: meetings(),
+        opponents: meetings(),
+        places: vec![[0; MAX_SEATS]; all],
+        list: Vec::new(),
+    };
+    for cycle in 1..=cycles {
+        rotation.play(field, cycle);
+    }
+    for entrants in field + 1..=all {
+        for cycle in 1..=cycles {
+            rotation.play(entrants, cycle);
+        }
+    }
+    let lineup = |teams: &Vec<Pair>| {
+        let seats: Vec<Entrant> =
+            (0..2).flat_map(|place| teams.iter().map(move |team| Entrant(team[place] as u16))).collect();
+        Lineup::of_seats(seating, &seats)
+    };
+    rotation.list.iter().filter_map(lineup).collect()
+}

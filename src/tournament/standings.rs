@@ -1,0 +1,257 @@
+//! Tables of results.
+//!
+//! * **Points** of a match: the mean over the sides of other entrants of 1 (did better), 0.5 (equal), 0; with two sides
+//!   1, 0.5 and 0 as usual.
+//! * **Won** ranked first alone, **drawn** equal first, **lost** otherwise; **by fault** if the own side lost by a
+//!   fault or all others did, else **by play**.
+//! * **Buchholz**: over all matches the mean of the opponents' points. **Sonneborn-Berger**: over all matches the mean
+//!   over the opponents of their points times what was scored against them. Points without play count as against an
+//!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
+
+use std::cmp::Ordering;
+
+use super::{Entrant, MatchResult};
+
+/// Points without play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Award {
+    /// In which round.
+    pub round: u32,
+    /// To whom.
+    pub entrant: Entrant,
+    /// How many matches it counts as won.
+    pub matches: u32,
+}
+
+/// Wins, draws and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wdl {
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Equal first.
+    pub draws: u32,
+    /// Otherwise.
+    pub losses: u32,
+}
+
+/// What decides among equal points. More is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieBreak {
+    /// The opponents' points.
+    Buchholz,
+    /// The points of those who were beaten.
+    SonnebornBerger,
+    /// Matches won by play.
+    Wins,
+}
+
+/// What one entrant did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Who.
+    pub entrant: Entrant,
+    /// From 1; the same for entrants that no tie-break parts.
+    pub place: u32,
+    /// The sum of its scores, and its awards.
+    pub points: f64,
+    /// Matches it played.
+    pub matches: u32,
+    /// Decided by play.
+    pub by_play: Wdl,
+    /// Decided by a fault.
+    pub by_fault: Wdl,
+    /// Matches in which it made a fault, whether that decided or not.
+    pub faulted: u32,
+    /// Matches that count as won without play.
+    pub awarded: u32,
+    /// See the module.
+    pub buchholz: f64,
+    /// See the module.
+    pub sonneborn_berger: f64,
+}
+
+/// What two entrants did against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cross {
+    /// Matches; with three sides, the part of them that was between these two.
+    pub matches: f64,
+    /// What the first one scored.
+    pub score: f64,
+}
+
+/// The table and the cross table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standings {
+    /// The best first; among equals in the order of entry.
+    pub rows: Vec<Row>,
+    entrants: usize,
+    cross: Vec<Cross>,
+}
+
+impl Standings {
+    /// The standings of entrants 0 to `entrants - 1`. Results of others are left out.
+    pub fn of<'a>(
+        entrants: usize,
+        results: impl IntoIterator<Item = &'a MatchResult>,
+        awards: &[Award],
+        tie_breaks: &[TieBreak],
+    ) -> Standings {
+        let mut rows: Vec<Row> =
+            (0..entrants).map(|index| Row { entrant: Entrant(index as u16), ..Row::default() }).collect();
+        let mut cross = vec![Cross::default(); entrants * entrants];
+        for result in results {
+            if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
+                add(&mut rows, &mut cross, result);
+            }
+        }
+        for award in awards {
+            if let Some(row) = rows.get_mut(award.entrant.index()) {
+                row.awarded += award.matches;
+                row.points += f64::from(award.matches);
+            }
+        }
+        for index in 0..entrants {
+            let against = &cross[index * entrants..][..entrants];
+            let own = f64::from(rows[index].awarded) * rows[index].points;
+            let sum = |of: fn(&Cross) -> f64| -> f64 {
+                own + against.iter().zip(&rows).map(|(cross, other)| of(cross) * other.points).sum::<f64>()
+            };
+            (rows[index].buchholz, rows[index].sonneborn_berger) =
+                (sum(|cross| cross.matches), sum(|cross| cross.score));
+        }
+        rows.sort_by(|a, b| compare(a, b, tie_breaks).then(a.entrant.cmp(&b.entrant)));
+        for at in 0..rows.len() {
+            let is_equal = at > 0 && compare(&rows[at - 1], &rows[at], tie_breaks).is_eq();
+            rows[at].place = if is_equal { rows[at - 1].place } else { at as u32 + 1 };
+        }
+        Standings { rows, entrants, cross }
+    }
+
+    /// What `one` did against `other`.
+    pub fn between(&self, one: Entrant, other: Entrant) -> Cross {
+        let is_known = one.index() < self.entrants && other.index() < self.entrants;
+        if is_known { self.cross[one.index() * self.entrants + other.index()] } else { Cross::default() }
+    }
+}
+
+/// The better first. Sums of thirds in another order may differ in their last bits.
+fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
+    let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
+    tie_breaks.iter().fold(more(a.points, b.points), |order, tie_break| {
+        order.then_with(|| match tie_break {
+            TieBreak::Buchholz => more(a.buchholz, b.buchholz),
+            TieBreak::SonnebornBerger => more(a.sonneborn_berger, b.sonneborn_berger),
+            TieBreak::Wins => b.by_play.wins.cmp(&a.by_play.wins),
+        })
+    })
+}
+
+fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult) {
+    let sides = result.lineup.seating().sides();
+    let entrants = rows.len();
+    let forfeited: [bool; crate::core::MAX_SEATS] =
+        std::array::from_fn(|side| side < sides && result.is_forfeited(side));
+    let seats = result.lineup.seats();
+    for (seat, &entrant) in seats.iter().enumerate() {
+        if seats[..seat].contains(&entrant) {
+            continue; // once a match
+        }
+        let row = &mut rows[entrant.index()];
+        row.matches += 1;
+        row.faulted += u32::from(result.is_fault_of(entrant));
+        let is_own = |side: usize| result.lineup.side(side).any(|other| other == entrant);
+        let best = (0..sides).filter(|&side| is_own(side)).map(|side| result.places[side]).min().unwrap_or(0);
+        let mut others = (0..sides).filter(|&side| !is_own(side));
+        let next = others.clone().map(|side| result.places[side]).min();
+        let Some(next) = next else { continue };
+        let is_by_fault =
+            (0..sides).any(|side| is_own(side) && forfeited[side]) || others.all(|side| forfeited[side]);
+        let wdl = if is_by_fault { &mut row.by_fault } else { &mut row.by_play };
+        match best.cmp(&next) {
+            Ordering::Less => wdl.wins += 1,
+            Ordering::Equal => wdl.draws += 1,
+            Ordering::Greater => wdl.losses += 1,
+        }
+        let mine = || result.comparisons().filter(|&(side, _)| is_own(side));
+        let opponents = |side: usize| result.lineup.side(side);
+        let count: usize = mine().map(|(_, other)| opponents(other).count()).sum();
+        let part = 1.0 / count as f64;
+        for (side, other) in mine() {
+            let score = result.against(side, other);
+            for opponent in opponents(other) {
+                rows[entrant.index()].points += score * part;
+                let cell = &mut cross[entrant.index() * entrants + opponent.index()];
+                cell.matches += part;
+                cell.score += score * part;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Seat, SeatSet, Seating};
+    use crate::tournament::Lineup;
+
+    fn two(one: u16, other: u16, ranks: [u8; 2]) -> MatchResult {
+        let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(one), Entrant(other)]).unwrap();
+        MatchResult::played(1, lineup, &ranks)
+    }
+
+    const WIN: [u8; 2] = [1, 2];
+    const DRAW: [u8; 2] = [1, 1];
+
+    #[test]
+    fn equal_points_are_parted_by_whom_one_beat() {
+        // 0 and 1 both have 2 of 3; 1 beat the second-best, 0 lost to it.
+        let results = [
+            two(0, 1, WIN),
+            two(0, 2, [2, 1]),
+            two(0, 3, WIN),
+            two(1, 2, WIN),
+            two(1, 3, WIN),
+            two(2, 3, DRAW),
+        ];
+        let standings = Standings::of(4, &results, &[], &[TieBreak::SonnebornBerger]);
+        let order: Vec<(u16, u32, f64)> =
+            standings.rows.iter().map(|row| (row.entrant.0, row.place, row.sonneborn_berger)).collect();
+        assert_eq!(order, [(0, 1, 2.5), (1, 2, 2.0), (2, 3, 2.25), (3, 4, 0.75)]);
+        assert_eq!(standings.rows[0].buchholz, 4.0);
+        assert_eq!(standings.between(Entrant(2), Entrant(0)), Cross { matches: 1.0, score: 1.0 });
+    }
+
+    #[test]
+    fn a_win_by_the_opponents_fault_stands_apart() {
+        let fault = MatchResult {
+            faulted: SeatSet::one(Seat(1)),
+            forfeited: SeatSet::one(Seat(1)),
+            ..two(0, 1, WIN)
+        };
+        // Under the policy `random` a fault need not lose.
+        let random = MatchResult { faulted: SeatSet::one(Seat(0)), ..two(0, 1, WIN) };
+        let standings = Standings::of(2, &[fault, random, two(0, 1, WIN)], &[], &[]);
+        let [winner, loser] = standings.rows[..] else { panic!() };
+        assert_eq!((winner.by_play.wins, winner.by_fault.wins, winner.faulted), (2, 1, 1));
+        assert_eq!((loser.by_play.losses, loser.by_fault.losses, loser.faulted), (2, 1, 1));
+    }
+
+    #[test]
+    fn a_bye_counts_as_a_win_against_an_equal() {
+        let awards = [Award { round: 1, entrant: Entrant(2), matches: 1 }];
+        let standings = Standings::of(3, &[two(0, 1, WIN), two(0, 2, DRAW)], &awards, &[TieBreak::Buchholz]);
+        let row = standings.rows.iter().find(|row| row.entrant == Entrant(2)).unwrap();
+        assert_eq!((row.points, row.matches, row.awarded, row.buchholz), (1.5, 1, 1, 3.0));
+    }
+
+    #[test]
+    fn partners_share_the_points_and_both_opponents_count_half() {
+        let lineup = Lineup::of_seats(Seating::new(4, 2), &[0, 1, 2, 3].map(Entrant)).unwrap();
+        let standings = Standings::of(4, &[MatchResult::played(1, lineup, &[1, 2, 1, 2])], &[], &[]);
+        let points: Vec<f64> = standings.rows.iter().map(|row| row.points).collect();
+        assert_eq!(points, [1.0, 1.0, 0.0, 0.0]);
+        assert_eq!(standings.between(Entrant(0), Entrant(1)), Cross { matches: 0.5, score: 0.5 });
+        assert_eq!(standings.between(Entrant(0), Entrant(2)), Cross::default());
+        assert!(standings.rows.iter().all(|row| row.place == 1 || row.place == 3));
+    }
+}
