@@ -4,7 +4,7 @@
 //! * [`games`]: the rules of each game
 //! * [`referee`]: the match as a state machine
 //! * [`record`]: what a match leaves behind, and checking it
-//! * [`tournament`]: who plays whom, standings
+//! * [`tournament`]: who plays whom, standings, ratings, tests of strength
 //!
 //! These are the library without default features. They know no file, process, socket, clock or random source. Dependencies point one way: a game knows `core`
 //! alone and never another game; `referee` knows `core`,

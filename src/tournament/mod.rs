@@ -7,11 +7,16 @@
 //! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat; [`MatchResult`]
 //!    is what came of it.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
+//! 4. [`rating`] is strength with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
+//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin), and the [bootstrap](rating::bootstrap).
+//! 5. [`regression::Regression`] decides whether a new version of a bot is stronger than its base, by the test of
+//!    [`sprt`].
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
 //!
 //! ```
 //! use referee::core::Seating;
+//! use referee::tournament::rating::bradley_terry;
 //! use referee::tournament::schedule::{Format, Plan, Schedule};
 //! use referee::tournament::standings::Standings;
 //! use referee::tournament::{Deals, MatchResult};
@@ -31,11 +36,21 @@
 //! assert_eq!(results.len(), 6);
 //! let standings = Standings::of(3, &results, schedule.awards(), format.tie_breaks());
 //! assert!(standings.rows.iter().all(|row| row.points == 2.0));
+//! let strengths = bradley_terry::fit(&bradley_terry::Counts::of(3, &results));
+//! assert!(strengths.elo[0].value.abs() < 1e-6 && strengths.advantage[0].value > 200.0);
 //! ```
 
 mod lineup;
 pub mod pairing;
+pub mod rating;
+pub mod regression;
 pub mod schedule;
+pub mod sprt;
 pub mod standings;
 
 pub use lineup::{Deals, Entrant, Lineup, MatchResult};
+
+/// Everyone on a side with everyone on another.
+fn opponents(lineup: &Lineup, side: usize, other: usize) -> impl Iterator<Item = (Entrant, Entrant)> {
+    lineup.side(side).flat_map(move |entrant| lineup.side(other).map(move |opponent| (entrant, opponent)))
+}

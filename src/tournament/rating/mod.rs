@@ -1,0 +1,79 @@
+//! How strong entrants are.
+//!
+//! * [`bradley_terry`]: Elo differences with 95% intervals from one fit over all results; the order of play does not
+//!   matter. The figure to trust
+//! * [`glicko2`] and [`weng_lin`]: ratings as players know them, from the crate `skillratings`; they depend on the
+//!   order of play
+//! * [`bootstrap`]: intervals for any of them by drawing sets again
+//!
+//! Results come in the order of their sets; the matches of a set stand together.
+
+pub mod bootstrap;
+pub mod bradley_terry;
+pub mod glicko2;
+mod linear;
+pub mod weng_lin;
+
+/// The two-sided 95% quantile of the normal distribution.
+pub(crate) const Z95: f64 = 1.959_963_984_540_054;
+
+/// One natural unit of log-odds in Elo: a difference of 400 is odds of 10 to 1.
+pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// A figure with its 95% interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The best guess.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// From a standard error.
+    fn normal(value: f64, error: f64) -> Estimate {
+        Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
+    }
+}
+
+/// Ratings from a library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratings {
+    /// What computed them, as reports name it.
+    pub algorithm: &'static str,
+    /// The library and its version: another one may give other figures.
+    pub version: &'static str,
+    /// By entrant.
+    pub rows: Vec<Rating>,
+}
+
+/// A rating from a library.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rating {
+    /// In the algorithm's own unit.
+    pub rating: f64,
+    /// The algorithm's own standard deviation of it.
+    pub deviation: f64,
+}
+
+impl Ratings {
+    /// The ratings alone, for [`bootstrap::intervals`].
+    pub fn values(&self) -> Vec<f64> {
+        self.rows.iter().map(|row| row.rating).collect()
+    }
+}
+
+/// The library behind [`glicko2`] and [`weng_lin`].
+pub const LIBRARY: &str = "skillratings 0.29.2";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_that_reports_name_is_the_one_that_is_built_in() {
+        let manifest = include_str!("../../../Cargo.toml");
+        let (name, version) = super::LIBRARY.split_once(' ').unwrap();
+        assert!(manifest.contains(&format!("{name} = \"={version}\"")));
+    }
+}
