@@ -8,6 +8,7 @@ use referee::core::chance::{Seed, Stream};
 use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Verdict, perft};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
+use referee::games::keezen::Keezen;
 use referee::games::saxum::Saxum;
 use referee::games::xe_queo::XeQueo;
 
@@ -15,8 +16,7 @@ fn main() {
     divan::main();
 }
 
-fn start<G: Game>() -> G {
-    let seating: Seating = G::META.seatings[0];
+fn start<G: Game>(seating: Seating) -> G {
     G::start(&G::Options::default(), seating)
         .unwrap_or_else(|error| unreachable!("the defaults fit: {error}"))
 }
@@ -24,7 +24,7 @@ fn start<G: Game>() -> G {
 /// Perft 9 from the start: 3,963,680 leaves.
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn perft_9_bulk(bencher: Bencher) {
-    let position: Checkers = start();
+    let position: Checkers = start(Checkers::META.seatings[0]);
     bencher.counter(ItemsCount::new(3_963_680u64)).bench(|| perft::perft(&position, 9));
 }
 
@@ -45,13 +45,18 @@ fn perft_9_with_move_lists(bencher: Bencher) {
             })
             .sum()
     }
-    let position: Checkers = start();
+    let position: Checkers = start(Checkers::META.seatings[0]);
     let mut lists = vec![Vec::new(); 10];
     bencher.counter(ItemsCount::new(3_963_680u64)).bench_local(|| count(&position, 9, &mut lists));
 }
 
-fn playout<G: Game>(rng: &mut Stream, moves: &mut Vec<G::Move>, drawn: &mut Vec<u16>) -> u32 {
-    let mut position: G = start();
+fn playout<G: Game>(
+    seating: Seating,
+    rng: &mut Stream,
+    moves: &mut Vec<G::Move>,
+    drawn: &mut Vec<u16>,
+) -> u32 {
+    let mut position: G = start(seating);
     let mut decisions = 0;
     loop {
         match position.turn() {
@@ -74,13 +79,23 @@ fn playout<G: Game>(rng: &mut Stream, moves: &mut Vec<G::Move>, drawn: &mut Vec<
 }
 
 /// A thousand random playouts from the start; the same ones in every sample.
-#[divan::bench(types = [Checkers, Jeex, Saxum, XeQueo], sample_count = 10, sample_size = 1)]
-fn random_playouts<G: Game>(bencher: Bencher) {
+fn a_thousand_playouts<G: Game>(bencher: Bencher, seating: Seating) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
         let mut rng = Seed([7; 32]).match_key(G::META.id, "bench", &[""; 0]).stream();
-        (0..1000).map(|_| playout::<G>(&mut rng, &mut moves, &mut drawn)).sum::<u32>()
+        (0..1000).map(|_| playout::<G>(seating, &mut rng, &mut moves, &mut drawn)).sum::<u32>()
     });
+}
+
+#[divan::bench(types = [Checkers, Jeex, Saxum, XeQueo], sample_count = 10, sample_size = 1)]
+fn random_playouts<G: Game>(bencher: Bencher) {
+    a_thousand_playouts::<G>(bencher, G::META.seatings[0]);
+}
+
+/// By the number of seats.
+#[divan::bench(args = [2, 4, 6], sample_count = 10, sample_size = 1)]
+fn random_playouts_of_keezen(bencher: Bencher, seats: u8) {
+    a_thousand_playouts::<Keezen>(bencher, Seating::new(seats, (seats / 2).max(2)));
 }
 
 /// Random matches as the export writes them.
@@ -88,7 +103,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
     let mut rng = Seed([7; 32]).match_key(Checkers::META.id, "pdn", &[""; 0]).stream();
     let (mut text, mut moves) = (String::new(), Vec::new());
     for game in 0..games {
-        let mut position: Checkers = start();
+        let mut position: Checkers = start(Checkers::META.seatings[0]);
         let options = serde_json::value::RawValue::from_string("{}".to_owned());
         let mut sheet = Sheet {
             match_id: format!("m{game}"),

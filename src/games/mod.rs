@@ -37,6 +37,7 @@ pub trait Visitor {
 games! {
     checkers::Checkers,
     jeex::Jeex,
+    keezen::Keezen,
     saxum::Saxum,
     xe_queo::XeQueo,
 }

@@ -7,6 +7,7 @@ mod draws;
 mod fallback;
 mod faults;
 mod info;
+mod keezen;
 mod lag;
 mod life;
 mod openings;

@@ -63,6 +63,11 @@ impl Plan {
         Plan::checkers().set("fen", fen)
     }
 
+    /// Keezenspel with three teams.
+    pub(super) fn keezen() -> Plan {
+        Plan::of(games::find("keezen").unwrap(), Seating::new(6, 3))
+    }
+
     /// The toy game with so many seats and sides, in rounds of this plan.
     pub(super) fn toy(seats: u8, sides: u8, plan: &str) -> Plan {
         Plan::of(toy::RULES, Seating::new(seats, sides)).set("plan", plan)

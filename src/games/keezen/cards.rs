@@ -1,0 +1,239 @@
+//! The cards: ranks, hands, and the stock that they are dealt from.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::core::MAX_SEATS;
+
+/// The most cards that a hand can have.
+pub(super) const HAND: usize = 5;
+/// The ranks, of each of which there are as many cards as seats.
+pub(super) const RANKS: usize = 13;
+
+/// A card. The suits have no meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "a card has no better name than its own")]
+pub enum Rank {
+    #[default]
+    Two,
+    Three,
+    Four,
+    Five,
+    Six,
+    Seven,
+    Eight,
+    Nine,
+    Ten,
+    Jack,
+    Queen,
+    King,
+    Ace,
+}
+
+impl Rank {
+    /// All of them, in the order in which hands are shown.
+    pub const ALL: [Rank; RANKS] = [
+        Rank::Two,
+        Rank::Three,
+        Rank::Four,
+        Rank::Five,
+        Rank::Six,
+        Rank::Seven,
+        Rank::Eight,
+        Rank::Nine,
+        Rank::Ten,
+        Rank::Jack,
+        Rank::Queen,
+        Rank::King,
+        Rank::Ace,
+    ];
+    const NAMES: [&str; RANKS] = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
+
+    /// As moves and views name it.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The rank with this name.
+    pub fn named(name: &str) -> Option<Rank> {
+        Self::NAMES.iter().position(|&known| known == name).map(|at| Self::ALL[at])
+    }
+
+    /// How many squares one pawn goes forward with it, 1 to 12; none for a four, which goes backward, a jack and a king.
+    pub const fn forward(self) -> Option<u8> {
+        match self {
+            Rank::Four | Rank::Jack | Rank::King => None,
+            Rank::Ace => Some(1),
+            Rank::Queen => Some(12),
+            number => Some(number as u8 + 2),
+        }
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Rank {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Rank {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rank, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Rank::named(&name).ok_or_else(|| de::Error::custom("a card is one of 2 to 10, J, Q, K and A"))
+    }
+}
+
+/// The cards that a player holds.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "Vec<Rank>")]
+pub struct Hand {
+    /// Those beyond `len` are twos, so that equal hands are equal.
+    cards: [Rank; HAND],
+    len: u8,
+}
+
+impl Hand {
+    /// No card.
+    pub const NONE: Hand = Hand { cards: [Rank::Two; HAND], len: 0 };
+
+    /// The cards, sorted.
+    pub fn cards(&self) -> &[Rank] {
+        &self.cards[..self.len as usize]
+    }
+
+    /// How many they are.
+    pub const fn len(&self) -> u8 {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The ranks among them, each once, in order.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = Rank> {
+        self.cards().chunk_by(Rank::eq).map(|same| same[0])
+    }
+
+    /// Takes up a card. There are less than five.
+    pub(super) fn take(&mut self, card: Rank) {
+        self.cards[self.len as usize] = card;
+        self.len += 1;
+        self.cards[..self.len as usize].sort_unstable();
+    }
+
+    /// Lays down a card, if it is there.
+    pub(super) fn lay(&mut self, card: Rank) {
+        if let Some(at) = self.cards().iter().position(|&held| held == card) {
+            self.cards[at..self.len as usize].rotate_left(1);
+            self.len -= 1;
+            self.cards[self.len as usize] = Rank::default();
+        }
+    }
+}
+
+impl TryFrom<Vec<Rank>> for Hand {
+    type Error = &'static str;
+
+    fn try_from(cards: Vec<Rank>) -> Result<Hand, &'static str> {
+        let mut hand = Hand::default();
+        if cards.len() > HAND {
+            return Err("a hand has at most five cards");
+        }
+        cards.into_iter().for_each(|card| hand.take(card));
+        Ok(hand)
+    }
+}
+
+impl fmt::Debug for Hand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cards().fmt(f)
+    }
+}
+
+impl Serialize for Hand {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.cards().serialize(serializer)
+    }
+}
+
+/// The cards of a cycle that nobody holds: from one end those that were played, at the other those still to be dealt.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Stock {
+    /// What lies between `pile` and `dealt`, and beyond `all`, are twos, so that equal stocks are equal.
+    cards: [Rank; RANKS * MAX_SEATS],
+    /// How many lie on the pile.
+    pile: u8,
+    /// How many have been dealt, the pile among them.
+    dealt: u8,
+    /// How many there are in the game.
+    all: u8,
+}
+
+impl Stock {
+    /// Of a game with so many seats, before its cards are shuffled: there is neither pile nor deck.
+    pub(super) const fn of(seats: u8) -> Stock {
+        let all = RANKS as u8 * seats;
+        Stock { cards: [Rank::Two; RANKS * MAX_SEATS], pile: 0, dealt: all, all }
+    }
+
+    /// Nothing is dealt; the cards come in the order of their numbers in the ordered deck: all aces, all twos, ..., all
+    /// kings.
+    pub(super) fn shuffled(seats: u8, numbers: &[u16]) -> Stock {
+        let mut stock = Stock { dealt: 0, ..Stock::of(seats) };
+        for (card, &number) in stock.cards.iter_mut().zip(numbers) {
+            *card = Rank::ALL[(usize::from(number) / usize::from(seats) + RANKS - 1) % RANKS];
+        }
+        stock
+    }
+
+    /// With this pile and these cards to be dealt; there are not more than the game has.
+    pub(super) fn with(seats: u8, pile: &[Rank], rest: &[Rank]) -> Stock {
+        let mut stock = Stock::of(seats);
+        pile.iter().for_each(|&card| stock.put(card));
+        stock.dealt = stock.all - rest.len() as u8;
+        stock.cards[stock.dealt as usize..stock.all as usize].copy_from_slice(rest);
+        stock
+    }
+
+    /// How many cards the game has.
+    pub(super) const fn all(&self) -> u8 {
+        self.all
+    }
+
+    /// Played and handed-in cards, in order.
+    pub(super) fn pile(&self) -> &[Rank] {
+        &self.cards[..self.pile as usize]
+    }
+
+    /// The cards still to be dealt, the next one first.
+    pub(super) fn rest(&self) -> &[Rank] {
+        &self.cards[self.dealt as usize..self.all as usize]
+    }
+
+    /// The next card of the deck, which is not empty.
+    pub(super) fn deal(&mut self) -> Rank {
+        self.dealt += 1;
+        std::mem::take(&mut self.cards[self.dealt as usize - 1])
+    }
+
+    /// Lays a card that was dealt on the pile.
+    pub(super) fn put(&mut self, card: Rank) {
+        self.cards[self.pile as usize] = card;
+        self.pile += 1;
+    }
+}
+
+impl fmt::Debug for Stock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stock").field("pile", &self.pile()).field("rest", &self.rest()).finish()
+    }
+}

@@ -1,0 +1,49 @@
+//! What follows from a move or a shuffle.
+
+use serde::Serialize;
+
+use super::cards::Hand;
+use super::position::Hands;
+use crate::core::{self, Seat, Viewer};
+
+/// An event of the game's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Every seat got its cards for a round. A seat sees its own.
+    Deal(Hands),
+    /// A seat could play none of its cards and has laid all of them on the pile (K7). Everybody sees them.
+    HandIn {
+        /// Who.
+        seat: Seat,
+        /// What it held.
+        cards: Hand,
+    },
+}
+
+impl core::Fact for Fact {
+    fn as_seen_by(&self, viewer: Viewer) -> impl Serialize {
+        match *self {
+            Fact::HandIn { seat, cards } => Seen::HandIn { seat, cards },
+            Fact::Deal(hands) => match viewer {
+                Viewer::Seat(seat) => Seen::Deal { hand: Some(hands.of(seat)), hands: None },
+                Viewer::Public => Seen::Deal { hand: None, hands: None },
+                Viewer::Omniscient => Seen::Deal { hand: None, hands: Some(hands) },
+            },
+        }
+    }
+}
+
+/// A fact as somebody may see it.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Seen {
+    Deal {
+        hand: Option<Hand>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hands: Option<Hands>,
+    },
+    HandIn {
+        seat: Seat,
+        cards: Hand,
+    },
+}

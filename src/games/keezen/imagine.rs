@@ -1,0 +1,54 @@
+//! What a seat may think of that it does not see.
+
+use super::cards::{Hand, RANKS, Rank, Stock};
+use super::position::{Hands, Position};
+use super::seen::Seen;
+use crate::core::{Seat, Uniform};
+
+/// A position that agrees with the view of a seat. Each way to spread the cards that it does not see over hands and
+/// deck is as likely as any other; but whoever is to move can play a card, or would have handed in all of them (K7).
+pub(super) fn position(viewer: Seat, seen: &Seen, rng: &mut impl Uniform) -> Position {
+    let Seen { to_move, board, dealer, deal, .. } = *seen;
+    let mut unseen = unseen_cards(viewer, seen);
+    let can_play = |seat, cards: &[Rank]| cards.iter().any(|&card| board.can_play(seat, card));
+    // Where the seat holds none of these cards, or none is of use to it, the view is of no game, and any spread will do.
+    let must_play = to_move.filter(|&seat| {
+        let holds_some = known_hand(viewer, seen, seat).is_none() && seen.cards[seat.index()] > 0;
+        holds_some && can_play(seat, &unseen)
+    });
+    loop {
+        rng.shuffle(&mut unseen);
+        let mut rest = &unseen[..];
+        let mut hands = Hands::none(board.seats());
+        for (seat, &count) in board.all().zip(&seen.cards) {
+            *hands.of_mut(seat) = known_hand(viewer, seen, seat).unwrap_or_else(|| {
+                let (cards, others) = rest.split_at(count.into());
+                rest = others;
+                let mut hand = Hand::NONE;
+                cards.iter().for_each(|&card| hand.take(card));
+                hand
+            });
+        }
+        if must_play.is_none_or(|seat| can_play(seat, hands.of(seat).cards())) {
+            let stock = Stock::with(board.seats(), &seen.pile, rest);
+            return Position { board, hands, stock, dealer, deal, to_move };
+        }
+    }
+}
+
+/// A hand that the viewer sees.
+fn known_hand(viewer: Seat, seen: &Seen, seat: Seat) -> Option<Hand> {
+    let hand = seen.hands.get(&seat).copied().or(seen.hand.filter(|_| seat == viewer));
+    // Somebody else's view has another hand.
+    hand.filter(|hand| hand.len() == seen.cards[seat.index()])
+}
+
+/// The cards that the viewer does not see, in hands and in the deck.
+fn unseen_cards(viewer: Seat, seen: &Seen) -> Vec<Rank> {
+    let seats = seen.board.seats();
+    let mut left = [seats; RANKS];
+    let hands: Vec<Hand> = seen.board.all().filter_map(|seat| known_hand(viewer, seen, seat)).collect();
+    let held = hands.iter().flat_map(|hand| hand.cards());
+    seen.pile.iter().chain(held).for_each(|&card| left[card as usize] -= 1);
+    Rank::ALL.into_iter().flat_map(|card| std::iter::repeat_n(card, left[card as usize].into())).collect()
+}

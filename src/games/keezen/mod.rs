@@ -1,0 +1,152 @@
+//! Keezenspel, a Dutch game of pawns and cards for two, four or six players; four and six play in teams of two.
+
+mod board;
+mod cards;
+mod fact;
+mod imagine;
+mod moves;
+mod plays;
+mod position;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::board::{BadSpot, Board, Spot};
+pub use self::cards::{Hand, Rank};
+pub use self::fact::Fact;
+pub use self::moves::{BadMove, Move};
+pub use self::position::{Hands, Position};
+pub use self::seen::Seen;
+pub use self::view::View;
+use crate::core::{
+    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
+    Viewer,
+};
+
+/// What a set-up may choose.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The game is drawn after so many plays, those of all seats counted together; at least 1 (K10).
+    pub turn_limit: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { turn_limit: 5000 }
+    }
+}
+
+/// A game of Keezenspel: a position with its counters.
+#[derive(Clone, Debug)]
+pub struct Keezen {
+    position: Position,
+    /// The number of the deck cycle, from 0.
+    cycle: u32,
+    /// Plays until the limit, the next one included.
+    turns_left: u32,
+}
+
+impl Keezen {
+    /// The position without counters.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The end, if this is one. The turn limit is tested last.
+    fn outcome(&self) -> Option<Outcome> {
+        let limit = (self.turns_left == 0).then_some(const { Outcome::turn_limit() });
+        self.position.board.outcome().or(limit)
+    }
+
+    fn go_on(&mut self, after: Seat, tell: &mut impl FnMut(Fact)) {
+        if self.position.go_on(after, tell) {
+            self.cycle = self.cycle.saturating_add(1);
+        }
+    }
+}
+
+impl Game for Keezen {
+    const META: Meta = Meta {
+        id: "keezen",
+        title: "Keezenspel",
+        rules_version: 1,
+        seatings: &[Seating::new(2, 2), Seating::new(4, 2), Seating::new(6, 3)],
+        hidden: true,
+        chance: true,
+        simultaneous: false,
+        draws_by_agreement: false,
+        openings: false,
+        options: &[OptionMeta {
+            name: "turn_limit",
+            help: "A draw after so many plays of all seats together, at least 1; default: 5000.",
+        }],
+        rules: include_str!("rules.md"),
+    };
+    type Options = Options;
+    type Move = Move;
+    type Fact = Fact;
+    type View<'a> = View<'a>;
+    type Seen = Seen;
+    type Key = Position;
+
+    fn start(options: &Options, seating: Seating) -> Result<Keezen, Misconfigured> {
+        if options.turn_limit == 0 {
+            return Err(Misconfigured("turn_limit is 0; it must be at least 1".to_owned()));
+        }
+        let position = Position::start(seating.seats() as u8);
+        Ok(Keezen { position, cycle: 0, turns_left: options.turn_limit })
+    }
+
+    fn turn(&self) -> Turn {
+        match (self.outcome(), self.position.to_move) {
+            (Some(outcome), _) => Turn::Over(outcome),
+            (None, Some(seat)) => Turn::Decide(SeatSet::one(seat)),
+            (None, None) => Turn::Draw(Draw::Shuffle { len: self.position.stock.all().into() }),
+        }
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        Some(self.turns_left)
+    }
+
+    fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
+        self.position.legal_moves(seat, out);
+    }
+
+    fn play(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+        self.position.play(seat, mv);
+        // K10
+        self.turns_left -= 1;
+        if self.outcome().is_none() {
+            self.go_on(seat, tell);
+        }
+    }
+
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+        self.position.shuffle(drawn, tell);
+        self.go_on(self.position.dealer, tell);
+    }
+
+    fn view(&self, viewer: Viewer) -> View<'_> {
+        View::of(self, viewer)
+    }
+
+    fn key(&self) -> Position {
+        self.position
+    }
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> Keezen {
+        let turns_left = known.turns_left.unwrap_or(known.options.turn_limit);
+        Keezen { position: imagine::position(known.seat, seen, rng), cycle: seen.cycle, turns_left }
+    }
+
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        view::draw(self, viewer, f)
+    }
+}

@@ -1,0 +1,119 @@
+//! A move and its text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::board::{Spot, number};
+use super::cards::Rank;
+use super::plays::SEVEN;
+use crate::core::{MAX_SEATS, Seat};
+
+/// A card, and what it does. Pawns are named by where they stand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// `K enter`, `A enter`, `K enter 2`: a pawn comes from the base onto its start.
+    Enter {
+        /// A king or an ace.
+        card: Rank,
+        /// The partner, when the pawn is the partner's (K6).
+        partner: Option<Seat>,
+    },
+    /// `5 t17`, `2 h0.1`, `4 t17`: a pawn goes all the way that the card says, a four backward.
+    Go {
+        /// Neither a jack nor a king.
+        card: Rank,
+        /// The pawn.
+        pawn: Spot,
+    },
+    /// `7 t17 4 t30 3`: two pawns share the seven steps, in this order (K5).
+    Split {
+        /// The pawn that goes first.
+        first: Spot,
+        /// Its steps, 1 to 6.
+        steps: u8,
+        /// The pawn that goes the rest.
+        second: Spot,
+    },
+    /// `J t17 t40`: two pawns change places (K4).
+    Swap {
+        /// The track square of the player's pawn.
+        own: u8,
+        /// That of the other.
+        other: u8,
+    },
+}
+
+impl Move {
+    /// The card that is played.
+    pub const fn card(self) -> Rank {
+        match self {
+            Move::Enter { card, .. } | Move::Go { card, .. } => card,
+            Move::Split { .. } => Rank::Seven,
+            Move::Swap { .. } => Rank::Jack,
+        }
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Move::Enter { card, partner: None } => write!(f, "{card} enter"),
+            Move::Enter { card, partner: Some(partner) } => write!(f, "{card} enter {partner}"),
+            Move::Go { card, pawn } => write!(f, "{card} {pawn}"),
+            Move::Split { first, steps, second } => {
+                write!(f, "7 {first} {steps} {second} {}", SEVEN - steps)
+            }
+            Move::Swap { own, other } => write!(f, "J {} {}", Spot::Track(*own), Spot::Track(*other)),
+        }
+    }
+}
+
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is no move on any board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a move is a card and what it does: `K enter`, `A enter`, `K enter 2` (a pawn of seat 2), `5 t17` or `2 h0.1` (the pawn \
+     there), `7 t17 4 t30 3` (two pawns and their steps), `J t17 t40` (the own pawn and the other)"
+)]
+pub struct BadMove;
+
+fn read(text: &str) -> Option<Move> {
+    let (card, rest) = text.split_once(' ')?;
+    let card = Rank::named(card)?;
+    let mut words = rest.split(' ');
+    let words = [(); 5].map(|()| words.next());
+    match (card, words) {
+        (Rank::King | Rank::Ace, [Some("enter"), partner, None, ..]) => {
+            let partner = match partner {
+                Some(seat) => Some(Seat(number(seat, MAX_SEATS as u8)?)),
+                None => None,
+            };
+            Some(Move::Enter { card, partner })
+        }
+        (Rank::Jack, [Some(own), Some(other), None, ..]) => match (own.parse().ok()?, other.parse().ok()?) {
+            (Spot::Track(own), Spot::Track(other)) => Some(Move::Swap { own, other }),
+            _ => None,
+        },
+        (Rank::Jack | Rank::King, _) => None,
+        (_, [Some(pawn), None, ..]) => Some(Move::Go { card, pawn: pawn.parse().ok()? }),
+        (Rank::Seven, [Some(first), Some(steps), Some(second), Some(rest), None]) => {
+            let steps = number(steps, SEVEN).filter(|&steps| steps > 0)?;
+            number(rest, SEVEN).filter(|&rest| steps + rest == SEVEN)?;
+            Some(Move::Split { first: first.parse().ok()?, steps, second: second.parse().ok()? })
+        }
+        _ => None,
+    }
+}
+
+impl FromStr for Move {
+    type Err = BadMove;
+
+    fn from_str(text: &str) -> Result<Move, BadMove> {
+        read(text).ok_or(BadMove)
+    }
+}

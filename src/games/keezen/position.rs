@@ -1,0 +1,166 @@
+//! All that matters for how the game goes on: pawns and cards, and how the cards go round.
+
+use serde::{Serialize, Serializer};
+
+use super::board::Board;
+use super::cards::{Hand, Rank, Stock};
+use super::fact::Fact;
+use super::moves::Move;
+use crate::core::{MAX_SEATS, Seat, Viewer};
+
+/// How many cards everybody gets in the rounds of a cycle. Together they are the deck.
+pub(super) const DEALS: [u8; 3] = [5, 4, 4];
+
+/// The cards in hand, by seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hands {
+    hands: [Hand; MAX_SEATS],
+    seats: u8,
+}
+
+impl Hands {
+    /// Nobody has a card.
+    pub(super) const fn none(seats: u8) -> Hands {
+        Hands { hands: [const { Hand::NONE }; MAX_SEATS], seats }
+    }
+
+    /// The hand of a seat.
+    pub const fn of(&self, seat: Seat) -> Hand {
+        self.hands[seat.index()]
+    }
+
+    pub(super) const fn of_mut(&mut self, seat: Seat) -> &mut Hand {
+        &mut self.hands[seat.index()]
+    }
+
+    /// The hands by seat.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Seat, Hand)> + Clone {
+        (0..self.seats).map(Seat).zip(self.hands)
+    }
+}
+
+impl Serialize for Hands {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+/// A position without counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    pub(super) board: Board,
+    pub(super) hands: Hands,
+    pub(super) stock: Stock,
+    /// Who deals in this cycle.
+    pub(super) dealer: Seat,
+    /// The round within the cycle, 0 to 2.
+    pub(super) deal: u8,
+    /// None before a cycle, and when the game is over.
+    pub(super) to_move: Option<Seat>,
+}
+
+impl Position {
+    /// The position at the beginning: the highest seat is about to deal (K9).
+    pub(super) const fn start(seats: u8) -> Position {
+        Position {
+            board: Board::new(seats),
+            hands: Hands::none(seats),
+            stock: Stock::of(seats),
+            dealer: Seat(seats - 1),
+            deal: 0,
+            to_move: None,
+        }
+    }
+
+    /// The pawns.
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The cards in hand.
+    pub const fn hands(&self) -> &Hands {
+        &self.hands
+    }
+
+    /// Played and handed-in cards of this cycle, in order.
+    pub fn pile(&self) -> &[Rank] {
+        self.stock.pile()
+    }
+
+    /// The cards that will be dealt in this cycle, in order.
+    pub fn undealt(&self) -> &[Rank] {
+        self.stock.rest()
+    }
+
+    /// Whether the viewer may see the hand of a seat. Partners see each other's from the moment that one of them has all
+    /// pawns home (K8).
+    pub fn shows(&self, seat: Seat, viewer: Viewer) -> bool {
+        let board = &self.board;
+        let is_partner = |partner| viewer == Viewer::Seat(partner);
+        viewer.shares(seat)
+            || board.partner(seat).is_some_and(|partner| {
+                is_partner(partner) && [seat, partner].iter().any(|&seat| board.is_home(seat))
+            })
+    }
+
+    /// Adds all legal moves of a seat. Of equal cards one is played.
+    pub(super) fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
+        for card in self.hands.of(seat).ranks() {
+            self.board.plays(seat, card, out);
+        }
+    }
+
+    /// Plays a legal move. Nobody is to move then.
+    pub(super) fn play(&mut self, seat: Seat, mv: Move) {
+        self.hands.of_mut(seat).lay(mv.card());
+        self.stock.put(mv.card());
+        self.board.play(seat, mv);
+        self.to_move = None;
+    }
+
+    /// Begins a cycle with these cards.
+    pub(super) fn shuffle(&mut self, numbers: &[u16], tell: &mut impl FnMut(Fact)) {
+        self.stock = Stock::shuffled(self.board.seats(), numbers);
+        self.deal_out(tell);
+    }
+
+    fn deal_out(&mut self, tell: &mut impl FnMut(Fact)) {
+        for _ in 0..DEALS[self.deal as usize] {
+            for places in 1..=self.board.seats() {
+                let seat = self.board.left_of(self.dealer, places);
+                self.hands.of_mut(seat).take(self.stock.deal());
+            }
+        }
+        tell(Fact::Deal(self.hands));
+    }
+
+    /// Finds who moves after this seat; after the dealer, when the cards have just been dealt. On the way those who can
+    /// play nothing hand in their cards (K7, K9), and rounds begin when the hands are empty. Nobody moves when the cycle
+    /// is over; then the next dealer is about to deal. Whether that is so.
+    pub(super) fn go_on(&mut self, mut after: Seat, tell: &mut impl FnMut(Fact)) -> bool {
+        loop {
+            let mut others = (1..=self.board.seats()).map(|places| self.board.left_of(after, places));
+            let Some(seat) = others.find(|&seat| !self.hands.of(seat).is_empty()) else {
+                if usize::from(self.deal) + 1 == DEALS.len() {
+                    self.deal = 0;
+                    self.dealer = self.board.left_of(self.dealer, 1);
+                    self.stock = Stock::of(self.board.seats());
+                    return true;
+                }
+                self.deal += 1;
+                self.deal_out(tell);
+                after = self.dealer;
+                continue;
+            };
+            let hand = self.hands.of(seat);
+            if hand.ranks().any(|card| self.board.can_play(seat, card)) {
+                self.to_move = Some(seat);
+                return false;
+            }
+            hand.cards().iter().for_each(|&card| self.stock.put(card));
+            *self.hands.of_mut(seat) = Hand::NONE;
+            tell(Fact::HandIn { seat, cards: hand });
+            after = seat;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Keezenspel among three teams, one of which is out.
+
+use serde_json::Value;
+
+use super::rig::{Plan, Rig, events};
+use crate::core::chance::{MatchKey, Stream, Uniform};
+use crate::core::{Seat, Viewer};
+
+fn asked(rig: &Rig) -> u8 {
+    (0..6).find(|&seat| rig.is_asked(seat)).expect("a seat is asked")
+}
+
+/// Whoever is asked plays at random, so many times or to the end.
+fn play_on(rig: &mut Rig, moves: usize, rng: &mut Stream) {
+    for _ in 0..moves {
+        if rig.is_over() {
+            return;
+        }
+        let seat = Seat(asked(rig));
+        let table = rig.play.table();
+        let index = rng.uniform(table.count(seat) as u64) as usize;
+        let text = table.text(seat, index).to_owned();
+        rig.answer(seat.0, &text);
+    }
+}
+
+/// The side whose pawns are all home.
+fn home(rig: &Rig) -> Option<u8> {
+    let mut view = Vec::new();
+    rig.play.table().write_view(Viewer::Omniscient, &mut view);
+    let view: Value = serde_json::from_slice(&view).unwrap();
+    let is_home = |seat: u8| {
+        let pawns = view["pawns"][usize::from(seat)].as_array().unwrap();
+        pawns.iter().all(|pawn| pawn.as_str().unwrap().starts_with('h'))
+    };
+    (0..3).find(|&side| is_home(side) && is_home(side + 3))
+}
+
+fn of_kind<'a>(events: &[&'a Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().copied().filter(|event| event["kind"] == kind).collect()
+}
+
+#[test]
+fn a_side_that_forfeits_is_played_on_and_the_others_match_keeps_its_meaning() {
+    let (mut won_by_others, mut won_by_the_side_that_is_out) = (0, 0);
+    for number in 0..16 {
+        let rng = &mut MatchKey([number; 32]).stream();
+        let mut rig = Plan::keezen().play();
+        play_on(&mut rig, 30, rng);
+        let seat = asked(&rig);
+        let (side, partner) = (seat % 3, (seat + 3) % 6);
+        (0..6).for_each(|seat| drop(rig.heard(seat)));
+        rig.answer(seat, "nonsense");
+        play_on(&mut rig, usize::MAX, rng);
+
+        assert_eq!(rig.faults(seat), [("illegal_move", 1)]);
+        assert_eq!(rig.why(), ("rules", "home"));
+        let by_referee = rig.recorded("fallback");
+        assert!(by_referee.len() > 10, "it is played on: {}", by_referee.len());
+        assert!(by_referee.iter().all(|line| line["seat"] == seat || line["seat"] == partner));
+
+        let winner = home(&rig).unwrap();
+        let expected = (0..6u8).map(|seat| match seat % 3 {
+            out if out == side => 3,
+            other if other == winner || winner == side => 1,
+            _ => 2,
+        });
+        assert_eq!(rig.ranks(), expected.collect::<Vec<u8>>());
+        *(if winner == side { &mut won_by_the_side_that_is_out } else { &mut won_by_others }) += 1;
+
+        for who in [seat, partner] {
+            let heard = rig.heard(who);
+            assert!(heard.iter().all(|message| message["type"] != "turn"), "seat {who} is asked no more");
+            let told = events(&heard);
+            assert_eq!(of_kind(&told, "out").len(), 2);
+            let deals = of_kind(&told, "deal");
+            assert!(!deals.is_empty() && deals.iter().all(|deal| deal["hand"].is_array()), "{deals:?}");
+            assert!(!of_kind(&told, "hand_in").is_empty());
+        }
+    }
+    assert!(won_by_others > 2 && won_by_the_side_that_is_out > 0, "too few endings were seen");
+}
+
+#[test]
+fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
+    let mut rig = Plan::keezen().play();
+    play_on(&mut rig, 10, &mut MatchKey([0; 32]).stream());
+    rig.resign(4);
+    assert!(!rig.is_over());
+    rig.resign(3);
+    assert_eq!(rig.why(), ("resignation", "resignation"));
+    assert_eq!(rig.ranks(), [2, 2, 1, 2, 2, 1]);
+}
+
+#[test]
+fn no_seat_hears_what_another_was_dealt() {
+    let mut rig = Plan::keezen().play();
+    play_on(&mut rig, usize::MAX, &mut MatchKey([0; 32]).stream());
+    let recorded = rig.recorded("event");
+    let deals: Vec<&Value> =
+        recorded.iter().map(|line| &line["event"]).filter(|event| event["kind"] == "deal").collect();
+    assert!(deals.len() > 5);
+    for seat in 0..6 {
+        let heard = super::rig::messages(rig.bytes(seat));
+        let told = events(&heard);
+        let told = of_kind(&told, "deal");
+        assert_eq!(told.len(), deals.len());
+        for (told, deal) in told.iter().zip(&deals) {
+            let own = serde_json::json!({ "kind": "deal", "hand": deal["hands"][seat.to_string()] });
+            assert_eq!(**told, own);
+        }
+    }
+}
