@@ -176,6 +176,44 @@ fn the_transcripts_show_every_message_every_ending_and_what_errors_there_are() {
     assert_eq!(Vec::from_iter(&codes), Vec::from_iter(all.split(' ')));
 }
 
+#[test]
+fn in_the_matches_of_keezen_each_seat_has_a_whole_stream_of_its_own_with_its_own_cards_alone() {
+    let mut matches = 0;
+    for transcript in transcripts().iter().filter(|transcript| transcript.name.starts_with("keezen")) {
+        let said = transcript.said().map(|(_, said)| said).filter(|said| said.from == Speaker::Referee);
+        let lines: Vec<Value> = said
+            .map(|said| serde_json::from_str(said.line.expect("a line").get()).expect("JSON"))
+            .filter(|line: &Value| line["match"] == "m1")
+            .collect();
+        let seats = lines.iter().filter(|line| line["type"] == "start").count();
+        for seat in 0..seats {
+            let own: Vec<&Value> = lines.iter().filter(|line| line["seat"] == seat).collect();
+            let of_type = |kind: &'static str| own.iter().filter(move |line| line["type"] == kind);
+            assert_eq!(own[0]["type"], "start", "{}, seat {seat}", transcript.name);
+            assert_eq!(own[own.len() - 1]["reason"], "home");
+            for (n, event) in of_type("event").enumerate() {
+                assert_eq!(event["n"], n);
+                assert!(event["event"]["kind"] != "deal" || event["event"]["hands"].is_null());
+            }
+            for (n, turn) in of_type("turn").enumerate() {
+                assert_eq!((&turn["turn"], &turn["view"]["to_move"][0]), (&n.into(), &seat.into()));
+                // Where it sees another's hand, that is its partner's, and one of them has come home (K8).
+                let is_home = |seat: usize| {
+                    let pawns = turn["view"]["pawns"][seat].as_array().expect("pawns");
+                    pawns.iter().all(|pawn| pawn.as_str().is_some_and(|pawn| pawn.starts_with('h')))
+                };
+                let partner = Some((seat + seats / 2) % seats).filter(|_| seats > 2);
+                let shown = partner.filter(|&partner| is_home(partner) || is_home(seat));
+                let hands = turn["view"]["hands"].as_object().expect("hands");
+                let shown: Vec<String> = shown.iter().map(usize::to_string).collect();
+                assert_eq!(hands.keys().collect::<Vec<_>>(), shown.iter().collect::<Vec<_>>());
+            }
+        }
+        matches += 1;
+    }
+    assert_eq!(matches, 3);
+}
+
 /// The lines in the blocks of this kind in a page, up to the heading `until`.
 fn fences(page: &str, kind: &str, until: &str) -> Vec<String> {
     let text = std::fs::read_to_string(format!("{ROOT}/{page}")).expect("the page can be read");
