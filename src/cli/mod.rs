@@ -23,6 +23,7 @@ mod verify;
 pub use exit::{Exit, Failure};
 
 use clap::{Parser, Subcommand, ValueEnum};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::level_filters::LevelFilter;
 
 use crate::bot::Orphanage;
@@ -98,6 +99,16 @@ impl Cli {
     }
 }
 
+/// Every bot needs descriptors, three for a process and one for a connection; many systems allow 1,024 until one asks for
+/// more.
+fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
+
 /// Runs on one thread: a lane is never shared.
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     // A bot of the same user must not read the referee's memory, seeds and other bots' secrets in it.
@@ -106,6 +117,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     {
         tracing::warn!(%error, "the referee stays dumpable");
     }
+    raise_open_files();
     let orphanage = Orphanage::open();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = runtime.map_err(Failure::cannot_run)?.block_on(future);

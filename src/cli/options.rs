@@ -100,8 +100,8 @@ pub(super) struct ListenOptions {
     #[arg(long, value_name = "FILE", requires = "listen")]
     token_file: Option<PathBuf>,
     /// The token of a name, for trials: other programs of the machine can read a command line; may be repeated
-    #[arg(long, value_name = "NAME=TOKEN", requires = "listen", value_parser = token)]
-    token: Vec<(String, String)>,
+    #[arg(long, value_name = "NAME=TOKEN", requires = "listen")]
+    token: Vec<String>,
     /// How long a match waits for a bot that is not connected
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds)]
     wait: u64,
@@ -147,7 +147,10 @@ impl ListenOptions {
             Some(path) => read_tokens(path)
                 .map_err(|what| Failure::usage(format!("--token-file {}: {what}", path.display())))?,
         };
-        for (name, token) in of_file.into_iter().chain(self.token.iter().cloned()) {
+        // They are not read with the other options: what is wrong with one of those is shown as it was given.
+        let given: Result<Vec<_>, _> = self.token.iter().map(|given| token(given)).collect();
+        let given = given.map_err(|what| Failure::usage(format!("--token: {what}")))?;
+        for (name, token) in of_file.into_iter().chain(given) {
             if tokens.insert(name.clone(), token).is_some() {
                 return Err(Failure::usage(format!("there are two tokens for `{name}`")));
             }

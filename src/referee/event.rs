@@ -20,6 +20,9 @@ pub struct Stamp {
 pub enum Event<'a> {
     /// What lies in a seat's outbox is being offered to the kernel.
     Sent(Seat),
+    /// The bot left before it was ready, and that is no fault: another process of it will take the seat, and is waited
+    /// for.
+    Vacated(Seat),
     /// Another process of the bot takes the seat, before it was ready.
     Restart {
         /// Whose bot.

@@ -223,6 +223,12 @@ impl Match {
         let stamp = Stamp { at: self.now, ..stamp };
         match event {
             Event::Sent(seat) => self.sent(stamp, seat),
+            Event::Vacated(seat) => {
+                if self.awaits_ready(seat) {
+                    self.player(seat).started = None;
+                    self.player(seat).outbox.clear();
+                }
+            }
             Event::Restart { seat, ready_ms, wants } => {
                 if self.awaits_ready(seat) {
                     let mut line = self.log.line("restart", stamp.at);

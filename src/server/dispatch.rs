@@ -158,7 +158,7 @@ impl Lane {
     }
 
     /// Tells somebody who is not let in why, and closes the connection.
-    fn turn_away(&mut self, key: SessionKey, code: ErrorCode, message: String, now: u64) {
+    pub(super) fn turn_away(&mut self, key: SessionKey, code: ErrorCode, message: String, now: u64) {
         self.sessions[key].refuse(code, message.clone(), None, None);
         self.lose(key, now, (FaultCode::NoStart, &message), Some(&message));
     }

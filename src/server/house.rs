@@ -14,6 +14,7 @@ use std::time::Duration;
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
 use rustix::thread::CpuSet;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -104,7 +105,10 @@ impl House {
         };
         match host.open(listen.as_ref(), jobs, is_pinned, watch).await {
             Ok(words) => host.serve(words, interrupt, &mut stopped).await,
-            Err(why) => stopped.why = Some(why),
+            Err(why) => {
+                stopped.why = Some(why);
+                host.stop();
+            }
         }
         host.close(&mut stopped).await;
         stopped
@@ -122,7 +126,8 @@ struct LaneThread {
 struct Need {
     lane: usize,
     bots: Vec<(BotKey, usize)>,
-    since: Instant,
+    /// Since when one of them has not as many connections as the match needs of it; none while all have.
+    absent: Option<Instant>,
 }
 
 type Words = mpsc::UnboundedReceiver<(usize, Word)>;
@@ -245,7 +250,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
         match word {
             Word::Needs(_) if is_stopping => {}
             Word::Needs(bots) => {
-                self.needs.push(Need { lane, bots, since: Instant::now() });
+                self.needs.push(Need { lane, bots, absent: None });
                 self.supply()?;
             }
             Word::Leaves(process) => {
@@ -263,6 +268,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
                 {
                     lobby.left(name);
                 }
+                self.supply()?;
             }
             Word::Ended(ended) => return self.report(*ended),
             Word::CannotRun(why) => return Err(why),
@@ -273,24 +279,28 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
 
     /// When the next need is given up.
     fn patience(&self) -> Option<Instant> {
-        self.needs.iter().map(|need| need.since + self.wait).min()
+        self.needs.iter().filter_map(|need| need.absent).map(|since| since + self.wait).min()
     }
 
-    /// Gives the lanes the bots that they need, as far as there are any.
+    /// Gives the lanes the bots that they need: to the lane that has waited longest first, and all at once, so that no
+    /// two lanes wait for what the other one holds.
     fn supply(&mut self) -> Result<(), String> {
         for mut need in std::mem::take(&mut self.needs) {
-            let missing = self.missing(&need.bots);
-            let is_late = need.since.elapsed() >= self.wait;
-            if let Some(name) = missing
-                && !is_late
-            {
-                if self.announced.insert(name.clone()) {
-                    (self.tell)(Happening::Waiting(&name))?;
+            let absent = self.short(&need.bots, Lobby::connections);
+            need.absent = absent.first().map(|_| need.absent.unwrap_or_else(Instant::now));
+            let is_given_up = need.absent.is_some_and(|since| since.elapsed() >= self.wait);
+            if !is_given_up {
+                for name in &absent {
+                    if self.announced.insert(name.clone()) {
+                        (self.tell)(Happening::Waiting(name))?;
+                    }
                 }
-                self.needs.push(need);
-                continue;
+                if !self.short(&need.bots, Lobby::waiting).is_empty() {
+                    self.needs.push(need);
+                    continue;
+                }
             }
-            let mut still_missing = Vec::new();
+            let mut busy = Vec::new();
             for (key, entrant) in need.bots {
                 let come = match self.common.clone().entrants[entrant].source {
                     Source::Command(ref command) => Ok(self.start(need.lane, entrant, command)?),
@@ -299,43 +309,49 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
                             self.announced.remove(name);
                             Ok(Come::Guest(Box::new(moving)))
                         }
-                        // All its connections play elsewhere: one will be free.
-                        None if self.lobby.as_ref().is_some_and(|lobby| lobby.connections(name) > 0) => {
-                            still_missing.push((key, entrant));
+                        None if !absent.contains(name) => {
+                            busy.push((key, entrant));
                             continue;
                         }
-                        None => {
-                            let waited = self.wait.as_secs_f64();
-                            Err((
-                                FaultCode::NoStart,
-                                format!("nobody connected as `{name}` within {waited} s"),
-                            ))
-                        }
+                        None => Err((FaultCode::NoStart, self.nobody(name))),
                     },
                 };
-                // A lane that is done needs no bots; a process that was started for it ends with the order.
-                let _ = self.lanes[need.lane].orders.send(Order::Come(key, come));
+                self.send(need.lane, Order::Come(key, come));
             }
-            if !still_missing.is_empty() {
-                need.bots = still_missing;
-                need.since = Instant::now();
-                self.needs.push(need);
+            if !busy.is_empty() {
+                self.needs.push(Need { lane: need.lane, bots: busy, absent: None });
             }
         }
         Ok(())
     }
 
-    /// The name of which not enough connections wait.
-    fn missing(&self, bots: &[(BotKey, usize)]) -> Option<String> {
-        let lobby = self.lobby.as_ref()?;
-        bots.iter().find_map(|&(_, entrant)| {
-            let Source::Tcp(name) = &self.common.entrants[entrant].source else { return None };
-            let wanted = bots.iter().filter(|&&(_, other)| match &self.common.entrants[other].source {
-                Source::Tcp(other) => other == name,
-                Source::Command(_) => false,
-            });
-            (wanted.count() > lobby.waiting(name)).then(|| name.clone())
-        })
+    /// The names that these bots need more often than the lobby has them.
+    fn short(&self, bots: &[(BotKey, usize)], has: impl Fn(&Lobby, &str) -> usize) -> Vec<String> {
+        let Some(lobby) = &self.lobby else { return Vec::new() };
+        let names: Vec<&String> = bots
+            .iter()
+            .filter_map(|&(_, entrant)| match &self.common.entrants[entrant].source {
+                Source::Tcp(name) => Some(name),
+                Source::Command(_) => None,
+            })
+            .collect();
+        let wanted = |name: &String| names.iter().filter(|other| **other == name).count();
+        names.iter().filter(|name| wanted(name) > has(lobby, name)).map(|name| (*name).clone()).collect()
+    }
+
+    fn nobody(&self, name: &str) -> String {
+        let others = self.lobby.as_ref().map_or(0, |lobby| lobby.connections(name));
+        let nobody = if others == 0 { "nobody" } else { "nobody else" };
+        format!("{nobody} connected as `{name}` within {} s", self.wait.as_secs_f64())
+    }
+
+    /// A lane that is done needs no orders: a process that was started for it ends with the order, a guest comes back.
+    fn send(&mut self, lane: usize, order: Order) {
+        if let Err(SendError(Order::Come(_, Ok(Come::Guest(moving))))) = self.lanes[lane].orders.send(order)
+            && let Some(lobby) = &mut self.lobby
+        {
+            lobby.put_back(*moving);
+        }
     }
 
     fn start(&self, lane: usize, entrant: usize, command: &Command) -> Result<Come, String> {

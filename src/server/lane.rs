@@ -175,7 +175,7 @@ impl Lane {
     /// Takes a session over from another lane.
     ///
     /// # Errors
-    /// When the system cannot watch its stream.
+    /// When its stream has ended, or the system cannot watch it.
     pub fn adopt(&mut self, moving: Moving) -> io::Result<SessionKey> {
         let wakes = self.wakes.clone();
         let key = self.sessions.try_insert(|key| Session::arrive(key, moving, wakes))?;
@@ -211,7 +211,7 @@ impl Lane {
     /// Ends a session: what waits for it is written as far as it is taken, then the stream is closed.
     pub fn forget(&mut self, session: SessionKey) {
         if let Some(mut session) = self.sessions.remove(session) {
-            session.write(0);
+            session.end(0);
         }
     }
 
@@ -408,17 +408,21 @@ impl Lane {
 
     /// Looks whether a session is over, and when to look again.
     pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
-        let asked = self.open_requests(key).next().is_some();
-        let Some(session) = self.sessions.get_mut(key) else { return };
+        let Some(session) = self.sessions.get(key) else { return };
         if session.has_output() {
             self.dirty.push(key);
         }
         if session.has_lines {
             return;
         }
-        if let Some((code, detail)) = session.over(now, asked) {
-            return self.lose(key, now, (code, &detail), None);
+        if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
+            return if session.role == Role::Guest && code == FaultCode::NoStart {
+                self.turn_away(key, ErrorCode::NoStart, detail, now);
+            } else {
+                self.lose(key, now, (code, &detail), None);
+            };
         }
+        let Some(session) = self.sessions.get_mut(key) else { return };
         let Some(due) = session.deadline().map(|due| if due <= now { now + 1_000_000 } else { due }) else {
             return;
         };
@@ -462,6 +466,7 @@ impl Lane {
             running.places[seat.index()] = None;
             if left_properly && running.play.awaits_ready(seat) {
                 waiting.push((key, seat));
+                self.tell(key, now, Event::Vacated(seat));
             } else {
                 self.tell(key, now, Event::Gone { seat, code, detail });
             }
@@ -476,10 +481,7 @@ impl Lane {
         if let Some(reason) = farewell {
             session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
         }
-        session.write(now);
-        // What is left unread when a socket is closed would take what was written last with it.
-        session.drain();
-        session.stream = None;
+        session.end(now);
         self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting });
     }
 

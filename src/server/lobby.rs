@@ -133,7 +133,7 @@ impl Lobby {
         self.listener.local_addr()
     }
 
-    /// Serves until a bot has come that may play.
+    /// Serves until a bot has come that may play, or one has left.
     pub(super) async fn next(&mut self) {
         loop {
             tokio::select! {
@@ -143,11 +143,16 @@ impl Lobby {
                         return;
                     }
                 }
-                accepted = self.listener.accept() => match accepted.and_then(|(stream, _)| self.greet(stream)) {
-                    Ok(()) => {}
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        if let Err(error) = self.greet(stream) {
+                            tracing::info!(%error, "a connection was lost at once");
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => {
                         // No descriptors are left, most likely; without a rest this would go on without a pause.
-                        tracing::warn!(%error, "a connection was not taken");
+                        tracing::warn!(%error, "no connection was taken");
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 },
@@ -175,7 +180,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// True when a bot has come.
+    /// True when a bot has come or left.
     fn take_in(&mut self, notice: Notice) -> bool {
         match notice {
             Notice::Greeted(session) => {
@@ -187,16 +192,15 @@ impl Lobby {
             }
             Notice::Gone { session, detail, .. } => {
                 self.strangers.retain(|stranger| *stranger != session);
-                let waited = self.waiting.iter().position(|(waiting, _)| *waiting == session);
-                match waited.map(|index| self.waiting.remove(index)) {
-                    Some((_, name)) => {
-                        tracing::info!(name, detail, "left");
-                        self.left(&name);
-                    }
-                    None => tracing::info!(detail, "a connection was turned away"),
-                }
                 self.lane.forget(session);
-                false
+                let waited = self.waiting.iter().position(|(waiting, _)| *waiting == session);
+                let Some((_, name)) = waited.map(|index| self.waiting.remove(index)) else {
+                    tracing::info!(detail, "a connection was turned away");
+                    return false;
+                };
+                tracing::info!(name, detail, "left");
+                self.left(&name);
+                true
             }
             Notice::OpenAsked(..) | Notice::Moved(_) | Notice::Ended(_) => false,
         }

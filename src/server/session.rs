@@ -202,7 +202,7 @@ impl Session {
         session.has_played = has_played;
         session.lines = lines;
         session.out = out;
-        Ok(session)
+        if session.drain() { Ok(session) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Takes it from its lane. None when it is over or has not introduced itself.
@@ -258,13 +258,26 @@ impl Session {
         self.waker.wake_by_ref();
     }
 
-    /// Reads what is there at the last moment, whether it was reported or not.
-    pub(super) fn drain(&mut self) {
-        let Some(stream) = &mut self.stream else { return };
+    /// Reads what is there at the last moment, whether it was reported or not. False when the stream has ended.
+    pub(super) fn drain(&mut self) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
         for _ in 0..DRAINS {
-            if !matches!(stream.try_read(&mut self.lines), Ok(Progress::Read { .. })) {
-                return;
+            match stream.try_read(&mut self.lines) {
+                Ok(Progress::Read { .. }) => {}
+                Ok(Progress::End) => return false,
+                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
             }
+        }
+        true
+    }
+
+    /// Closes the stream. What waits for the other end is written as far as it is taken; what has come from there is
+    /// read, since closing a socket with something unread would take away what was written last.
+    pub(super) fn end(&mut self, now: u64) {
+        self.write(now);
+        self.drain();
+        if let Some(stream) = self.stream.take() {
+            stream.close();
         }
     }
 
@@ -327,7 +340,7 @@ impl Session {
     }
 
     /// Why the session is over, if it is. `asked` tells whether a request is open on it.
-    pub(super) fn over(&self, now: u64, asked: bool) -> Option<(FaultCode, String)> {
+    pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, String)> {
         self.stream.as_ref()?;
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
         if let Some(status) = &self.exited {
@@ -338,7 +351,7 @@ impl Session {
             Some((FaultCode::Disconnected, how.to_owned()))
         } else if self.hello_until.is_some_and(|until| now >= until) {
             Some((FaultCode::NoStart, format!("no `hello` within {} ms", self.hello_limit.as_millis())))
-        } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked {
+        } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {
             Some((FaultCode::Stalled, format!("it took nothing for {} ms", limits::STALLED_MS)))
         } else if self.lines.skipped() > limits::SKIPPED {
             Some((FaultCode::Protocol, format!("a line of more than {} bytes", limits::SKIPPED)))

@@ -262,6 +262,11 @@ impl Worker {
                 notice = self.lane.next() => self.take_in(notice),
             }
         }
+        // From here on the house gets back what it sends.
+        orders.close();
+        while let Ok(order) = orders.try_recv() {
+            self.obey(order);
+        }
         for key in mem::take(&mut self.idle) {
             self.retire(key, OVER);
         }
@@ -274,7 +279,12 @@ impl Worker {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Wake => self.fill(),
+            Order::Wake => {
+                for pairing in self.pairing_keys() {
+                    self.play_on(pairing);
+                }
+                self.fill();
+            }
             Order::Stop => self.stop(),
             Order::Exited(session, how) => self.lane.exited(session, how),
             Order::Come(key, come) => self.receive(key, come),
@@ -299,9 +309,6 @@ impl Worker {
 
     /// Has as many pairings play as the lane takes.
     fn fill(&mut self) {
-        for pairing in self.pairing_keys() {
-            self.play_on(pairing);
-        }
         while self.pairings.len() < self.jobs && !self.is_over {
             match self.schedule.next((self.number, &self.orders), None) {
                 Next::Match(fixture) => self.pair(fixture),
@@ -393,43 +400,47 @@ impl Worker {
         // While the lane is stopping nobody waits for it any more.
         let is_wanted = self.bots.by_key.get(&key).is_some_and(|bot| matches!(bot.state, State::Asked));
         let come = match come {
-            Ok(come) if is_wanted => self.admit(key, come),
+            Ok(come) if is_wanted => come,
             Ok(Come::Process(process, ..)) => return self.say(Word::Leaves(process)),
             Ok(Come::Guest(moving)) => return self.say(Word::Returns(moving)),
             Err(_) if !is_wanted => return,
-            Err(failed) => Err(failed),
+            Err((code, detail)) => return self.fail(key, code, detail),
         };
-        if let Err((code, detail)) = come {
-            self.fail(key, code, detail);
-        } else if matches!(self.bots[key].state, State::Here(_)) {
-            self.has_come(key);
-        }
-    }
-
-    fn admit(&mut self, key: BotKey, come: Come) -> Result<(), (FaultCode, String)> {
-        let lost =
-            |error: std::io::Error| (FaultCode::NoStart, format!("its stream cannot be watched: {error}"));
         let bot = &mut self.bots[key];
         bot.cpu_before = Duration::ZERO;
         bot.is_fresh = true;
-        let session = match come {
+        match come {
             Come::Process(process, wire, tell) => {
                 bot.process = Some(process);
+                let stream = match Stream::watch(wire) {
+                    Ok(stream) => stream,
+                    Err(error) => {
+                        let detail = format!("its stream cannot be watched: {error}");
+                        return self.fail(key, FaultCode::NoStart, detail);
+                    }
+                };
                 let hello = Duration::from_millis(self.common.run.terms.hello_ms);
-                let session = self.lane.add(Role::Process, Stream::watch(wire).map_err(lost)?, hello);
+                let session = self.lane.add(Role::Process, stream, hello);
                 // The process may have ended already; then nobody listens, and the stream tells.
                 let _ = tell.send(session);
                 bot.state = State::Greeting(session);
-                session
+                self.by_session.insert(session, key);
             }
-            Come::Guest(moving) => {
-                let session = self.lane.adopt(*moving).map_err(lost)?;
-                bot.state = State::Here(session);
-                session
-            }
-        };
-        self.by_session.insert(session, key);
-        Ok(())
+            Come::Guest(moving) => match self.lane.adopt(*moving) {
+                Ok(session) => {
+                    bot.state = State::Here(session);
+                    self.by_session.insert(session, key);
+                    self.has_come(key);
+                }
+                // It left on the way, with no match on it: that is no fault, and another one may come.
+                Err(error) => {
+                    let entrant = bot.entrant;
+                    tracing::debug!(bot = self.common.entrants[entrant].name, %error, "gone");
+                    self.say(Word::Lost(entrant));
+                    self.ask_for(vec![(key, entrant)]);
+                }
+            },
+        }
     }
 
     /// A bot has introduced itself.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
@@ -72,10 +72,17 @@ impl Descriptor {
         match self {
             Descriptor::Always(fd) => Poll::Ready(Ok(rustix::io::write(fd, bytes)?)),
             Descriptor::Polled(fd) => loop {
-                let mut guard = ready!(fd.poll_write_ready(cx))?;
-                match rustix::io::write(guard.get_inner(), bytes) {
+                // What is watched anew is not reported to be ready yet, and may never be looked at again.
+                let guard = match fd.poll_write_ready(cx) {
+                    Poll::Ready(guard) => Some(guard?),
+                    Poll::Pending => None,
+                };
+                match rustix::io::write(fd.get_ref(), bytes) {
                     Ok(written) => return Poll::Ready(Ok(written)),
-                    Err(rustix::io::Errno::AGAIN) => guard.clear_ready(),
+                    Err(rustix::io::Errno::AGAIN) => match guard {
+                        Some(mut guard) => guard.clear_ready(),
+                        None => return Poll::Pending,
+                    },
                     Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Poll::Ready(Err(error.into())),
                 }
@@ -133,15 +140,32 @@ impl Stream {
         Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
     }
 
+    /// Closes it: over TLS with a word, so that the other end can tell it from a connection that was cut off.
+    pub fn close(mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.say_goodbye();
+            // What the kernel does not take now is lost.
+            let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
+        }
+    }
+
     /// Reads once what is there. Pending when nothing is.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
-        if self.tls.is_some() {
-            // A handshake may have been kept waiting.
-            if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
-                return Poll::Ready(Err(error));
-            }
+        if self.tls.is_none() {
+            return self.poll_fill(cx, lines);
         }
-        let progress = match &mut self.input {
+        // A handshake may have been kept waiting.
+        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
+            return Poll::Ready(Err(error));
+        }
+        let progress = self.poll_fill(cx, lines);
+        // An answer of the handshake, or why it failed.
+        let _ = self.poll_flush(cx);
+        progress
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
+        match &mut self.input {
             Descriptor::Always(fd) => Poll::Ready(fill(lines, fd, &mut self.tls)),
             Descriptor::Polled(input) => loop {
                 let mut guard = ready!(input.poll_read_ready(cx))?;
@@ -151,21 +175,16 @@ impl Stream {
                             // The kernel gave less than was asked for, so there is no more: that saves a read.
                             guard.clear_ready_matching(Ready::READABLE);
                         }
-                        break Poll::Ready(Ok(progress));
+                        return Poll::Ready(Ok(progress));
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         guard.clear_ready_matching(Ready::READABLE);
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => break Poll::Ready(Err(error)),
+                    Err(error) => return Poll::Ready(Err(error)),
                 }
             },
-        };
-        if self.tls.is_some() {
-            // An answer of the handshake, or why it failed.
-            let _ = self.poll_flush(cx);
         }
-        progress
     }
 
     /// Reads once, whether the stream was reported ready or not.
@@ -184,6 +203,10 @@ impl Stream {
         ready!(self.poll_flush(cx))?;
         let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(0)) };
         let taken = tls.encrypt(bytes)?;
+        if taken == 0 {
+            // It takes more when the handshake has gone on.
+            return Poll::Pending;
+        }
         // What the kernel does not take at once goes out before anything else is taken.
         if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
             return Poll::Ready(Err(error));

@@ -95,6 +95,11 @@ impl Tls {
         self.0.writer().write(bytes)
     }
 
+    /// Tells the other end that nothing more comes.
+    pub(super) fn say_goodbye(&mut self) {
+        self.0.send_close_notify();
+    }
+
     /// Whether encrypted bytes wait.
     pub(super) fn has_output(&self) -> bool {
         self.0.wants_write()

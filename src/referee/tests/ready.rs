@@ -49,6 +49,17 @@ fn the_ready_limit_runs_from_the_sending_of_start() {
 }
 
 #[test]
+fn while_another_process_is_waited_for_no_ready_limit_runs() {
+    let mut rig = opened();
+    rig.ready(1);
+    rig.tell(Event::Vacated(Seat(0)));
+    assert_eq!(rig.deadline(), None);
+    rig.wait(10 * LIMIT).restart(0, 700, Wants::default());
+    rig.wait(700_000).ready(0);
+    assert!(rig.is_asked(0));
+}
+
+#[test]
 fn when_nobody_starts_it_is_a_draw_and_the_lowest_seat_is_named() {
     let mut rig = opened();
     rig.wait(LIMIT + 1).tick();

@@ -1,0 +1,143 @@
+//! A bot that connects by itself, step by step.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
+use serde_json::{Value, json};
+
+use super::{PATIENCE, Referee};
+
+/// One end of a connection to a referee.
+pub(crate) struct Guest {
+    lines: BufReader<TcpStream>,
+    /// What it was told so far.
+    pub(crate) heard: Vec<Value>,
+}
+
+impl Guest {
+    /// Connects and says nothing.
+    pub(crate) fn connect(address: SocketAddr) -> Guest {
+        let stream = TcpStream::connect(address).expect("the referee listens");
+        stream.set_nodelay(true).expect("a socket");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        Guest { lines: BufReader::new(stream), heard: Vec::new() }
+    }
+
+    /// Connects and introduces itself.
+    pub(crate) fn named(address: SocketAddr, name: &str) -> Guest {
+        Guest::saying(address, &json!({"type": "hello", "protocol": 1, "name": name}))
+    }
+
+    /// Connects and says this after the referee's `hello`.
+    pub(crate) fn saying(address: SocketAddr, hello: &Value) -> Guest {
+        let mut guest = Guest::connect(address);
+        assert_eq!(guest.hear()["type"], "hello");
+        guest.say(hello);
+        guest
+    }
+
+    pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        self.lines.get_mut().write_all(bytes.as_ref()).expect("the referee reads");
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        self.write(format!("{message}\n"));
+    }
+
+    /// The next message; none at the end of the stream.
+    pub(crate) fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        // A connection that is reset has ended as well.
+        if self.lines.read_line(&mut line).unwrap_or(0) == 0 {
+            return None;
+        }
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.heard.push(message.clone());
+        Some(message)
+    }
+
+    pub(crate) fn hear(&mut self) -> Value {
+        self.next().unwrap_or_else(|| panic!("the connection ended after {:?}", self.heard.last()))
+    }
+
+    /// The next message of this type; the others before it are passed over.
+    pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
+        loop {
+            let message = self.hear();
+            if message["type"] == kind {
+                return message;
+            }
+        }
+    }
+
+    /// All that comes until the end of the stream.
+    pub(crate) fn rest(mut self) -> Vec<Value> {
+        std::iter::from_fn(|| self.next()).collect()
+    }
+
+    /// Answers a `start` or a `turn` properly.
+    pub(crate) fn answer(&mut self, message: &Value) {
+        if let Some(answer) = answer(message) {
+            self.say(&answer);
+        }
+    }
+
+    /// Answers all that comes, up to the first message of this type, which it returns unanswered.
+    pub(crate) fn play_up_to(&mut self, kind: &str) -> Value {
+        loop {
+            let message = self.hear();
+            if message["type"] == kind {
+                return message;
+            }
+            self.answer(&message);
+        }
+    }
+
+    /// Plays until the connection ends. Returns all that it was told.
+    pub(crate) fn play(mut self) -> Vec<Value> {
+        while let Some(message) = self.next() {
+            self.answer(&message);
+        }
+        self.heard
+    }
+
+    /// Plays on beside the test.
+    pub(crate) fn play_along(self) -> JoinHandle<Vec<Value>> {
+        std::thread::spawn(|| self.play())
+    }
+
+    /// Ends its side of the connection and listens on.
+    pub(crate) fn half_close(&mut self) {
+        self.lines.get_mut().shutdown(Shutdown::Write).expect("a socket");
+    }
+
+    /// Cuts the connection off without a word of goodbye.
+    pub(crate) fn reset(self) {
+        set_socket_linger(self.lines.get_ref(), Some(Duration::ZERO)).expect("a socket");
+    }
+}
+
+/// The proper answer to a message, if it wants one.
+pub(crate) fn answer(message: &Value) -> Option<Value> {
+    let place = |kind| json!({"type": kind, "match": message["match"], "seat": message["seat"]});
+    let mut answer = match message["type"].as_str() {
+        Some("start") => place("ready"),
+        Some("turn") => place("move"),
+        _ => return None,
+    };
+    if message["type"] == "turn" {
+        answer["turn"] = message["turn"].clone();
+        answer["move"] = message["legal"][0].clone();
+    }
+    Some(answer)
+}
+
+/// Starts a referee that listens on a port of its own, and waits until it does. `args` go without `--json --listen`.
+pub(crate) fn listening(args: &[&str]) -> (Referee, SocketAddr) {
+    let mut referee = Referee::start(args.iter().chain(&["--json", "--listen", "127.0.0.1:0"]));
+    let address = referee.hear_of("listening")["address"].as_str().expect("text").to_owned();
+    (referee, address.parse().expect("an address"))
+}
