@@ -18,6 +18,11 @@ impl Faults {
         self.0[code as usize] += 1;
     }
 
+    /// Takes one back.
+    pub fn remove(&mut self, code: FaultCode) {
+        self.0[code as usize] = self.0[code as usize].saturating_sub(1);
+    }
+
     /// All of them, whatever the code.
     pub fn total(&self) -> u32 {
         self.0.iter().sum()

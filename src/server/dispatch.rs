@@ -183,7 +183,7 @@ impl Lane {
     /// The match and seat that a message is for. If there is none, the sender is told.
     fn place(&mut self, key: SessionKey, match_id: &Text<'_>, seat: Option<u8>) -> Option<(MatchKey, Seat)> {
         let game = self.by_id.get(&**match_id).copied();
-        let places = game.map_or(&[][..], |game| &self.matches[game.0].places);
+        let places = game.map_or(&[][..], |game| &self.matches[game].places);
         let mut own =
             (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
         let first = own.next();
@@ -217,7 +217,7 @@ impl Lane {
     /// The seat that an address names, where it is the sender's.
     fn addressed(&self, key: SessionKey, address: &Address<'_>) -> Option<(MatchKey, Seat)> {
         let game = *self.by_id.get(&**address.match_id.as_ref()?)?;
-        let places = &self.matches[game.0].places;
+        let places = &self.matches[game].places;
         let mut own =
             (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
         let seat = match address.seat {
@@ -255,7 +255,7 @@ impl Lane {
         drop(open);
         // A line that names another match or seat is not in place of this answer.
         let only = only.filter(|&(game, seat)| {
-            let id = &self.matches[game.0].play.setup().header.r#match;
+            let id = &self.matches[game].play.setup().header.r#match;
             address.match_id.as_ref().is_none_or(|named| **named == **id)
                 && address.seat.is_none_or(|named| named == seat.0)
         });

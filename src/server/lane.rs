@@ -11,13 +11,13 @@ use referee_protocol::bot;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
-use slab::Slab;
 
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::seat::Seat;
 use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
+use crate::server::arena::{Arena, Key};
 use crate::server::lobby::Guests;
 use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
@@ -30,7 +30,19 @@ pub(super) const SAID_BYE: &str = "it said `bye`";
 
 /// A match of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MatchKey(pub(super) usize);
+pub struct MatchKey(Key);
+
+impl From<Key> for MatchKey {
+    fn from(key: Key) -> Self {
+        MatchKey(key)
+    }
+}
+
+impl From<MatchKey> for Key {
+    fn from(key: MatchKey) -> Self {
+        key.0
+    }
+}
 
 /// What a lane has to tell.
 pub enum Notice {
@@ -47,6 +59,8 @@ pub enum Notice {
         /// The seats that wait for another process of the bot: it ended properly after an earlier match, when these
         /// had been announced already. See [`Lane::seat`].
         waiting: Vec<(MatchKey, Seat)>,
+        /// The seats whose matches have the fault: it is one, however many they are.
+        lost: Vec<(MatchKey, Seat)>,
     },
     /// A host asks for a match.
     OpenAsked(SessionKey, Box<bot::Open<Box<RawValue>>>),
@@ -104,7 +118,7 @@ enum Due {
 pub struct Lane {
     start: Instant,
     pub(super) sessions: Sessions,
-    pub(super) matches: Slab<Running>,
+    pub(super) matches: Arena<MatchKey, Running>,
     pub(super) by_id: HashMap<String, MatchKey>,
     wakes: Arc<Wakes>,
     alarms: Alarms<Due>,
@@ -134,7 +148,7 @@ impl Lane {
         Lane {
             start: now(),
             sessions: Sessions::default(),
-            matches: Slab::new(),
+            matches: Arena::default(),
             by_id: HashMap::new(),
             wakes: Arc::default(),
             ready: Vec::new(),
@@ -253,17 +267,11 @@ impl Lane {
     /// Opens a match.
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<Place>) -> MatchKey {
         let id = setup.header.r#match.clone();
-        let entry = self.matches.vacant_entry();
-        let key = MatchKey(entry.key());
         let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
         let opened = (now().duration_since(self.start).as_micros() as u64, self.lag);
-        entry.insert(Running {
-            play: Match::open(setup, table),
-            opened,
-            places: sessions,
-            alarm: None,
-            is_touched: false,
-        });
+        let play = Match::open(setup, table);
+        let running = Running { play, opened, places: sessions, alarm: None, is_touched: false };
+        let key = self.matches.insert(|_| running);
         self.by_id.insert(id, key);
         for (seat, place) in (0..).map(Seat).zip(&places) {
             match place {
@@ -287,7 +295,7 @@ impl Lane {
     /// The process has `ready_ms` for `ready`.
     pub fn seat(&mut self, key: MatchKey, seat: Seat, place: Place, ready_ms: u64) {
         let now = self.now();
-        let Some(running) = self.matches.get_mut(key.0) else { return };
+        let Some(running) = self.matches.get_mut(key) else { return };
         match place {
             Ok(session) => {
                 running.places[seat.index()] = Some(session);
@@ -307,12 +315,12 @@ impl Lane {
 
     /// The matches that run.
     pub fn running(&self) -> Vec<MatchKey> {
-        self.matches.iter().map(|(key, _)| MatchKey(key)).collect()
+        self.matches.keys().collect()
     }
 
     /// A match that runs.
     pub fn match_mut(&mut self, key: MatchKey) -> Option<&mut Match> {
-        self.matches.get_mut(key.0).map(|running| &mut running.play)
+        self.matches.get_mut(key).map(|running| &mut running.play)
     }
 
     /// Serves until there is something to tell.
@@ -374,7 +382,7 @@ impl Lane {
 
     /// A deadline of a match may have passed: what has arrived by now is read before that is judged.
     fn expire(&mut self, key: MatchKey, stamp: u64) {
-        let Some(running) = self.matches.get_mut(key.0) else { return };
+        let Some(running) = self.matches.get_mut(key) else { return };
         running.alarm = None;
         let opened = running.opened.0;
         if running.play.deadline().is_some_and(|at| opened + at.0 <= stamp) {
@@ -391,7 +399,7 @@ impl Lane {
 
     /// Hands an event to a match.
     pub(super) fn tell(&mut self, key: MatchKey, now: u64, event: Event<'_>) {
-        let Some(running) = self.matches.get_mut(key.0) else { return };
+        let Some(running) = self.matches.get_mut(key) else { return };
         let stamp =
             Stamp { at: Tick(now.saturating_sub(running.opened.0)), lag: self.lag - running.opened.1 };
         running.play.handle(stamp, event);
@@ -399,7 +407,7 @@ impl Lane {
     }
 
     fn touch(&mut self, key: MatchKey) {
-        if let Some(running) = self.matches.get_mut(key.0)
+        if let Some(running) = self.matches.get_mut(key)
             && !std::mem::replace(&mut running.is_touched, true)
         {
             self.touched.push(key);
@@ -435,7 +443,7 @@ impl Lane {
     /// The open requests of a session.
     pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
         let seats = self.sessions.get(key).map_or(&[][..], |session| &session.seats);
-        seats.iter().copied().filter(|&(key, seat)| self.matches[key.0].play.open_request(seat).is_some())
+        seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
     }
 
     /// A session is over: its matches are told. `farewell` goes out last.
@@ -455,20 +463,24 @@ impl Lane {
                 Role::Guest => code == FaultCode::Disconnected,
                 Role::Host { .. } => false,
             };
-        let mut waiting = Vec::new();
+        let (mut waiting, mut lost) = (Vec::new(), Vec::new());
         let is_host = matches!(session.role, Role::Host { .. });
         for (key, seat) in session.seats.clone() {
             if is_host {
                 self.tell(key, now, Event::Abort("the other end left"));
                 continue;
             }
-            let running = &mut self.matches[key.0];
+            let running = &mut self.matches[key];
             running.places[seat.index()] = None;
             if left_properly && running.play.awaits_ready(seat) {
                 waiting.push((key, seat));
                 self.tell(key, now, Event::Vacated(seat));
             } else {
+                let before = running.play.faults(seat);
                 self.tell(key, now, Event::Gone { seat, code, detail });
+                if self.matches[key].play.faults(seat) != before {
+                    lost.push((key, seat));
+                }
             }
         }
         if is_host {
@@ -482,7 +494,7 @@ impl Lane {
             session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
         }
         session.end(now);
-        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting });
+        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting, lost });
     }
 
     /// Hands what the matches have to say to the streams: one write each.
@@ -510,7 +522,7 @@ impl Lane {
     }
 
     fn flush_match(&mut self, key: MatchKey, at: u64) {
-        let Some(running) = self.matches.get_mut(key.0) else { return };
+        let Some(running) = self.matches.get_mut(key) else { return };
         running.is_touched = false;
         let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
@@ -544,7 +556,7 @@ impl Lane {
     }
 
     fn finish(&mut self, key: MatchKey, stamp: Stamp) {
-        let Running { mut play, places, .. } = self.matches.remove(key.0);
+        let Some(Running { mut play, places, .. }) = self.matches.remove(key) else { return };
         self.by_id.remove(&play.setup().header.r#match);
         for session in places.into_iter().flatten() {
             if let Some(session) = self.sessions.get_mut(session) {

@@ -1,6 +1,7 @@
 //! Sessions with bots, and driving matches over them.
 
 mod alarm;
+mod arena;
 mod dispatch;
 mod entrant;
 mod house;
@@ -23,7 +24,7 @@ pub use lane::{Finished, Lane, MatchKey, Notice, Place};
 pub use lobby::Listen;
 pub use openings::Openings;
 pub use play::{Mirror, Play, Played, Step, seating_for};
-pub use results::{BotSummary, MatchReport, SetReport, Sets, Summary};
+pub use results::{BotSummary, Loss, MatchReport, SetReport, Sets, Summary};
 pub use run::{Plan, PlannedSeat, Run, Terms, check_clock};
 pub use schedule::{Fixture, Next, Schedule};
 pub use session::{BotHello, Moving, Role, SessionKey};

@@ -321,7 +321,7 @@ impl Tally {
             let seats: Vec<usize> =
                 (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == bot).collect();
             for &seat in &seats {
-                summary.faults.merge(&report.faults[seat]);
+                summary.faults.merge(&report.counted_faults(seat));
                 summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
             }
             // Its seats are of one side, so that the first tells how it did.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use referee_protocol::referee::Fault;
-use referee_protocol::words::EndedBy;
+use referee_protocol::words::{EndedBy, FaultCode};
 use serde::Serialize;
 
+use crate::core::seat::Seat;
 use crate::referee::Faults;
 
 /// A mirrored set that was played, as `--json` prints it.
@@ -48,6 +49,9 @@ pub struct MatchReport {
     pub fault: Option<Fault>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
+    /// Those of these faults that are the same one in other matches, too; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Loss>,
     /// Moves made.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -58,6 +62,31 @@ pub struct MatchReport {
     pub cpu_ms: Vec<Option<u64>>,
     /// The record. In a mirrored set it is there when the set is complete.
     pub record: Option<PathBuf>,
+}
+
+/// A process or connection was lost on which several matches ran: one fault, which each of them tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Loss {
+    /// Whose it was.
+    pub seat: Seat,
+    /// The fault.
+    pub code: FaultCode,
+    /// The match in which it counts for the bot.
+    pub counted_in: String,
+    /// All these matches; only in the one in which it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<Vec<String>>,
+}
+
+impl MatchReport {
+    /// What counts of the faults of a seat when they are added up over matches.
+    pub(super) fn counted_faults(&self, seat: usize) -> Faults {
+        let mut faults = self.faults[seat];
+        for loss in self.lost.iter().filter(|loss| loss.seat.index() == seat && loss.counted_in != self.id) {
+            faults.remove(loss.code);
+        }
+        faults
+    }
 }
 
 /// A bot's results, as `--json` prints them.
@@ -80,7 +109,7 @@ pub struct BotSummary {
     /// Mirrored sets; none where each deal is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sets: Option<Sets>,
-    /// Code -> count.
+    /// Code -> count; a process or connection that is lost counts once, however many matches ran on it.
     pub faults: Faults,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,

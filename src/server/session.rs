@@ -1,9 +1,7 @@
 //! One stream and who is at its other end.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::io;
-use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -11,60 +9,33 @@ use std::time::Duration;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
-use slab::Slab;
 
 use crate::core::json;
 use crate::core::seat::Seat;
 use crate::referee::Wants;
+use crate::server::arena::{Arena, Key};
 use crate::server::lane::MatchKey;
 use crate::server::wakes::{StreamWaker, Wakes};
 use crate::transport::{Lines, Progress, Stream, Wire};
 
 /// A session of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionKey {
-    index: usize,
-    /// News of a session may come when it is over: another one in its place must not get them.
-    serial: u64,
+pub struct SessionKey(Key);
+
+impl From<Key> for SessionKey {
+    fn from(key: Key) -> Self {
+        SessionKey(key)
+    }
+}
+
+impl From<SessionKey> for Key {
+    fn from(key: SessionKey) -> Self {
+        key.0
+    }
 }
 
 /// The sessions of a lane.
-#[derive(Default)]
-pub(super) struct Sessions {
-    slab: Slab<(u64, Session)>,
-    opened: u64,
-}
-
-impl Sessions {
-    pub(super) fn insert(&mut self, make: impl FnOnce(SessionKey) -> Session) -> SessionKey {
-        let Ok(key) = self.try_insert(|key| Ok::<_, Infallible>(make(key)));
-        key
-    }
-
-    pub(super) fn try_insert<E>(
-        &mut self,
-        make: impl FnOnce(SessionKey) -> Result<Session, E>,
-    ) -> Result<SessionKey, E> {
-        self.opened += 1;
-        let entry = self.slab.vacant_entry();
-        let key = SessionKey { index: entry.key(), serial: self.opened };
-        entry.insert((self.opened, make(key)?));
-        Ok(key)
-    }
-
-    pub(super) fn get(&self, key: SessionKey) -> Option<&Session> {
-        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, session)| session)
-    }
-
-    pub(super) fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
-        self.slab.get_mut(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, session)| session)
-    }
-
-    pub(super) fn remove(&mut self, key: SessionKey) -> Option<Session> {
-        self.get(key)?;
-        Some(self.slab.remove(key.index).1)
-    }
-}
+pub(super) type Sessions = Arena<SessionKey, Session>;
 
 /// Who is at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,19 +85,6 @@ const GRACE: u64 = 100_000;
 const READS: usize = 2;
 /// Reads in a row from a stream that is looked at for the last time: more than a pipe holds.
 const DRAINS: usize = 16;
-
-impl Index<SessionKey> for Sessions {
-    type Output = Session;
-    fn index(&self, key: SessionKey) -> &Session {
-        self.get(key).unwrap_or_else(|| unreachable!("asked for only while its lines are handled"))
-    }
-}
-
-impl IndexMut<SessionKey> for Sessions {
-    fn index_mut(&mut self, key: SessionKey) -> &mut Session {
-        self.get_mut(key).unwrap_or_else(|| unreachable!("asked for only while its lines are handled"))
-    }
-}
 
 pub(super) struct Session {
     pub(super) role: Role,

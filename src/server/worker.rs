@@ -22,7 +22,7 @@ use crate::record;
 use crate::referee::{Match, Wants};
 use crate::server::entrant::Entrant;
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
-use crate::server::results::MatchReport;
+use crate::server::results::{Loss, MatchReport};
 use crate::server::run::{Plan, PlannedSeat, Run};
 use crate::server::schedule::{Fixture, Next, Shared};
 use crate::server::session::{Moving, Role, SessionKey};
@@ -200,6 +200,7 @@ struct Open {
     fixture: Fixture,
     /// By seat.
     bots: Vec<BotKey>,
+    lost: Vec<Loss>,
 }
 
 pub(super) struct Worker {
@@ -494,7 +495,8 @@ impl Worker {
                     self.has_come(key);
                 }
             }
-            Notice::Gone { session, code, detail, waiting } => {
+            Notice::Gone { session, code, detail, waiting, lost } => {
+                self.note_loss(code, &lost);
                 let had_come = self.lane.hello(session).is_some();
                 self.lane.forget(session);
                 let Some(key) = self.by_session.remove(&session) else { return };
@@ -523,6 +525,20 @@ impl Worker {
                 }
             }
             Notice::OpenAsked(..) => {}
+        }
+    }
+
+    /// Matches that ran on the same process or connection have lost it.
+    fn note_loss(&mut self, code: FaultCode, lost: &[(MatchKey, Seat)]) {
+        let id = |key: &MatchKey| self.open.get(key).map(|open| open.fixture.id.clone());
+        let matches: Vec<String> = lost.iter().filter_map(|(key, _)| id(key)).collect();
+        let Some(counted_in) = matches.first().filter(|_| matches.len() > 1).cloned() else { return };
+        let mut matches = Some(matches);
+        for &(key, seat) in lost {
+            if let Some(open) = self.open.get_mut(&key) {
+                let counted_in = counted_in.clone();
+                open.lost.push(Loss { seat, code, counted_in, matches: matches.take() });
+            }
         }
     }
 
@@ -573,14 +589,14 @@ impl Worker {
         });
         let places = places.collect();
         let key = self.lane.open(setup, table, places);
-        self.open.insert(key, Open { pairing, fixture, bots });
+        self.open.insert(key, Open { pairing, fixture, bots, lost: Vec::new() });
         self.pairings[pairing].running += 1;
         Ok(())
     }
 
     /// A match has ended.
     fn end(&mut self, mut finished: Finished) {
-        let Some(Open { pairing, fixture, bots }) = self.open.remove(&finished.key) else { return };
+        let Some(Open { pairing, fixture, bots, lost }) = self.open.remove(&finished.key) else { return };
         if let Some(watch) = &mut self.watch {
             watch(&finished.last, &mem::take(&mut finished.news));
         }
@@ -616,6 +632,7 @@ impl Worker {
             reason: ending.reason,
             fault: ending.fault,
             faults: finished.faults,
+            lost,
             decisions: finished.decisions,
             duration_us: finished.duration.as_micros() as u64,
             lag_ms: finished.lag.as_millis() as u64,

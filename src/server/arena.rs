@@ -1,0 +1,76 @@
+//! Things that come and go, under keys that are never used again.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+use slab::Slab;
+
+/// The key of a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    index: usize,
+    /// News of a thing may come when it is gone: another one in its place must not get them.
+    serial: u64,
+}
+
+/// Things by key.
+pub(super) struct Arena<K, T> {
+    slab: Slab<(u64, T)>,
+    inserted: u64,
+    kind: PhantomData<K>,
+}
+
+impl<K, T> Default for Arena<K, T> {
+    fn default() -> Self {
+        Arena { slab: Slab::new(), inserted: 0, kind: PhantomData }
+    }
+}
+
+impl<K: From<Key> + Into<Key>, T> Arena<K, T> {
+    pub(super) fn insert(&mut self, make: impl FnOnce(K) -> T) -> K {
+        let Ok(key) = self.try_insert(|key| Ok::<_, Infallible>(make(key)));
+        key
+    }
+
+    pub(super) fn try_insert<E>(&mut self, make: impl FnOnce(K) -> Result<T, E>) -> Result<K, E> {
+        self.inserted += 1;
+        let entry = self.slab.vacant_entry();
+        let key = Key { index: entry.key(), serial: self.inserted };
+        entry.insert((self.inserted, make(key.into())?));
+        Ok(key.into())
+    }
+
+    pub(super) fn get(&self, key: K) -> Option<&T> {
+        let key = key.into();
+        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, thing)| thing)
+    }
+
+    pub(super) fn get_mut(&mut self, key: K) -> Option<&mut T> {
+        let key = key.into();
+        self.slab.get_mut(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, thing)| thing)
+    }
+
+    pub(super) fn remove(&mut self, key: K) -> Option<T> {
+        let key = key.into();
+        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial)?;
+        Some(self.slab.remove(key.index).1)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = K> {
+        self.slab.iter().map(|(index, &(serial, _))| Key { index, serial }.into())
+    }
+}
+
+impl<K: From<Key> + Into<Key>, T> Index<K> for Arena<K, T> {
+    type Output = T;
+    fn index(&self, key: K) -> &T {
+        self.get(key).unwrap_or_else(|| unreachable!("asked for only while it is there"))
+    }
+}
+
+impl<K: From<Key> + Into<Key>, T> IndexMut<K> for Arena<K, T> {
+    fn index_mut(&mut self, key: K) -> &mut T {
+        self.get_mut(key).unwrap_or_else(|| unreachable!("asked for only while it is there"))
+    }
+}
