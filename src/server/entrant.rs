@@ -61,6 +61,8 @@ pub struct Entrant {
     pub source: Source,
     /// How much of the common clock it has: 1 for all of it, 2 for twice as much.
     pub clock_factor: f64,
+    /// Whether it is started anew for every match.
+    pub is_fresh: bool,
     /// Path and SHA-256 of its program and scripts.
     pub files: Vec<(String, String)>,
 }
@@ -94,7 +96,7 @@ impl Entrant {
             while !taken.insert(name.clone()) {
                 name = numbered.next().unwrap_or_default();
             }
-            Entrant { name, source, clock_factor: 1.0, files }
+            Entrant { name, source, clock_factor: 1.0, is_fresh: false, files }
         });
         named.collect()
     }

@@ -4,7 +4,7 @@
 //! draining what bots write to standard error and writing records are done here, on a thread of their own, so that no
 //! match waits for them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,8 +51,38 @@ pub struct House {
     pub listen: Option<Listen>,
     /// Where records go.
     pub records: Option<Records>,
+    /// Records of matches of sets that are not complete, from before the run was interrupted. None where a run is not
+    /// gone on with: what it leaves of a set is sealed at its end.
+    pub unsealed: Option<Vec<Unsealed>>,
     /// Who looks on; there is one job then.
     pub watch: Option<Watch>,
+}
+
+/// The record of a match, without its seal: a match on the same deal is still to be played.
+pub struct Unsealed {
+    /// The deal.
+    pub deal: String,
+    /// The match.
+    pub match_id: String,
+    /// Its lines.
+    pub record: Vec<u8>,
+    /// For the seal.
+    pub reveal: Reveal,
+}
+
+/// Why whoever is told of a run ends it.
+#[derive(Debug)]
+pub enum Halt {
+    /// Nothing more is needed of it.
+    Enough,
+    /// It cannot go on.
+    Because(String),
+}
+
+impl From<String> for Halt {
+    fn from(why: String) -> Halt {
+        Halt::Because(why)
+    }
 }
 
 /// What happens in a house.
@@ -67,6 +97,8 @@ pub enum Happening<'a> {
         fixture: &'a Fixture,
         /// How.
         report: &'a MatchReport,
+        /// Its record, without the seal.
+        record: &'a [u8],
         /// Why one of its bots could not play at all.
         never_came: Option<String>,
     },
@@ -77,8 +109,19 @@ pub enum Happening<'a> {
 pub struct Stopped {
     /// Somebody asked for it.
     pub is_interrupted: bool,
+    /// Who is told of it has enough.
+    pub is_enough: bool,
     /// Why it could not go on.
     pub why: Option<String>,
+}
+
+impl Stopped {
+    fn halt(&mut self, halt: Halt) {
+        match halt {
+            Halt::Enough => self.is_enough = true,
+            Halt::Because(why) => self.why = Some(why),
+        }
+    }
 }
 
 impl House {
@@ -87,9 +130,9 @@ impl House {
         self,
         schedule: impl Schedule + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(Happening<'_>) -> Result<(), String>,
+        tell: impl FnMut(Happening<'_>) -> Result<(), Halt>,
     ) -> Stopped {
-        let House { run, rules, seating, entrants, jobs, is_pinned, listen, records, watch } = self;
+        let House { run, rules, seating, entrants, jobs, is_pinned, listen, records, unsealed, watch } = self;
         let mut stopped = Stopped::default();
         let mut host = Host {
             schedule: Shared::new(Box::new(schedule)),
@@ -100,13 +143,17 @@ impl House {
             needs: Vec::new(),
             announced: HashSet::new(),
             ending: JoinSet::new(),
-            archive: Archive { records, unsealed: HashMap::new() },
+            archive: Archive {
+                records,
+                is_resumable: unsealed.is_some(),
+                unsealed: unsealed.unwrap_or_default(),
+            },
             tell,
         };
         match host.open(listen.as_ref(), jobs, is_pinned, watch).await {
             Ok(words) => host.serve(words, interrupt, &mut stopped).await,
-            Err(why) => {
-                stopped.why = Some(why);
+            Err(halt) => {
+                stopped.halt(halt);
                 host.stop();
             }
         }
@@ -148,7 +195,7 @@ struct Host<F> {
     tell: F,
 }
 
-impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
+impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
     /// Opens the door and starts the lanes.
     async fn open(
         &mut self,
@@ -156,7 +203,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
         jobs: usize,
         is_pinned: bool,
         mut watch: Option<Watch>,
-    ) -> Result<Words, String> {
+    ) -> Result<Words, Halt> {
         if let Some(listen) = listen {
             let names = self.common.entrants.iter().filter_map(|entrant| match &entrant.source {
                 Source::Tcp(name) => Some(name.clone()),
@@ -208,7 +255,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut left = self.lanes.len();
         while left > 0 {
-            let is_stopping = stopped.is_interrupted || stopped.why.is_some();
+            let is_stopping = stopped.is_interrupted || stopped.is_enough || stopped.why.is_some();
             let patience = self.patience();
             let result = tokio::select! {
                 biased;
@@ -229,10 +276,10 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
                 () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.supply(),
                 _ = self.ending.join_next(), if !self.ending.is_empty() => Ok(()),
             };
-            if let Err(why) = result
+            if let Err(halt) = result
                 && !is_stopping
             {
-                stopped.why = Some(why);
+                stopped.halt(halt);
                 self.stop();
             }
         }
@@ -246,7 +293,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
         }
     }
 
-    fn hear(&mut self, lane: usize, word: Word, is_stopping: bool) -> Result<(), String> {
+    fn hear(&mut self, lane: usize, word: Word, is_stopping: bool) -> Result<(), Halt> {
         match word {
             Word::Needs(_) if is_stopping => {}
             Word::Needs(bots) => {
@@ -271,7 +318,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
                 self.supply()?;
             }
             Word::Ended(ended) => return self.report(*ended),
-            Word::CannotRun(why) => return Err(why),
+            Word::CannotRun(why) => return Err(Halt::Because(why)),
             Word::Done => {}
         }
         Ok(())
@@ -284,7 +331,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
 
     /// Gives the lanes the bots that they need: to the lane that has waited longest first, and all at once, so that no
     /// two lanes wait for what the other one holds.
-    fn supply(&mut self) -> Result<(), String> {
+    fn supply(&mut self) -> Result<(), Halt> {
         for mut need in std::mem::take(&mut self.needs) {
             let absent = self.short(&need.bots, Lobby::connections);
             need.absent = absent.first().map(|_| need.absent.unwrap_or_else(Instant::now));
@@ -380,11 +427,11 @@ impl<F: FnMut(Happening<'_>) -> Result<(), String>> Host<F> {
         Ok(Come::Process(process, wire, tell))
     }
 
-    fn report(&mut self, ended: Ended) -> Result<(), String> {
+    fn report(&mut self, ended: Ended) -> Result<(), Halt> {
         let Ended { fixture, report, record, reveal, never_came } = ended;
         self.schedule.reported();
-        self.archive.keep(&fixture, record, reveal)?;
-        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, never_came })
+        self.archive.keep(&fixture, &record, reveal)?;
+        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, record: &record, never_came })
     }
 
     /// Ends all bots. None is left when it returns.
@@ -456,43 +503,43 @@ fn on_cpu<T>(cpu: Option<&CpuSet>, start: impl FnOnce() -> T) -> T {
 /// The records of a run.
 struct Archive {
     records: Option<Records>,
-    /// By deal: what waits for its seal, because a match on the same deal is still to be played.
-    unsealed: HashMap<String, Vec<Unsealed>>,
-}
-
-struct Unsealed {
-    match_id: String,
-    record: Vec<u8>,
-    reveal: Reveal,
+    /// Whether what the run leaves of a set may be played later.
+    is_resumable: bool,
+    /// What waits for its seal, because a match on the same deal is still to be played.
+    unsealed: Vec<Unsealed>,
 }
 
 impl Archive {
-    fn keep(&mut self, fixture: &Fixture, record: Vec<u8>, reveal: Reveal) -> Result<(), String> {
-        if self.records.is_none() {
-            return Ok(());
-        }
+    fn keep(&mut self, fixture: &Fixture, record: &[u8], reveal: Reveal) -> Result<(), String> {
+        let Some(records) = &self.records else { return Ok(()) };
         let deal = fixture.deal.as_ref().unwrap_or(&fixture.id);
-        let unsealed = Unsealed { match_id: fixture.id.clone(), record, reveal };
+        let unsealed =
+            Unsealed { deal: deal.clone(), match_id: fixture.id.clone(), record: record.to_owned(), reveal };
         if fixture.leg == Leg::Earlier {
-            self.unsealed.entry(deal.clone()).or_default().push(unsealed);
+            if self.is_resumable {
+                records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
+            }
+            self.unsealed.push(unsealed);
             return Ok(());
         }
-        let earlier = self.unsealed.remove(deal).unwrap_or_default();
+        let earlier: Vec<Unsealed> = self.unsealed.extract_if(.., |other| other.deal == *deal).collect();
         earlier.into_iter().chain([unsealed]).try_for_each(|unsealed| self.seal(unsealed))
     }
 
     fn seal(&self, unsealed: Unsealed) -> Result<(), String> {
-        let Unsealed { match_id, mut record, reveal } = unsealed;
+        let Unsealed { match_id, mut record, reveal, .. } = unsealed;
         let Some(records) = &self.records else { return Ok(()) };
         record::seal(&mut record, reveal);
-        records
-            .keep(&match_id, &record)
-            .map_err(|error| format!("the record of {match_id} cannot be kept: {error}"))
+        records.keep(&match_id, &record).map_err(|error| not_kept(&match_id, &error))
     }
 
-    /// Seals what is left.
+    /// Seals what is left, unless it may be played later.
     fn close(&mut self) -> Result<(), String> {
         let left = std::mem::take(&mut self.unsealed);
-        left.into_values().flatten().try_for_each(|unsealed| self.seal(unsealed))
+        if self.is_resumable { Ok(()) } else { left.into_iter().try_for_each(|unsealed| self.seal(unsealed)) }
     }
+}
+
+fn not_kept(match_id: &str, error: &io::Error) -> String {
+    format!("the record of {match_id} cannot be kept: {error}")
 }

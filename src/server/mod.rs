@@ -2,6 +2,7 @@
 
 mod alarm;
 mod arena;
+mod contest;
 mod dispatch;
 mod entrant;
 mod house;
@@ -18,8 +19,9 @@ mod stdio;
 mod wakes;
 mod worker;
 
+pub use contest::{Contest, result_of};
 pub use entrant::{Entrant, Source, check_name};
-pub use house::{Happening, House, Stopped};
+pub use house::{Halt, Happening, House, Stopped, Unsealed};
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};
 pub use lobby::Listen;
 pub use openings::Openings;

@@ -10,7 +10,7 @@ use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Faults, Leg};
 use crate::server::entrant::{Entrant, Source};
-use crate::server::house::{Happening, House, Stopped};
+use crate::server::house::{Halt, Happening, House, Stopped};
 use crate::server::lobby::Listen;
 use crate::server::openings::Openings;
 use crate::server::results::{BotSummary, MatchReport, SetReport, Sets, Summary};
@@ -252,24 +252,25 @@ impl Play {
             is_pinned: self.is_pinned,
             listen: self.listen,
             records: self.records,
+            unsealed: None,
             watch: self.watch,
         };
         let told = |happening: Happening<'_>| {
             match happening {
                 Happening::Listening(address) => tell(Step::Listening(address)),
                 Happening::Waiting(name) => tell(Step::Waiting(name)),
-                Happening::Ended { fixture, report, never_came } => {
+                Happening::Ended { fixture, report, never_came, .. } => {
                     tally.count(fixture, report);
                     tell(Step::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report) {
                         tell(Step::SetEnded(&set));
                     }
-                    return never_came.map_or(Ok(()), Err);
+                    return never_came.map_or(Ok(()), |why| Err(Halt::Because(why)));
                 }
             }
             Ok(())
         };
-        let Stopped { is_interrupted, why } = house.play(schedule, interrupt, told).await;
+        let Stopped { is_interrupted, why, .. } = house.play(schedule, interrupt, told).await;
         for set in tally.open_sets() {
             tell(Step::SetEnded(&set));
         }

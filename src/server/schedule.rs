@@ -36,6 +36,8 @@ pub enum Next {
     Later,
     /// Nothing any more.
     Never,
+    /// It cannot go on, and why.
+    Broken(String),
 }
 
 /// Hands out the matches of a run, each once.
@@ -96,7 +98,7 @@ impl Shared {
             Next::Later if inner.waiting.iter().all(|(waiting, _)| *waiting != lane) => {
                 inner.waiting.push((lane, orders.clone()));
             }
-            Next::Later | Next::Never => {}
+            Next::Later | Next::Never | Next::Broken(_) => {}
         }
         next
     }

@@ -315,6 +315,10 @@ impl Worker {
                 Next::Match(fixture) => self.pair(fixture),
                 Next::Later => return,
                 Next::Never => self.is_over = true,
+                Next::Broken(why) => {
+                    self.is_over = true;
+                    self.say(Word::CannotRun(why));
+                }
             }
         }
     }
@@ -347,6 +351,10 @@ impl Worker {
                     match self.schedule.next((self.number, &self.orders), Some(entrants)) {
                         Next::Match(fixture) => fixture,
                         Next::Later | Next::Never => break,
+                        Next::Broken(why) => {
+                            self.say(Word::CannotRun(why));
+                            break;
+                        }
                     }
                 }
             };

@@ -30,6 +30,15 @@ impl Records {
         Ok(Records(folder.to_owned()))
     }
 
+    /// Takes a folder that may hold records already, of a run that goes on.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn reopen(folder: &Path) -> io::Result<Records> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        Ok(Records(folder.to_owned()))
+    }
+
     /// Where the record of a match is kept.
     pub fn path(&self, match_id: &str) -> PathBuf {
         self.0.join(format!("{match_id}.jsonl"))
@@ -40,11 +49,39 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        let path = self.path(match_id);
-        let unfinished = self.0.join(format!("{match_id}.jsonl.part"));
+        self.write(&self.path(match_id), record)?;
+        match fs::remove_file(self.aside(match_id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the record of a match that is not sealed yet, until [`Records::keep`] takes its place.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn set_aside(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
+        self.write(&self.aside(match_id), record)
+    }
+
+    /// What was set aside for a match.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn take_up(&self, match_id: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.aside(match_id))
+    }
+
+    fn aside(&self, match_id: &str) -> PathBuf {
+        self.0.join(format!("{match_id}.unsealed"))
+    }
+
+    fn write(&self, path: &Path, record: &[u8]) -> io::Result<()> {
+        let mut unfinished = path.to_owned().into_os_string();
+        unfinished.push(".part");
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         file.write_all(record)?;
-        fs::rename(&unfinished, &path)
+        fs::rename(&unfinished, path)
     }
 }

@@ -1,0 +1,166 @@
+//! A tournament's schedule, as lanes draw matches from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use referee_protocol::words::{EndedBy, OnFault};
+
+use crate::core::{Seat, SeatSet, Seating};
+use crate::referee::{Faults, Leg};
+use crate::server::entrant::Entrant as Bot;
+use crate::server::openings::Openings;
+use crate::server::results::MatchReport;
+use crate::server::schedule::{Fixture, Next, Schedule};
+use crate::store::Journal;
+use crate::tournament::schedule::{self, Due};
+use crate::tournament::{Entrant, Lineup, MatchResult};
+
+/// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
+const NEAR: usize = 64;
+
+/// A tournament that is being played.
+pub struct Contest {
+    /// What is due.
+    pub schedule: schedule::Schedule,
+    /// What its sets begin with.
+    pub openings: Openings,
+    /// By entrant: whether it is started anew for every match.
+    pub is_fresh: Vec<bool>,
+    /// What seats that fault lead to.
+    pub on_fault: OnFault,
+    /// Where it is noted that a match begins, where that outlives the run.
+    pub journal: Option<Journal>,
+    /// The matches that run, and their sets.
+    running: BTreeMap<u32, u32>,
+}
+
+impl Contest {
+    /// Nothing runs yet.
+    pub fn new(
+        schedule: schedule::Schedule,
+        openings: Openings,
+        bots: &[Bot],
+        on_fault: OnFault,
+        journal: Option<Journal>,
+    ) -> Contest {
+        let is_fresh = bots.iter().map(|bot| bot.is_fresh).collect();
+        Contest { schedule, openings, is_fresh, on_fault, journal, running: BTreeMap::new() }
+    }
+
+    /// The next match; those of a set follow each other, so that the last one is the last to end.
+    fn find(&self, among: Option<&[usize]>) -> Option<Due> {
+        let busy: BTreeSet<u32> = self.running.values().copied().collect();
+        let is_free = |due: &Due| {
+            !self.running.contains_key(&due.id.number) && (!due.is_mirrored || !busy.contains(&due.set))
+        };
+        let mut free = self.schedule.due().filter(is_free);
+        match among {
+            None => free.next(),
+            Some(among) => free.take(NEAR).find(|due| is_between(&due.lineup, among)),
+        }
+    }
+
+    fn fixture(&self, due: &Due) -> Fixture {
+        let up_to_it = self.schedule.due().take_while(|other| other.set <= due.set);
+        let is_last = up_to_it.filter(|other| other.set == due.set).count() == 1;
+        let (options, opening) = self.openings.of(due.set);
+        let entrants: Vec<usize> = due.lineup.seats().iter().map(|entrant| entrant.index()).collect();
+        Fixture {
+            id: due.id.to_string(),
+            deal: due.is_mirrored.then(|| due.deal()),
+            leg: match (due.is_mirrored, is_last) {
+                (false, _) => Leg::Only,
+                (true, true) => Leg::Last,
+                (true, false) => Leg::Earlier,
+            },
+            options,
+            opening,
+            is_fresh: entrants.iter().any(|&entrant| self.is_fresh[entrant]),
+            entrants,
+        }
+    }
+}
+
+/// Whether these entrants have the seats, in whatever order.
+fn is_between(lineup: &Lineup, entrants: &[usize]) -> bool {
+    let count = |of: usize| lineup.seats().iter().filter(|entrant| entrant.index() == of).count();
+    entrants.iter().all(|&of| count(of) == entrants.iter().filter(|&&other| other == of).count())
+}
+
+impl Schedule for Contest {
+    fn next(&mut self, among: Option<&[usize]>) -> Next {
+        let Some(due) = self.find(among) else {
+            let is_over = among.is_none() && self.running.is_empty() && self.schedule.due().next().is_none();
+            return if is_over { Next::Never } else { Next::Later };
+        };
+        let fixture = self.fixture(&due);
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.begin(&fixture.id, &fixture.entrants)
+        {
+            return Next::Broken(format!("that {} begins cannot be noted: {error}", fixture.id));
+        }
+        self.running.insert(due.id.number, due.set);
+        Next::Match(fixture)
+    }
+
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let Some(number) = number(&fixture.id) else { return false };
+        self.running.remove(&number);
+        match result_of(&self.schedule, self.on_fault, fixture, report) {
+            // What an entrant that has left, or a pair that is decided, still played does not count.
+            Some((number, result)) => drop(self.schedule.record(number, result)),
+            None => self.schedule.cut_off(number),
+        }
+        // Another match of the set, or another round.
+        true
+    }
+}
+
+/// The number of a match by its id, as m17.2.
+fn number(id: &str) -> Option<u32> {
+    id.strip_prefix('m')?.split('.').next()?.parse().ok()
+}
+
+/// What a match came to for the schedule; none when it was broken off.
+pub fn result_of(
+    schedule: &schedule::Schedule,
+    on_fault: OnFault,
+    fixture: &Fixture,
+    report: &MatchReport,
+) -> Option<(u32, MatchResult)> {
+    let number = number(&fixture.id)?;
+    let seating = schedule.plan().seating;
+    let set = (number - 1) / schedule.legs() + 1;
+    let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();
+    let lineup = Lineup::of_seats(seating, &entrants)?;
+    let mut result = MatchResult::played(set, lineup, report.ranks.as_ref()?);
+    let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
+        seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
+    };
+    result.faulted = with(&|_, faults| faults.total() > 0);
+    let lost = with(&|seat, faults| {
+        let ended_it = report.ended_by == EndedBy::Fault
+            && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
+        ended_it || is_forfeit(on_fault, faults)
+    });
+    result.forfeited = of_sides(seating, lost);
+    Some((number, result))
+}
+
+/// Whether a seat with these faults has lost by them.
+fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
+    match on_fault {
+        OnFault::Forfeit => faults.total() > 0,
+        OnFault::Random => false,
+        OnFault::Retry(times) => {
+            let retried: u32 =
+                faults.iter().filter(|(code, _)| code.is_retried()).map(|(_, count)| count).sum();
+            retried > times || faults.total() > retried
+        }
+    }
+}
+
+/// All seats of the sides that these are on.
+fn of_sides(seating: Seating, seats: SeatSet) -> SeatSet {
+    let is_on = |seat: Seat| seating.members(seating.side(seat)).iter().any(|member| seats.contains(member));
+    seating.all().iter().filter(|&seat| is_on(seat)).collect()
+}

@@ -1,0 +1,48 @@
+-- The results of a tournament. One process writes; any number may read at the same time.
+-- Lists by seat are JSON: json_each(lineup) has one row a seat.
+
+-- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `seed` (the run seed,
+-- hex: whoever knows it knows all dice to come), `referee`.
+CREATE TABLE tournament (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
+-- Who takes part, in the order of the seeds.
+CREATE TABLE entrants (
+    id INTEGER PRIMARY KEY,                  -- from 0
+    name TEXT NOT NULL UNIQUE,
+    source TEXT NOT NULL,                    -- the command line, or tcp:NAME
+    files TEXT NOT NULL,                     -- JSON: path -> SHA-256 of its program and scripts
+    joins INTEGER NOT NULL,                  -- the first round in which it is paired, 1 from the beginning
+    leaves INTEGER,                          -- the first round in which it is no longer paired
+    interruptions INTEGER NOT NULL DEFAULT 0 -- matches of its that were cut off
+) STRICT;
+
+-- Every attempt at a match. It has a result where `ranks` is not null, and then there is no other attempt with one.
+CREATE TABLE matches (
+    number INTEGER NOT NULL,                 -- m17 is 17
+    attempt INTEGER NOT NULL,                -- m17.2 is 2
+    "set" INTEGER NOT NULL,                  -- s9 is 9
+    lineup TEXT NOT NULL,                    -- JSON, by seat: entrants.id
+    ranks TEXT,                              -- JSON, by seat
+    faulted INTEGER NOT NULL,                -- bit s: seat s made a fault
+    forfeited INTEGER NOT NULL,              -- bit s: seat s, or its partner, lost by a fault
+    ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` where the run was interrupted
+    reason TEXT NOT NULL,
+    PRIMARY KEY (number, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- More of the matches that came to their end or were aborted.
+CREATE TABLE details (
+    number INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    scores TEXT,                             -- JSON, by seat
+    faults TEXT NOT NULL,                    -- JSON, by seat: code -> count
+    decisions INTEGER NOT NULL,
+    duration_us INTEGER NOT NULL,
+    lag_ms INTEGER NOT NULL,
+    cpu_ms TEXT NOT NULL,                    -- JSON, by seat
+    record TEXT,                             -- its file in `records`
+    PRIMARY KEY (number, attempt)
+) STRICT, WITHOUT ROWID;
