@@ -18,6 +18,7 @@ mod schema;
 mod show;
 mod signals;
 mod stdio;
+mod tournament;
 mod verify;
 
 pub use exit::{Exit, Failure};
@@ -53,6 +54,7 @@ enum Command {
     Play(Box<play::Args>),
     Human(human::Args),
     Stdio(stdio::Args),
+    Tournament(tournament::Args),
     Verify(verify::Args),
     Show(show::Args),
     Export(export::Args),
@@ -77,6 +79,7 @@ impl Cli {
             Command::Play(args) => play::run(*args),
             Command::Human(args) => human::run(args),
             Command::Stdio(args) => stdio::run(args),
+            Command::Tournament(args) => tournament::run(args),
             Command::Verify(args) => verify::run(&args),
             Command::Show(args) => show::run(&args),
             Command::Export(args) => export::run(&args),

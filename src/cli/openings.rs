@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::cli::Failure;
 use crate::cli::files::{ends_with, read};
-use crate::cli::options::GameOptions;
 use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
@@ -22,18 +23,20 @@ const NAMED: usize = 20;
 pub(super) struct OpeningOptions {
     /// Begin each match with so many random moves, which follow from its seed; in games that have openings
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
-    opening_plies: u32,
+    pub(super) opening_plies: u32,
     /// Begin each match, with --mirror each set, with the next opening of this file; after the last comes the first.
     /// `referee rules GAME` tells how such files look: .pdn and .fen for checkers, .txt for jeex
     #[arg(long, value_name = "FILE")]
-    openings: Option<PathBuf>,
+    pub(super) openings: Option<PathBuf>,
     /// The order of the openings; the random one follows from the run seed
     #[arg(long, value_enum, requires = "openings", default_value_t = Order::File)]
-    order: Order,
+    pub(super) order: Order,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Order {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    #[default]
     File,
     Random,
 }
@@ -44,10 +47,9 @@ impl OpeningOptions {
         &self,
         rules: &dyn Rules,
         seating: Seating,
-        options: &GameOptions,
+        set: Map<String, Value>,
         run: &Seed,
     ) -> Result<Openings, Failure> {
-        let set = options.to_map()?;
         let options = serde_json::value::to_raw_value(&set).map_err(Failure::usage)?;
         let table = rules.open(&options, seating).map_err(Failure::usage)?;
         let Some(path) = &self.openings else {

@@ -95,35 +95,52 @@ pub(super) struct MatchOptions {
 pub(super) struct ListenOptions {
     /// Where to listen for them; port 0: any that is free, which is then printed
     #[arg(long, value_name = "ADDRESS:PORT")]
-    listen: Option<SocketAddr>,
+    pub(super) listen: Option<SocketAddr>,
     /// A file with a line NAME=TOKEN for each of them; `#` begins a comment
     #[arg(long, value_name = "FILE", requires = "listen")]
-    token_file: Option<PathBuf>,
+    pub(super) token_file: Option<PathBuf>,
     /// The token of a name, for trials: other programs of the machine can read a command line; may be repeated
     #[arg(long, value_name = "NAME=TOKEN", requires = "listen")]
-    token: Vec<String>,
+    pub(super) token: Vec<String>,
     /// How long a match waits for a bot that is not connected
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds)]
-    wait: u64,
+    pub(super) wait: u64,
     /// Most connections of one name
     #[arg(long, value_name = "N", default_value_t = limits::CONNECTIONS as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    connections: u32,
+    pub(super) connections: u32,
     /// TLS: a PEM file with the certificate and those that it was signed with
     #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
-    tls_cert: Option<PathBuf>,
+    pub(super) tls_cert: Option<PathBuf>,
     /// TLS: a PEM file with the certificate's key
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
+    pub(super) tls_key: Option<PathBuf>,
     /// TLS for trials: make a certificate and write it to this file, for the bots to trust
     #[arg(long, value_name = "FILE", requires = "listen", conflicts_with = "tls_cert")]
-    tls_self_signed: Option<PathBuf>,
+    pub(super) tls_self_signed: Option<PathBuf>,
 }
 
 impl ListenOptions {
+    /// Nothing connects.
+    pub(super) fn none() -> ListenOptions {
+        ListenOptions {
+            listen: None,
+            token_file: None,
+            token: Vec::new(),
+            wait: 0,
+            connections: 1,
+            tls_cert: None,
+            tls_key: None,
+            tls_self_signed: None,
+        }
+    }
+
     /// How these bots connect; none if none of them does.
-    pub(super) fn listen(&self, bots: &[Source]) -> Result<Option<Listen>, Failure> {
+    pub(super) fn listen<'a>(
+        &self,
+        bots: impl IntoIterator<Item = &'a Source>,
+    ) -> Result<Option<Listen>, Failure> {
         let names: Vec<&String> = bots
-            .iter()
+            .into_iter()
             .filter_map(|bot| match bot {
                 Source::Tcp(name) => Some(name),
                 Source::Command(_) => None,
@@ -205,7 +222,7 @@ fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct ClockOption(Option<Clock>);
+pub(super) struct ClockOption(pub(super) Option<Clock>);
 
 impl MatchOptions {
     /// The run that they describe.
@@ -251,13 +268,13 @@ impl MatchOptions {
     }
 }
 
-fn seed(text: &str) -> Result<Seed, String> {
+pub(super) fn seed(text: &str) -> Result<Seed, String> {
     hex::decode32(text).map(Seed).ok_or_else(|| {
         format!("a seed is exactly 64 lower-case hex digits, this has {} characters", text.chars().count())
     })
 }
 
-fn milliseconds(text: &str) -> Result<u64, String> {
+pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
     let parsed: Result<Duration, _> = humantime::parse_duration(text);
     let time = parsed.map_err(|error| format!("`{text}` is no time such as 500ms, 5s or 2m: {error}"))?;
     if time > Duration::from_secs(24 * 60 * 60) {
@@ -269,7 +286,7 @@ fn milliseconds(text: &str) -> Result<u64, String> {
     Ok(time.as_millis() as u64)
 }
 
-fn clock(text: &str) -> Result<ClockOption, String> {
+pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
     if text == "none" {
         return Ok(ClockOption(None));
     }

@@ -11,7 +11,7 @@ use crate::server::openings::Openings;
 use crate::server::results::MatchReport;
 use crate::server::schedule::{Fixture, Next, Schedule};
 use crate::store::Journal;
-use crate::tournament::schedule::{self, Due};
+use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
@@ -103,7 +103,7 @@ impl Schedule for Contest {
     }
 
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
-        let Some(number) = number(&fixture.id) else { return false };
+        let Ok(MatchId { number, .. }) = fixture.id.parse() else { return false };
         self.running.remove(&number);
         match result_of(&self.schedule, self.on_fault, fixture, report) {
             // What an entrant that has left, or a pair that is decided, still played does not count.
@@ -115,11 +115,6 @@ impl Schedule for Contest {
     }
 }
 
-/// The number of a match by its id, as m17.2.
-fn number(id: &str) -> Option<u32> {
-    id.strip_prefix('m')?.split('.').next()?.parse().ok()
-}
-
 /// What a match came to for the schedule; none when it was broken off.
 pub fn result_of(
     schedule: &schedule::Schedule,
@@ -127,7 +122,7 @@ pub fn result_of(
     fixture: &Fixture,
     report: &MatchReport,
 ) -> Option<(u32, MatchResult)> {
-    let number = number(&fixture.id)?;
+    let MatchId { number, .. } = fixture.id.parse().ok()?;
     let seating = schedule.plan().seating;
     let set = (number - 1) / schedule.legs() + 1;
     let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();

@@ -85,17 +85,25 @@ struct InHeader<'a> {
 impl Entrant {
     /// One for each source, in order.
     pub fn of(sources: Vec<Source>) -> Vec<Entrant> {
-        let mut taken = HashSet::new();
-        let named = sources.into_iter().map(|source| {
+        Entrant::named(sources.into_iter().map(|source| (source, None)).collect())
+    }
+
+    /// One for each source, in order, with the names that some of them have, which differ.
+    pub fn named(sources: Vec<(Source, Option<String>)>) -> Vec<Entrant> {
+        let mut taken: HashSet<String> = sources.iter().filter_map(|(_, name)| name.clone()).collect();
+        let named = sources.into_iter().map(|(source, given)| {
             let (label, files) = match &source {
                 Source::Command(command) => (command.label(), command.fingerprints()),
                 Source::Tcp(name) => (name.clone(), Vec::new()),
             };
-            let mut numbered = (2..).map(|n| format!("{label}-{n}"));
-            let mut name = label.clone();
-            while !taken.insert(name.clone()) {
-                name = numbered.next().unwrap_or_default();
-            }
+            let name = given.unwrap_or_else(|| {
+                let mut numbered = (2..).map(|n| format!("{label}-{n}"));
+                let mut name = label.clone();
+                while !taken.insert(name.clone()) {
+                    name = numbered.next().unwrap_or_default();
+                }
+                name
+            });
             Entrant { name, source, clock_factor: 1.0, is_fresh: false, files }
         });
         named.collect()

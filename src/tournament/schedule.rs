@@ -23,6 +23,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use super::pairing::{knockout, partners, swiss, table};
 use super::standings::{Award, TieBreak};
@@ -193,6 +194,19 @@ impl fmt::Display for MatchId {
             1 => write!(f, "m{}", self.number),
             attempt => write!(f, "m{}.{attempt}", self.number),
         }
+    }
+}
+
+impl FromStr for MatchId {
+    type Err = Misconfigured;
+    fn from_str(text: &str) -> Result<MatchId, Misconfigured> {
+        let parts = text.strip_prefix('m').map(|rest| rest.split_once('.').unwrap_or((rest, "1")));
+        let positive = |text: &str| text.parse().ok().filter(|&number: &u32| number > 0);
+        parts
+            .and_then(|(number, attempt)| {
+                Some(MatchId { number: positive(number)?, attempt: positive(attempt)? })
+            })
+            .ok_or_else(|| Misconfigured(format!("`{text}` is no id of a match such as m17 or m17.2")))
     }
 }
 

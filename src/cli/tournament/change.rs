@@ -1,0 +1,79 @@
+//! Entrants that come and go.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::cli::tournament::config::EntrantConfig;
+use crate::cli::tournament::folder::{Folder, files};
+use crate::cli::{Exit, Failure};
+use crate::server::Source;
+use crate::store::EntrantRow;
+use crate::tournament::schedule::{Entry, Schedule};
+
+/// Take another entrant in
+#[derive(Debug, ClapArgs)]
+pub(super) struct AddArgs {
+    /// The tournament's folder
+    dir: PathBuf,
+    /// The bot: a command line, or tcp:NAME
+    bot: Source,
+    /// Its label [default: the name of its script or program]
+    #[arg(long)]
+    name: Option<String>,
+    /// The folder that it runs in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+/// Take an entrant out
+#[derive(Debug, ClapArgs)]
+pub(super) struct WithdrawArgs {
+    /// The tournament's folder
+    dir: PathBuf,
+    /// Its label
+    name: String,
+}
+
+pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
+    let folder = Folder::open(&args.dir)?;
+    let directory = std::path::absolute(args.directory.unwrap_or_else(|| PathBuf::from(".")))
+        .map_err(Failure::cannot_run)?;
+    let mut config = folder.config;
+    config.entrants.push(EntrantConfig::new(args.name, args.bot, Some(directory)));
+    let joins = folder.schedule.next_round();
+    let mut entries = folder.schedule.plan().entrants.clone();
+    entries.push(Entry { joins, leaves: None });
+    let prepared = config.prepare(folder.prepared.run.seed, Some(entries))?;
+    let Some(entrant) = prepared.entrants.last() else { return Ok(Exit::Done) };
+    let row = EntrantRow {
+        name: entrant.name.clone(),
+        source: entrant.source.to_string(),
+        files: files(entrant),
+        joins,
+        leaves: None,
+        interruptions: 0,
+    };
+    folder.results.add_entrant(&row).map_err(Failure::cannot_run)?;
+    folder.results.set_config(&config.to_toml()?).map_err(Failure::cannot_run)?;
+    println!("{} joins in round {joins}", row.name);
+    Ok(Exit::Done)
+}
+
+pub(super) fn withdraw(args: &WithdrawArgs) -> Result<Exit, Failure> {
+    let folder = Folder::open(&args.dir)?;
+    let names: Vec<&str> = folder.prepared.entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    let Some(index) = names.iter().position(|name| *name == args.name) else {
+        return Err(Failure::usage(format!("there is no `{}`: there is {}", args.name, names.join(", "))));
+    };
+    let mut plan = folder.schedule.plan().clone();
+    if plan.entrants[index].leaves.is_some() {
+        return Err(Failure::usage(format!("`{}` has left already", args.name)));
+    }
+    let leaves = folder.schedule.next_round();
+    plan.entrants[index].leaves = Some(leaves);
+    Schedule::new(plan).map_err(Failure::usage)?;
+    folder.results.withdraw(index, leaves).map_err(Failure::cannot_run)?;
+    println!("{} has left", args.name);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,169 @@
+//! The folder of a tournament.
+
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use referee_protocol::referee::Reveal;
+
+use crate::cli::Failure;
+use crate::cli::tournament::config::{Config, Prepared};
+use crate::core::chance::Seed;
+use crate::core::hex;
+use crate::server::{Entrant, Unsealed};
+use crate::store::{About, EntrantRow, Journal, Records, Results};
+use crate::tournament::schedule::{Entry, MatchId, Schedule};
+
+/// A tournament as its folder has it.
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) results: Results,
+    pub(super) journal: Journal,
+    pub(super) config: Config,
+    pub(super) prepared: Prepared,
+    pub(super) schedule: Schedule,
+}
+
+pub(super) fn files(entrant: &Entrant) -> BTreeMap<String, String> {
+    entrant.files.iter().cloned().collect()
+}
+
+fn database(path: &Path) -> PathBuf {
+    path.join("results.sqlite")
+}
+
+impl Folder {
+    /// Makes the folder of a new tournament.
+    pub(super) fn create(path: &Path, config: Config, seed: Seed) -> Result<Folder, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        if database(path).exists() {
+            return Err(Failure::usage(format!(
+                "{} holds a tournament already: `referee tournament resume {}` goes on with it, --dir names another \
+                 folder",
+                path.display(),
+                path.display()
+            )));
+        }
+        let prepared = config.prepare(seed, None)?;
+        let schedule = Schedule::new(prepared.plan.clone()).map_err(Failure::usage)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
+        let about = About {
+            name: config.title().to_owned(),
+            game: prepared.rules.meta().id.to_owned(),
+            rules: prepared.rules.meta().rules_version,
+            seating: prepared.seating,
+            config: config.to_toml()?,
+            seed: seed.to_hex(),
+        };
+        let rows = prepared.entrants.iter().map(|entrant| EntrantRow {
+            name: entrant.name.clone(),
+            source: entrant.source.to_string(),
+            files: files(entrant),
+            joins: 1,
+            leaves: None,
+            interruptions: 0,
+        });
+        let journal = Journal::open(&path.join("begun")).map_err(wrong)?;
+        let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
+        Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
+    }
+
+    /// Opens the folder of a tournament that has begun, alone. What was cut off is noted as that.
+    pub(super) fn open(path: &Path) -> Result<Folder, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        let results = open_results(path)?;
+        let mut journal = Journal::open(&path.join("begun")).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => {
+                Failure::cannot_run(format!("{}: another process plays this tournament", path.display()))
+            }
+            _ => wrong(error),
+        })?;
+        let (config, prepared, mut schedule) = read(&results)?;
+        let mut results = results;
+        for (id, entrants) in journal.read().map_err(wrong)? {
+            let Ok(id) = id.parse::<MatchId>() else { continue };
+            if !results.has(id).map_err(wrong)? {
+                let set = (id.number - 1) / schedule.legs() + 1;
+                results.cut_off(id, set, &entrants).map_err(wrong)?;
+                schedule.cut_off(id.number);
+            }
+        }
+        journal.clear().map_err(wrong)?;
+        Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
+    }
+
+    /// Where its records go.
+    pub(super) fn records(&self) -> Result<Records, Failure> {
+        Records::reopen(&self.path.join("records"))
+            .map_err(|error| Failure::cannot_run(format!("{}: {error}", self.path.display())))
+    }
+
+    /// The records of sets of which matches are missing.
+    pub(super) fn unsealed(&self, records: &Records) -> Result<Vec<Unsealed>, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", self.path.display()));
+        let mut unsealed = Vec::new();
+        let legs = self.schedule.legs();
+        let sets: std::collections::BTreeSet<u32> =
+            self.schedule.due().filter(|due| due.is_mirrored).map(|due| due.set).collect();
+        for set in sets {
+            for id in self.results.finished((set - 1) * legs + 1..=set * legs).map_err(wrong)? {
+                let (match_id, deal) = (id.to_string(), format!("s{set}"));
+                let record = match records.take_up(&match_id) {
+                    Ok(record) => record,
+                    // It was sealed right before the end.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(wrong(error)),
+                };
+                let run = &self.prepared.run.seed;
+                let reveal = Reveal {
+                    seed: run.of_deal(&deal).to_hex(),
+                    salt: hex::encode(&run.salt(&match_id)),
+                    deal: deal.clone(),
+                    // Mirrored sets and nonces exclude each other.
+                    nonces: vec![String::new(); self.prepared.seating.seats()],
+                };
+                unsealed.push(Unsealed { deal, match_id, record, reveal });
+            }
+        }
+        Ok(unsealed)
+    }
+}
+
+/// The results of a tournament.
+pub(super) fn open_results(path: &Path) -> Result<Results, Failure> {
+    if !database(path).exists() {
+        return Err(Failure::usage(format!("{} is no folder of a tournament", path.display())));
+    }
+    Results::open(&database(path)).map_err(Failure::cannot_run)
+}
+
+/// What is to be played, and what of it was.
+pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule), Failure> {
+    let about = results.about().map_err(Failure::cannot_run)?;
+    let config = Config::parse(&about.config).map_err(Failure::cannot_run)?;
+    let seed = hex::decode32(&about.seed).map(Seed);
+    let seed = seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))?;
+    let rows = results.entrants().map_err(Failure::cannot_run)?;
+    let entries = rows.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
+    let prepared = config.prepare(seed, Some(entries))?;
+    if prepared.rules.meta().rules_version != about.rules {
+        return Err(Failure::cannot_run(format!(
+            "the tournament is played by rules version {} of {}, this program knows {}",
+            about.rules,
+            about.game,
+            prepared.rules.meta().rules_version
+        )));
+    }
+    let played = results.results(about.seating).map_err(Failure::cannot_run)?;
+    let (mut schedule, refused) =
+        Schedule::resume(prepared.plan.clone(), played).map_err(Failure::cannot_run)?;
+    for refused in refused {
+        tracing::warn!("{refused}");
+    }
+    for number in results.cut_offs().map_err(Failure::cannot_run)? {
+        schedule.cut_off(number);
+    }
+    Ok((config, prepared, schedule))
+}

@@ -1,0 +1,231 @@
+//! Playing a tournament.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use indicatif::{ProgressBar, ProgressStyle};
+use referee_protocol::words::OnFault;
+
+use crate::cli::signals::interrupted;
+use crate::cli::tournament::config::Config;
+use crate::cli::tournament::folder::{Folder, files};
+use crate::cli::{Exit, Failure, block_on};
+use crate::core::chance::Seed;
+use crate::server::{Contest, Fixture, Halt, Happening, House, MatchReport, result_of};
+use crate::store::{MatchRow, Results};
+use crate::tournament::schedule::{MatchId, Schedule};
+use crate::tournament::standings::Standings;
+
+/// Play a tournament
+#[derive(Debug, ClapArgs)]
+pub(super) struct RunArgs {
+    /// The file that describes it
+    config: PathBuf,
+    /// A new folder for its results and records [default: the name of the file, in this folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// One JSON object a line: each match, then the standings
+    #[arg(long)]
+    json: bool,
+}
+
+/// Go on with a tournament
+#[derive(Debug, ClapArgs)]
+pub(super) struct ResumeArgs {
+    /// Its folder
+    dir: PathBuf,
+    /// Go on although a bot's program or scripts have changed
+    #[arg(long)]
+    allow_changed: bool,
+    /// One JSON object a line: each match, then the standings
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let config = Config::read(&args.config)?;
+    let seed = match config.seed()? {
+        Some(seed) => seed,
+        None => {
+            let mut bytes = [0; 32];
+            getrandom::fill(&mut bytes).map_err(|error| {
+                Failure::cannot_run(format!("no seed from the operating system: {error}"))
+            })?;
+            Seed(bytes)
+        }
+    };
+    let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
+    let dir = args.dir.clone().unwrap_or_else(stem);
+    play(Folder::create(&dir, config, seed)?, args.json)
+}
+
+pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    let folder = Folder::open(&args.dir)?;
+    let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
+    let entrants = folder.prepared.entrants.iter().enumerate().zip(rows);
+    let changed: Vec<(usize, String)> = entrants
+        .filter(|((_, entrant), row)| files(entrant) != row.files)
+        .map(|((index, entrant), _)| (index, entrant.name.clone()))
+        .collect();
+    for (index, name) in changed {
+        if !args.allow_changed {
+            return Err(Failure::usage(format!(
+                "the program or a script of `{name}` is not what it was when the tournament began: put it back, or \
+                 say --allow-changed"
+            )));
+        }
+        folder
+            .results
+            .set_files(index, &files(&folder.prepared.entrants[index]))
+            .map_err(Failure::cannot_run)?;
+    }
+    play(folder, args.json)
+}
+
+fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
+    let records = folder.records()?;
+    let unsealed = folder.unsealed(&records)?;
+    let Folder { path, mut results, journal, prepared, schedule, .. } = folder;
+    let on_fault = prepared.run.terms.on_fault;
+    let mut ours = schedule.clone();
+    let contest = Contest::new(schedule, prepared.openings, &prepared.entrants, on_fault, Some(journal));
+    let names: Vec<String> = prepared.entrants.iter().map(|entrant| entrant.name.clone()).collect();
+    let house = House {
+        run: prepared.run,
+        rules: prepared.rules,
+        seating: prepared.seating,
+        entrants: prepared.entrants,
+        jobs: prepared.jobs,
+        is_pinned: prepared.is_pinned,
+        listen: prepared.listen,
+        records: Some(records),
+        unsealed: Some(unsealed),
+        watch: None,
+    };
+    let progress = progress(&ours);
+    let mut out = io::stdout().lock();
+    let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
+        match happening {
+            Happening::Listening(address) => progress.suspend(|| eprintln!("listening on {address}")),
+            Happening::Waiting(name) => progress.suspend(|| eprintln!("waiting for `{name}` to connect")),
+            Happening::Ended { fixture, report, never_came, .. } => {
+                if let Some(why) = never_came {
+                    progress.suspend(|| eprintln!("{}: {why}", fixture.id));
+                }
+                store(&mut results, &mut ours, on_fault, fixture, report)
+                    .map_err(|error| error.to_string())?;
+                progress.set_length(length(&ours));
+                progress.set_position(ours.results().count() as u64);
+                progress.set_message(leaders(&ours, &names));
+                if is_json {
+                    let line = serde_json::to_string(report).map_err(|error| error.to_string())?;
+                    writeln!(out, "{line}").map_err(|error| format!("standard output: {error}"))?;
+                }
+            }
+        }
+        Ok(())
+    };
+    let stopped = block_on(async { house.play(contest, interrupted(), &mut tell).await })?;
+    progress.finish_and_clear();
+    if let Some(why) = stopped.why {
+        return Err(Failure::cannot_run(why));
+    }
+    let standings =
+        Standings::of(names.len(), ours.results(), ours.awards(), ours.plan().format.tie_breaks());
+    for row in &standings.rows {
+        let name = &names[row.entrant.index()];
+        if is_json {
+            let line = serde_json::json!({
+                "type": "standing", "place": row.place, "bot": name, "points": row.points, "matches": row.matches,
+            });
+            writeln!(out, "{line}")?;
+        } else {
+            writeln!(out, "{:3}. {name}: {} points in {} matches", row.place, row.points, row.matches)?;
+        }
+    }
+    if stopped.is_interrupted {
+        eprintln!("interrupted: `referee tournament resume {}` goes on", path.display());
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::Done)
+}
+
+/// How many matches there are, as far as that is known.
+fn length(schedule: &Schedule) -> u64 {
+    (schedule.results().count() + schedule.due().count()) as u64
+}
+
+fn progress(schedule: &Schedule) -> ProgressBar {
+    let progress = ProgressBar::new(length(schedule));
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} matches, {per_sec}, {eta} left {msg}")
+    {
+        progress.set_style(style);
+    }
+    progress.enable_steady_tick(Duration::from_millis(200));
+    progress.set_position(schedule.results().count() as u64);
+    progress
+}
+
+/// The first three.
+fn leaders(schedule: &Schedule, names: &[String]) -> String {
+    let standings = Standings::of(
+        names.len(),
+        schedule.results(),
+        schedule.awards(),
+        schedule.plan().format.tie_breaks(),
+    );
+    let first = standings.rows.iter().take(3);
+    let first: Vec<String> =
+        first.map(|row| format!("{} {}", names[row.entrant.index()], row.points)).collect();
+    first.join(", ")
+}
+
+/// Keeps what became of a match.
+fn store(
+    results: &mut Results,
+    schedule: &mut Schedule,
+    on_fault: OnFault,
+    fixture: &Fixture,
+    report: &MatchReport,
+) -> io::Result<()> {
+    let id: MatchId = fixture.id.parse().map_err(io::Error::other)?;
+    let result = result_of(schedule, on_fault, fixture, report);
+    let MatchId { number, .. } = id;
+    let row = MatchRow {
+        id,
+        set: (number - 1) / schedule.legs() + 1,
+        lineup: fixture.entrants.iter().map(|&entrant| entrant as u16).collect(),
+        ranks: report.ranks.clone(),
+        faulted: result.map(|(_, result)| result.faulted).unwrap_or_default(),
+        forfeited: result.map(|(_, result)| result.forfeited).unwrap_or_default(),
+        ended_by: report.ended_by.to_string(),
+        reason: report.reason.clone(),
+        scores: report.scores.clone(),
+        faults: report
+            .faults
+            .iter()
+            .map(|faults| faults.iter().map(|(code, count)| (code.to_string(), count)).collect())
+            .collect(),
+        decisions: report.decisions,
+        duration_us: report.duration_us,
+        lag_ms: report.lag_ms,
+        cpu_ms: report.cpu_ms.clone(),
+        record: report
+            .record
+            .as_ref()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
+    };
+    results.add_match(&row)?;
+    match result {
+        // What does not count any more is stored all the same.
+        Some((number, result)) => drop(schedule.record(number, result)),
+        None => {
+            results.interrupted(&fixture.entrants)?;
+            schedule.cut_off(number);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `referee tournament status`: how far a tournament is.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use serde::Serialize;
+
+use crate::cli::tournament::folder::{open_results, read};
+use crate::cli::{Exit, Failure};
+
+/// How far a tournament is
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// Its folder
+    dir: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "status")]
+struct Status {
+    name: String,
+    game: String,
+    /// Matches with a result.
+    played: usize,
+    /// Matches that are known to be missing; a later round may bring more.
+    missing: usize,
+    is_over: bool,
+    /// Attempts at matches that were cut off or aborted.
+    cut_off: usize,
+    entrants: Vec<EntrantStatus>,
+}
+
+#[derive(Serialize)]
+struct EntrantStatus {
+    name: String,
+    source: String,
+    /// Matches of its that were cut off or aborted.
+    interruptions: u32,
+    has_left: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let results = open_results(&args.dir)?;
+    let (config, prepared, schedule) = read(&results)?;
+    let rows = results.entrants().map_err(Failure::cannot_run)?;
+    let status = Status {
+        name: config.title().to_owned(),
+        game: prepared.rules.meta().id.to_owned(),
+        played: schedule.results().count(),
+        missing: schedule.due().count(),
+        is_over: schedule.is_over(),
+        cut_off: results.cut_offs().map_err(Failure::cannot_run)?.len(),
+        entrants: rows
+            .into_iter()
+            .map(|row| EntrantStatus {
+                name: row.name,
+                source: row.source,
+                interruptions: row.interruptions,
+                has_left: row.leaves.is_some(),
+            })
+            .collect(),
+    };
+    if args.json {
+        println!("{}", serde_json::to_string(&status).map_err(Failure::cannot_run)?);
+        return Ok(Exit::Done);
+    }
+    let how = if status.is_over { "over" } else { "not over" };
+    println!(
+        "{} ({}): {how}, {} matches played, {} missing, {} attempts cut off",
+        status.name, status.game, status.played, status.missing, status.cut_off
+    );
+    for entrant in status.entrants {
+        let left = if entrant.has_left { ", has left" } else { "" };
+        println!("  {}: {} interruptions{left}", entrant.name, entrant.interruptions);
+    }
+    Ok(Exit::Done)
+}
