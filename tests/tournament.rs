@@ -1,0 +1,316 @@
+//! `referee tournament`: playing, going on after any interruption, entrants that come and go.
+#![expect(clippy::disallowed_methods, reason = "processes are killed after some real time")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Folder, Referee, SEED, Signal, assert_gone, referee};
+use rustix::process::{Pid, kill_process_group};
+use serde_json::Value;
+
+/// Says who it is in a file, and plays a legal move that follows from the position alone.
+const PLAYER: &str = "with open(__file__ + '.pids', 'a') as pids:
+    print(os.getpid(), file=pids, flush=True)
+pick = lambda t: move(t, t['legal'][(len(t['view']['fen']) + STEP) % len(t['legal'])])
+play(turn=pick)";
+
+/// A tournament of four bots that always do the same in the same position.
+fn cup(folder: &Folder, name: &str, head: &str, format: &str) -> String {
+    let mut text = format!("game = 'checkers'\nseed = '{SEED}'\n{head}\n[format]\n{format}\n");
+    for step in 0..4 {
+        let bot = folder.bot(&format!("bot{step}"), &PLAYER.replace("STEP", &step.to_string()));
+        text += &format!("[[entrants]]\nname = 'bot{step}'\ncommand = \"{bot}\"\n");
+    }
+    folder.write(name, text)
+}
+
+const SHORT: &str = "opening_plies = 4\njobs = 2\noptions = { turn_limit = 30 }";
+
+/// By number of the match: the entrants and ranks of its result.
+fn results(folder: &Path) -> BTreeMap<u32, (String, String)> {
+    let db = rusqlite::Connection::open(folder.join("results.sqlite")).unwrap();
+    let sound: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+    let mut query = db.prepare("SELECT number, lineup, ranks FROM matches WHERE ranks IS NOT NULL").unwrap();
+    let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).unwrap();
+    let mut results = BTreeMap::new();
+    for row in rows {
+        let (number, result) = row.unwrap();
+        assert!(results.insert(number, result).is_none(), "m{number} has two results");
+    }
+    results
+}
+
+/// The sealed records of a folder.
+fn records(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(folder.join("records")) else { return BTreeMap::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let sealed = paths.filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    sealed
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect()
+}
+
+fn pids(folder: &Folder) -> Vec<u32> {
+    (0..4)
+        .filter(|step| folder.path(&format!("bot{step}.py.pids")).exists())
+        .flat_map(|step| folder.pids(&format!("bot{step}.py.pids")))
+        .collect()
+}
+
+#[test]
+fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 2");
+    let dir = folder.text("cup");
+    referee(["tournament", "check", &config]).done().says(&[]);
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 24);
+    let standings = ended.all("standing");
+    assert_eq!(standings.iter().map(|row| row["points"].as_f64().unwrap()).sum::<f64>(), 24.0);
+    referee(["verify", &format!("{dir}/records")]).done();
+    let mut pairs: BTreeMap<String, u32> = BTreeMap::new();
+    for (lineup, _) in results(&folder.path("cup")).into_values() {
+        *pairs.entry(lineup).or_default() += 1;
+    }
+    assert_eq!(pairs.len(), 12, "every pair in both orders: {pairs:?}");
+    assert!(pairs.values().all(|&count| count == 2), "{pairs:?}");
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    assert_eq!(
+        [&status["played"], &status["missing"], &status["is_over"]],
+        [&24.into(), &0.into(), &Value::from(true)]
+    );
+    assert_gone(&pids(&folder));
+    // All of it is there: nothing is played again.
+    let again = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert!(again.all("match").is_empty());
+    referee(["tournament", "run", &config, "--dir", &dir])
+        .with_code(2)
+        .says(&["holds a tournament already", "resume"]);
+}
+
+#[test]
+fn a_tournament_that_is_killed_a_hundred_times_ends_as_if_nothing_had_happened() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 12");
+    referee(["tournament", "run", &config, "--dir", &folder.text("whole")]).done();
+    let whole = results(&folder.path("whole"));
+    assert_eq!(whole.len(), 144);
+
+    let mut random = 1u64;
+    let (mut kills, mut round) = (0, 0);
+    while kills < 100 {
+        round += 1;
+        let (name, dir) = (format!("cup{round}"), folder.text(&format!("cup{round}")));
+        let mut has_begun = false;
+        loop {
+            let args = if has_begun {
+                vec!["tournament", "resume", &dir]
+            } else {
+                vec!["tournament", "run", &config, "--dir", &dir]
+            };
+            let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+            command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let mut child = command.process_group(0).spawn().unwrap();
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let until = Instant::now() + Duration::from_millis((random >> 33) % 400);
+            while Instant::now() < until && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if kills >= 100 {
+                assert!(child.wait().unwrap().success());
+            }
+            let status = child.try_wait().unwrap();
+            if status.is_none() {
+                let group = Pid::from_raw(child.id().cast_signed()).unwrap();
+                kill_process_group(group, Signal::KILL).unwrap();
+                child.wait().unwrap();
+                kills += 1;
+            }
+            has_begun = has_begun
+                || folder.path(&name).join("results.sqlite").exists()
+                    && !entrants(&folder.path(&name)).is_empty();
+            if !has_begun {
+                // It was killed before anything was there.
+                let _ = std::fs::remove_dir_all(folder.path(&name));
+                continue;
+            }
+            let (now, sealed) = (results(&folder.path(&name)), records(&folder.path(&name)));
+            for (number, result) in &now {
+                assert_eq!(result, &whole[number], "m{number}");
+            }
+            if let Some(status) = status {
+                let mut errors = String::new();
+                std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut errors).unwrap();
+                assert!(status.success(), "{args:?}: {errors}");
+                assert_eq!(now, whole);
+                break;
+            }
+            // What was there stays as it is.
+            let check = Command::new(env!("CARGO_BIN_EXE_referee"))
+                .args(["tournament", "status", &dir])
+                .output()
+                .unwrap();
+            assert!(check.status.success(), "{check:?}");
+            for (name_of_record, bytes) in &sealed {
+                assert_eq!(
+                    &std::fs::read(folder.path(&name).join("records").join(name_of_record)).unwrap(),
+                    bytes
+                );
+            }
+        }
+        referee(["verify", &format!("{dir}/records")]).done();
+    }
+    assert_gone(&pids(&folder));
+}
+
+fn entrants(folder: &Path) -> Vec<String> {
+    let Ok(db) = rusqlite::Connection::open(folder.join("results.sqlite")) else { return Vec::new() };
+    let Ok(mut query) = db.prepare("SELECT name FROM entrants") else { return Vec::new() };
+    let names = query.query_map([], |row| row.get(0)).unwrap();
+    names.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn an_interrupted_tournament_goes_on_with_what_is_missing_and_counts_the_interruption() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", "jobs = 1\nopening_plies = 4", "kind = 'gauntlet'\ncycles = 40");
+    let dir = folder.text("cup");
+    let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
+    running.hear_of("match");
+    running.hear_of("match");
+    // Only one may play it.
+    referee(["tournament", "resume", &dir]).with_code(5).says(&["another process plays this tournament"]);
+    running.signal(Signal::INT);
+    running.end().with_code(130).says(&["resume"]);
+    let before = results(&folder.path("cup"));
+    assert!(before.len() >= 2 && before.len() < 240);
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    let interruptions: u64 =
+        status["entrants"].as_array().unwrap().iter().map(|bot| bot["interruptions"].as_u64().unwrap()).sum();
+    assert_eq!(interruptions, 2 * status["cut_off"].as_u64().unwrap());
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len() + before.len(), 240);
+    let after = results(&folder.path("cup"));
+    assert!(before.iter().all(|(number, result)| after[number] == *result));
+    referee(["verify", &format!("{dir}/records")]).done();
+}
+
+#[test]
+fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
+    let dir = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    let script = folder.read("bot2.py");
+    folder.write("bot2.py", format!("{script}\n# another version\n"));
+    referee(["tournament", "resume", &dir])
+        .with_code(2)
+        .says(&["`bot2` is not what it was", "--allow-changed"]);
+    referee(["tournament", "resume", &dir, "--allow-changed"]).done();
+    referee(["tournament", "resume", &dir]).done();
+}
+
+#[test]
+fn entrants_come_and_go() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
+    let dir = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    let late = folder.plain_bot("late");
+    referee(["tournament", "add", &dir, &late, "--name", "late"]).done();
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 8, "against each of the four from both sides");
+    referee(["tournament", "withdraw", &dir, "nobody"]).with_code(2).says(&["there is no `nobody`", "bot0"]);
+    referee(["tournament", "withdraw", &dir, "bot0"]).done();
+    let another = folder.plain_bot("another");
+    referee(["tournament", "add", &dir, &another]).done();
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 8, "bot0 plays no more");
+}
+
+#[test]
+fn every_format_is_played_to_its_end() {
+    let folder = Folder::new();
+    for (format, least) in [
+        ("kind = 'swiss'\nrounds = 3", 12),
+        ("kind = 'knockout'\nbest_of = 1\ntie_breaks = 2", 6),
+        ("kind = 'gauntlet'", 6),
+    ] {
+        let name = format.split('\'').nth(1).unwrap();
+        let config = cup(&folder, &format!("{name}.toml"), SHORT, format);
+        let ended = referee(["tournament", "run", &config, "--dir", &folder.text(name), "--json"]).done();
+        assert!(ended.all("match").len() >= least, "{name}: {}", ended.all("match").len());
+        assert_eq!(ended.all("standing").len(), 4);
+    }
+}
+
+#[test]
+fn teams_and_partners_play_keezenspel() {
+    let folder = Folder::new();
+    for (name, seats, format, matches) in [
+        ("teams", 4, "kind = 'round_robin'", 12),
+        ("threes", 6, "kind = 'round_robin'", 12),
+        ("partners", 4, "kind = 'partners'", 3),
+    ] {
+        let head = format!(
+            "seats = {seats}\n{}options = {{ turn_limit = 30 }}",
+            if name == "partners" { "" } else { "mirror = 'rotations'\n" }
+        );
+        let config = cup(&folder, &format!("{name}.toml"), &head, format);
+        let text = folder.read(&format!("{name}.toml")).replace("checkers", "keezen");
+        folder.write(&format!("{name}.toml"), text);
+        for step in 0..4 {
+            folder.bot(&format!("bot{step}"), "play()");
+        }
+        let dir = folder.text(name);
+        let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+        assert_eq!(ended.all("match").len(), matches, "{name}");
+        referee(["verify", &format!("{dir}/records")]).done();
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
+    let folder = Folder::new();
+    let good = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
+    let good = std::fs::read_to_string(good).unwrap();
+    for (from, to, what) in [
+        ("jobs = 2", "job = 2", &["unknown field `job`", "did you mean `jobs`?"][..]),
+        ("kind = 'round_robin'", "kind = 'round-robin'", &["round-robin", "did you mean `round_robin`?"]),
+        ("name = 'bot1'", "nam = 'bot1'", &["unknown field `nam`", "did you mean `name`?"]),
+        ("name = 'bot1'", "name = 'bot2'", &["entrant bot2: there are two of this name"]),
+        ("turn_limit", "turn_limt", &["options of checkers", "unknown field `turn_limt`"]),
+        ("'checkers'", "'chekers'", &["there is no game `chekers`"]),
+        ("jobs = 2", "jobs = 0", &["jobs: 0 is not from 1"]),
+        ("jobs = 2", "clock = 'dealy=1s'", &["clock:", "no `dealy`"]),
+        ("jobs = 2", "seats = 3", &["seats: checkers is played with 2 seats, not 3"]),
+        ("command = ", "tcp = 'alice'\ncommand = ", &["either a `command` or a `tcp` name"]),
+        (
+            "kind = 'round_robin'",
+            "kind = 'partners'",
+            &["format: rotations of partners need sides of two seats"],
+        ),
+        ("opening_plies = 4", "opening_plies = 4\nopenings = 'book.pdn'", &["exclude each other"]),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let bad = folder.write("bad.toml", good.replacen(from, to, 1));
+        for command in ["check", "run"] {
+            referee(["tournament", command, &bad]).with_code(2).says(what);
+        }
+    }
+}
+
+#[test]
+fn the_example_is_played() {
+    let folder = Folder::new();
+    let example = format!("{}/examples/tournament.toml", common::ROOT);
+    referee(["tournament", "check", &example]).done();
+    let ended = referee(["tournament", "run", &example, "--dir", &folder.text("cup"), "--json"]).done();
+    assert_eq!(ended.all("match").len(), 6);
+}
