@@ -47,6 +47,11 @@ fn go() -> Sdk {
     Sdk { vector: bot("vectorbot"), random: bot("random"), better: ("jeex", bot("claims")) }
 }
 
+fn c() -> Sdk {
+    let bot = |name: &str| format!("'{ROOT}/target/sdks/c/{name}'");
+    Sdk { vector: bot("vector_bot"), random: bot("random_bot"), better: ("checkers", bot("lookahead_bot")) }
+}
+
 macro_rules! sdks {
     ($($sdk:ident)*) => {$(
         mod $sdk {
@@ -73,7 +78,7 @@ macro_rules! sdks {
     )*};
 }
 
-sdks! { python javascript go }
+sdks! { python javascript go c }
 
 /// A bot and the stream to it.
 struct Bot {

@@ -1,0 +1,20 @@
+#ifndef REFEREEBOT_SESSION_H
+#define REFEREEBOT_SESSION_H
+
+#include "refereebot.h"
+
+typedef struct play play;
+
+typedef struct session { /* A bot's side of the protocol, without any input or output. */
+    const referee_bot *bot;
+    const char *name, *token;
+    play *plays;
+    bool is_over; /* the referee has said bye */
+} session;
+
+/* Handles a message and returns the answer, which the caller deletes; NULL if it asks for none. Unknown ones are ignored. */
+cJSON *session_handle(session *session, cJSON *message);
+
+void session_clear(session *session);
+
+#endif

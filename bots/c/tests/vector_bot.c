@@ -1,0 +1,35 @@
+/* Does what bots/vectors/README.md says. */
+
+#include <refereebot.h>
+#include <string.h>
+
+static const char *start(void *ended, const referee_start *start) {
+    (void)ended;
+    return start->nonce ? "00ff" : NULL;
+}
+
+static referee_reply choose(void *ended, const referee_turn *turn) {
+    if (turn->draw_offered) return (referee_reply){.kind = REFEREE_ACCEPT_DRAW};
+    if (turn->is_retry) return (referee_reply){.kind = REFEREE_RESIGN};
+    referee_reply reply = referee_move(turn->legal[0]);
+    reply.offer_draw = turn->turns_left == 1;
+    reply.info = cJSON_CreateObject();
+    cJSON_AddStringToObject(reply.info, "game", turn->start->game);
+    cJSON_AddNumberToObject(reply.info, "events", cJSON_GetArraySize(turn->events));
+    if (turn->has_clock) cJSON_AddNumberToObject(reply.info, "limit_ms", (double)turn->limit_ms);
+    else cJSON_AddNullToObject(reply.info, "limit_ms");
+    cJSON_AddItemToObject(reply.info, "ended", cJSON_Duplicate(ended, true));
+    return reply;
+}
+
+static void end(void *ended, const referee_end *end) {
+    cJSON_AddItemToArray(ended, cJSON_CreateString(end->ended_by));
+}
+
+int main(int argc, char **argv) {
+    cJSON *ended = cJSON_CreateArray();
+    referee_bot bot = {.name = "vector", .version = "1.0", .slots = 64, .data = ended, .start = start, .choose = choose, .end = end};
+    int status = referee_run(&bot, argc, argv);
+    cJSON_Delete(ended);
+    return status;
+}
