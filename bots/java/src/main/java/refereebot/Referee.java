@@ -1,0 +1,36 @@
+package refereebot;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+
+/** Where a bot meets its referee. */
+public final class Referee {
+    private Referee() {}
+
+    /**
+     * Plays every match that the referee starts; returns after its bye or at the end of the input.
+     *
+     * <p>Reads {@code --connect HOST:PORT}, {@code --tls}, {@code --ca FILE}, {@code --token-file FILE} and {@code --name
+     * NAME} from the arguments, passing over others, and the environment variable {@code REFEREE_TOKEN}. Without {@code
+     * --connect} the referee is at stdin and stdout, and what the bot prints goes to stderr.
+     *
+     * @throws IOException if the referee cannot be reached or is not who it should be
+     * @throws IllegalArgumentException if the arguments make no sense
+     */
+    public static void run(Bot bot, Hello hello, String... args) throws IOException {
+        Options options = Options.read(args);
+        Hello named = options.name() == null ? hello : hello.name(options.name());
+        Session session = new Session(bot, named, options.token());
+        Connection connection = Connection.open(options);
+        while (!session.isOver()) {
+            String line = connection.read();
+            if (line == null) {
+                return;
+            }
+            JsonObject answer = line.isBlank() ? null : session.handle(line);
+            if (answer != null && !connection.write(answer.toString())) {
+                return;
+            }
+        }
+    }
+}

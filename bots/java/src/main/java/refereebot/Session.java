@@ -1,0 +1,169 @@
+package refereebot;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
+import com.google.gson.JsonSyntaxException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A bot's side of the protocol, without any input or output. */
+final class Session {
+    private record Place(String match, int seat) {}
+
+    /** One seat in one running match, and what happened there since its previous turn. */
+    private record Play(Start start, List<JsonObject> events) {}
+
+    private final Bot bot;
+    private final Hello hello;
+    private final String token;
+    private final Map<Place, Play> plays = new HashMap<>();
+    private boolean over;
+
+    Session(Bot bot, Hello hello, String token) {
+        this.bot = bot;
+        this.hello = hello;
+        this.token = token;
+    }
+
+    /** Whether the referee has said bye. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** Handles a line and returns the answer, or null if it asks for none. What is unknown is ignored. */
+    JsonObject handle(String line) {
+        JsonObject message = parse(line);
+        if (message == null || !(message.get("type") instanceof JsonPrimitive type)) {
+            return null;
+        }
+        switch (type.getAsString()) {
+            case "hello":
+                return hello(message);
+            case "ping":
+                JsonObject pong = new JsonObject();
+                pong.addProperty("type", "pong");
+                pong.add("id", message.get("id"));
+                return pong;
+            case "start":
+                return start(message);
+            case "error":
+                log("error: " + line);
+                return null;
+            case "bye":
+                over = true;
+                return null;
+            case "event", "turn", "end":
+                Place place = new Place(message.get("match").getAsString(), message.get("seat").getAsInt());
+                Play play = plays.get(place);
+                if (play != null) {
+                    return inPlay(type.getAsString(), message, place, play);
+                }
+                log("ignored, no such match here: " + line);
+                return null;
+            default:
+                return null;
+        }
+    }
+
+    private JsonObject inPlay(String type, JsonObject message, Place place, Play play) {
+        if (type.equals("turn")) {
+            return turn(message, place, play);
+        }
+        if (type.equals("event")) {
+            JsonObject event = message.getAsJsonObject("event");
+            play.events.add(event);
+            bot.event(place.match, place.seat, event);
+        } else {
+            plays.remove(place);
+            bot.end(Json.GSON.fromJson(message, End.class));
+        }
+        return null;
+    }
+
+    private JsonObject hello(JsonObject message) {
+        JsonObject answer = new JsonObject();
+        answer.addProperty("type", "hello");
+        answer.addProperty("protocol", 1);
+        Json.GSON.toJsonTree(hello).getAsJsonObject().asMap().forEach(answer::add);
+        if (hello.slots() == 1) {
+            answer.remove("slots");
+        }
+        if (!hello.push()) {
+            answer.remove("push");
+        }
+        if (token != null && new JsonPrimitive("token").equals(message.get("auth"))) {
+            answer.addProperty("token", token);
+        }
+        return answer;
+    }
+
+    private JsonObject start(JsonObject message) {
+        Start start = Json.GSON.fromJson(message, Start.class);
+        Place place = new Place(start.match(), start.seat());
+        plays.put(place, new Play(start, new ArrayList<>()));
+        String nonce = bot.start(start);
+        JsonObject ready = answer("ready", place);
+        if (nonce != null) {
+            ready.addProperty("nonce", nonce);
+        }
+        return ready;
+    }
+
+    private JsonObject turn(JsonObject message, Place place, Play play) {
+        List<JsonObject> events = List.copyOf(play.events);
+        play.events.clear();
+        Turn read = Json.GSON.fromJson(message, Turn.class);
+        List<String> legal = read.legal() == null ? List.of() : read.legal();
+        Turn turn = new Turn(
+                place.match, place.seat, read.turn(), read.view(), legal, read.clock(), read.turnsLeft(),
+                read.drawOffered(), read.retry(), play.start, events);
+        Reply reply = bot.choose(turn);
+        if (reply instanceof Reply.Resign) {
+            return answer("resign", place);
+        }
+        JsonObject answer = answer(reply instanceof Reply.AcceptDraw ? "accept_draw" : "move", place);
+        answer.addProperty("turn", turn.turn());
+        if (reply instanceof Reply.Move move) {
+            answer.addProperty("move", move.move());
+            if (move.offerDraw()) {
+                answer.addProperty("offer_draw", true);
+            }
+            if (move.info() != null) {
+                boolean isJson = move.info() instanceof JsonElement;
+                answer.add("info", isJson ? (JsonElement) move.info() : Json.GSON.toJsonTree(move.info()));
+            }
+        } else if (reply == null) {
+            throw new NullPointerException("choose returned null, not a Reply");
+        }
+        return answer;
+    }
+
+    private static JsonObject answer(String type, Place place) {
+        JsonObject answer = new JsonObject();
+        answer.addProperty("type", type);
+        answer.addProperty("match", place.match);
+        answer.addProperty("seat", place.seat);
+        return answer;
+    }
+
+    private static JsonObject parse(String line) {
+        try {
+            JsonElement message = JsonParser.parseString(line);
+            if (message instanceof JsonObject object) {
+                return object;
+            }
+            log("skipped a line that is no JSON object");
+        } catch (JsonSyntaxException error) {
+            log("skipped a line that is not JSON: " + error.getMessage());
+        }
+        return null;
+    }
+
+    private static void log(String text) {
+        System.err.println("refereebot: " + text);
+    }
+}

@@ -1,0 +1,29 @@
+package refereebot;
+
+import com.google.gson.JsonObject;
+import java.util.List;
+
+/**
+ * A match begins, and the bot has {@code seat} in it.
+ *
+ * @param rules the version of the game's rules
+ * @param clock null: there is no limit
+ * @param deal null in a mirrored set
+ * @param commitment the SHA-256 that binds the referee to its seed
+ * @param nonce whether a nonce is mixed into the chance of the match
+ */
+public record Start(
+        String match,
+        String game,
+        int rules,
+        JsonObject options,
+        int seat,
+        List<SeatInfo> seats,
+        Clock clock,
+        String deal,
+        String commitment,
+        boolean nonce) {
+
+    /** Who sits where: the display name, and the number of the side that the seat plays for. */
+    public record SeatInfo(String name, int team) {}
+}

@@ -1,0 +1,42 @@
+package refereebot;
+
+import com.google.gson.JsonObject;
+import java.util.List;
+
+/**
+ * The referee asks for a decision. It is complete: a bot needs to remember nothing.
+ *
+ * @param turn the request's id
+ * @param view what the seat may see, see {@link #view(Class)}; null when {@code wants} left it out
+ * @param legal every legal move, sorted; empty when {@code wants} left it out
+ * @param clock null: there is no limit
+ * @param turnsLeft null: there is no limit
+ * @param drawOffered {@link Reply.AcceptDraw} is an answer too
+ * @param retry why the answer before was refused; else null
+ * @param start how this match began
+ * @param events what happened in this match since its previous turn
+ */
+public record Turn(
+        String match,
+        int seat,
+        long turn,
+        JsonObject view,
+        List<String> legal,
+        TimeLeft clock,
+        Integer turnsLeft,
+        boolean drawOffered,
+        Retry retry,
+        Start start,
+        List<JsonObject> events) {
+
+    /** What the bank holds, and all the time there is for this answer. Milliseconds. */
+    public record TimeLeft(long bankMs, long limitMs) {}
+
+    /** Why the answer to the request {@code of} was refused. */
+    public record Retry(long of, String code, String message) {}
+
+    /** The view as a value, such as a {@link refereebot.games.Saxum.View}. */
+    public <V> V view(Class<V> type) {
+        return Json.GSON.fromJson(view, type);
+    }
+}
