@@ -231,6 +231,34 @@ fn beat_random(sdk: &Sdk) {
 }
 
 #[test]
+fn a_bot_in_plain_shell_plays_every_game_and_tells_its_token_over_tcp() {
+    let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
+    for game in referee(["games", "--json"]).json() {
+        // A process of jq for each turn takes its time: one match of the fewest seats.
+        let [id, seats] = [&game["id"], &game["seats"][0]];
+        let bots = vec![bot.clone(); seats.as_u64().expect("a number") as usize];
+        let args = ["play", id.as_str().expect("an id"), "--strict"].map(str::to_owned);
+        referee(args.into_iter().chain(bots)).with_code(0);
+    }
+    let connect = format!(
+        r#"run() {{ exec 3<>"/dev/tcp/${{2/://}}"; exec {bot} <&3 >&3; }}; export REFEREE_TOKEN=secret; run"#
+    );
+    let mut bot = Bot::start(&connect, &Value::Null, true);
+    bot.say("{\"type\":\"hello\",\"protocol\":1,\"server\":\"fake\",\"auth\":\"token\"}\n");
+    assert_eq!(bot.message().map(|message| message["token"].clone()), Some("secret".into()));
+    bot.end(&Value::Null);
+}
+
+#[test]
+fn the_bot_of_one_jq_program_plays_a_match() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/bots/shell/README.md")).expect("the README");
+    let (_, program) = readme.split_once("```sh\njq ").expect("a program");
+    let (program, _) = program.split_once("```").expect("its end");
+    let bot = format!("jq {program}");
+    referee(["play", "checkers", &bot, &bot, "--strict"]).with_code(0);
+}
+
+#[test]
 fn python_plays_64_matches_at_once_against_itself_in_batches() {
     for game in ["checkers", "saxum"] {
         let output = Command::new("python3")
