@@ -4,8 +4,10 @@ mod command;
 mod orphans;
 mod process;
 mod stderr;
+mod warden;
 
 pub use command::Command;
 pub use orphans::Orphanage;
 pub use process::Process;
 pub use stderr::{Said, Stderr};
+pub use warden::Warden;

@@ -5,20 +5,26 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 use referee_protocol::limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::watch;
 
-use crate::bot::{Command, Stderr};
-use crate::transport::Wire;
+use crate::bot::{Command, Stderr, Warden};
+use crate::transport::{Mark, Wire};
+
+/// Why the warden has killed it.
+const HELD: &str = "it held its pipe, and the referee had to wait";
 
 /// A bot that runs in a process group of its own. Dropping it kills the group.
 pub struct Process {
     group: Pid,
     has_exited: watch::Receiver<bool>,
     stderr: Stderr,
+    /// The warden watches for as long as it is there.
+    mark: Arc<Mark>,
     /// What the system says of it, where it does: kept open, since it is read at every match.
     stat: Option<File>,
 }
@@ -30,6 +36,7 @@ impl Process {
     /// When the program cannot be started.
     pub fn start(
         command: &Command,
+        warden: &Warden,
         on_exit: impl FnOnce(String) + Send + 'static,
     ) -> io::Result<(Process, Wire)> {
         let (its_input, our_output) = io::pipe()?;
@@ -40,29 +47,35 @@ impl Process {
         if let Some(directory) = &command.directory {
             started.current_dir(directory);
         }
-        let mut child = started
+        started
             .envs(&command.env)
             .args(&command.argv[1..])
             .stdin(its_input)
             .stdout(its_output)
             .stderr(its_errors)
-            .process_group(0)
-            .spawn()?;
-        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
-        tokio::spawn(stderr.clone().drain());
+            .process_group(0);
+        let mark = Arc::<Mark>::default();
+        let (mut child, group) = warden.start(&mark, || {
+            let child = started.spawn()?;
+            let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+            Ok((child, group.ok_or_else(|| io::Error::other("the process has no id"))?))
+        })?;
         let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);
+        let process = Process { group, has_exited, stderr, mark, stat };
+        process.stderr.drain(started)?;
+        let mark = process.mark.clone();
+        let wire = Wire::pipes(our_input.into(), our_output.into(), Some(mark.clone()));
         tokio::spawn(async move {
             let how = match child.wait().await {
+                Ok(status) if mark.was_held() => format!("{}: {HELD}", describe(status)),
                 Ok(status) => describe(status),
                 Err(error) => format!("its end was not seen: {error}"),
             };
             tell.send_replace(true);
             on_exit(how);
         });
-        let process = Process { group, has_exited, stderr, stat };
-        Ok((process, Wire::pipes(our_input.into(), our_output.into())))
+        Ok((process, wire))
     }
 
     /// What it writes to its standard error.

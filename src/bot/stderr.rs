@@ -1,27 +1,47 @@
 //! What a bot writes to its standard error: always drained, of which the end is kept.
+//!
+//! A thread of its own drains it: a bot can hold the lock of its pipe, and then only that thread waits.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use referee_protocol::limits;
 use rustix::buffer::spare_capacity;
-use tokio::net::unix::pipe::Receiver;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// After so many bytes the drain rests, so that a flood costs a lane next to nothing; the bot that floods waits for it.
 const BURST: usize = 64 * 1024;
 const REST: Duration = Duration::from_millis(5);
 const READ: usize = 16 * 1024;
+/// How long the drain is waited for when what was said is taken.
+const PATIENCE: Duration = Duration::from_millis(20);
+const STACK: usize = 64 * 1024;
 
-/// The standard error of a process. It may be read after the process has ended.
+/// The standard error of a process. It may be taken after the process has ended.
 #[derive(Clone)]
 pub struct Stderr(Arc<Inner>);
 
 struct Inner {
-    pipe: Receiver,
-    kept: Mutex<Said>,
+    pipe: OwnedFd,
+    drained: Mutex<Drained>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Drained {
+    kept: Said,
+    /// How many bytes have been read.
+    bytes: usize,
+    is_reading: bool,
+    /// Whether somebody waits for what is still in the pipe.
+    is_wanted: bool,
+    /// Whether somebody waited in vain since the last read.
+    is_stuck: bool,
 }
 
 /// What was said, or the end of it.
@@ -57,49 +77,83 @@ impl Said {
 
 impl Stderr {
     pub(super) fn new(pipe: OwnedFd) -> io::Result<Stderr> {
-        let pipe = Receiver::from_owned_fd(pipe)?;
-        Ok(Stderr(Arc::new(Inner { pipe, kept: Mutex::default() })))
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Stderr(Arc::new(Inner { pipe, drained: Mutex::default(), changed: Condvar::new() })))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Said> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn drained(&self) -> MutexGuard<'_, Drained> {
+        self.0.drained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drains until the end.
-    pub(super) async fn drain(self) {
-        let mut buffer = vec![0; READ];
+    /// Has a thread drain it until the end. The thread also closes `ends`, those of the bot: to close a pipe takes its
+    /// lock, too.
+    pub(super) fn drain(&self, ends: impl Send + 'static) -> io::Result<()> {
+        let stderr = self.clone();
+        let work = move || {
+            drop(ends);
+            stderr.read_all();
+        };
+        thread::Builder::new().name("stderr".to_owned()).stack_size(STACK).spawn(work).map(drop)
+    }
+
+    fn read_all(&self) {
+        let mut buffer = Vec::with_capacity(READ);
         let mut burst = 0;
-        while self.0.pipe.readable().await.is_ok() {
-            match self.0.pipe.try_read(&mut buffer) {
-                Ok(0) => return,
-                Ok(got) => {
-                    self.kept().add(&buffer[..got]);
-                    burst += got;
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
+        // Waits; asks without taking the lock of the pipe, as a read would.
+        while self.ready(None).is_some() {
+            self.drained().is_reading = true;
+            buffer.clear();
+            let read = rustix::io::read(&self.0.pipe, spare_capacity(&mut buffer));
+            let mut drained = self.drained();
+            drained.kept.add(&buffer);
+            drained.bytes += buffer.len();
+            drained.is_reading = false;
+            drained.is_stuck = false;
+            self.0.changed.notify_all();
+            match read {
+                Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Ok(0) | Err(_) => return,
             }
+            burst += buffer.len();
             if burst >= BURST {
                 burst = 0;
-                tokio::time::sleep(REST).await;
+                let rest = self.0.changed.wait_timeout_while(drained, REST, |drained| !drained.is_wanted);
+                drop(rest);
             }
         }
     }
 
-    /// What came since the last call, up to this moment: what still lies in the pipe is read first, so that all that a
-    /// bot said before its last message is there.
+    /// What there is to read: data, the end, or both. None when the time is up.
+    fn ready(&self, patience: Option<&Timespec>) -> Option<PollFlags> {
+        let mut fds = [PollFd::new(&self.0.pipe, PollFlags::IN)];
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, patience)).is_ok_and(|ready| ready > 0);
+        ready.then(|| fds[0].revents())
+    }
+
+    /// Whether something lies in the pipe.
+    fn has_data(&self) -> bool {
+        self.ready(Some(&Timespec::default())).is_some_and(|ready| ready.contains(PollFlags::IN))
+    }
+
+    /// What came since the last call, up to this moment: the drain is waited for while something still lies in the
+    /// pipe, so that all that a bot said before its last message is there.
     pub fn take(&self) -> Said {
-        let mut buffer = Vec::with_capacity(READ);
-        let mut kept = self.kept();
+        let mut drained = self.drained();
         // A pipe holds 64 KiB; who fills it again meanwhile is not waited for.
-        for _ in 0..2 * BURST / READ {
-            match rustix::io::read(&self.0.pipe, spare_capacity(&mut buffer)) {
-                Ok(1..) => kept.add(&buffer),
-                Ok(0) | Err(_) => break,
-            }
-            buffer.clear();
+        let enough = drained.bytes + 2 * BURST;
+        let lacks = |drained: &mut Drained| {
+            drained.bytes < enough && (drained.is_reading || self.has_data())
+        };
+        if !drained.is_stuck && lacks(&mut drained) {
+            drained.is_wanted = true;
+            self.0.changed.notify_all();
+            let waited = self.0.changed.wait_timeout_while(drained, PATIENCE, lacks);
+            let (after, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            drained = after;
+            drained.is_wanted = false;
+            drained.is_stuck = waited.timed_out();
         }
-        std::mem::take(&mut *kept)
+        std::mem::take(&mut drained.kept)
     }
 }
 

@@ -26,12 +26,17 @@ impl<K: Copy + Ord> Alarms<K> {
     }
 
     /// The earliest that is due.
-    pub(super) fn pop(&mut self, now: u64) -> Option<(u64, K)> {
+    pub(super) fn pop(&mut self, now: u64) -> Option<K> {
         let &Reverse((at, key)) = self.due.peek()?;
         (at <= now).then(|| {
             self.due.pop();
-            (at, key)
+            key
         })
+    }
+
+    /// For how long the earliest has been due.
+    pub(super) fn overdue(&self, now: u64) -> u64 {
+        self.due.peek().map_or(0, |&Reverse((at, _))| now.saturating_sub(at))
     }
 
     /// Wakes the task when the next is due. Ready when it is due already.

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::bot::{Command, Process};
+use crate::bot::{Command, Process, Warden};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
 use crate::record;
@@ -134,7 +134,15 @@ impl House {
     ) -> Stopped {
         let House { run, rules, seating, entrants, jobs, is_pinned, listen, records, unsealed, watch } = self;
         let mut stopped = Stopped::default();
+        let warden = match Warden::open() {
+            Ok(warden) => warden,
+            Err(error) => {
+                stopped.why = Some(format!("the bots cannot be watched: {error}"));
+                return stopped;
+            }
+        };
         let mut host = Host {
+            warden,
             schedule: Shared::new(Box::new(schedule)),
             common: Arc::new(Common { run, rules, seating, entrants, records: records.clone() }),
             lobby: None,
@@ -180,6 +188,7 @@ struct Need {
 type Words = mpsc::UnboundedReceiver<(usize, Word)>;
 
 struct Host<F> {
+    warden: Warden,
     schedule: Shared,
     common: Arc<Common>,
     lobby: Option<Lobby>,
@@ -414,7 +423,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
                 }
             });
         };
-        let started = on_cpu(lane.cpu.as_ref(), || Process::start(command, on_exit));
+        let started = on_cpu(lane.cpu.as_ref(), || Process::start(command, &self.warden, on_exit));
         let (process, wire) = started.map_err(|error| {
             let advice = if error.kind() == io::ErrorKind::NotFound {
                 "; is the path right, seen from this folder?"

@@ -350,13 +350,18 @@ impl Lane {
         self.wakes.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let started = self.now();
-        self.lag += self.away.take().map_or(0, |since| started - since);
+        let away = self.away.take().map_or(0, |since| started - since);
+        // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
+        // known before what came meanwhile is judged.
+        let late = Some(self.alarms.overdue(started)).filter(|&late| late > 2_000);
+        self.lag += away.max(late.unwrap_or_default());
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.read(started);
             }
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
+        self.lag += stamp - started;
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
             self.look_at(key, stamp);
@@ -364,9 +369,7 @@ impl Lane {
         // Those that have lines left.
         ready.append(&mut self.ready);
         self.ready = ready;
-        while let Some((at, due)) = self.alarms.pop(stamp) {
-            // A timer may be late by a millisecond; more than that is lag.
-            self.lag += (stamp - at).saturating_sub(2_000);
+        while let Some(due) = self.alarms.pop(stamp) {
             match due {
                 Due::Session(key) => {
                     if let Some(session) = self.sessions.get_mut(key) {

@@ -1,14 +1,16 @@
 //! The referee's end of a stream, read and written without blocking.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
 use crate::transport::tls::Tls;
-use crate::transport::{Lines, nothing_yet};
+use crate::transport::{Lines, Mark, nothing_yet};
 
 /// What a read brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +30,83 @@ impl Progress {
     }
 }
 
+/// A descriptor; what is done with it, also that it is closed, is marked if it belongs to a process.
+struct End {
+    fd: OwnedFd,
+    /// Dropped when `fd` has been closed.
+    mark: Unmark,
+}
+
+struct Unmark(Option<Arc<Mark>>);
+
+impl Drop for Unmark {
+    fn drop(&mut self) {
+        if let Some(mark) = &self.0 {
+            mark.end();
+        }
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(mark) = &self.mark.0 {
+            mark.begin();
+        }
+    }
+}
+
+impl AsFd for End {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl AsRawFd for End {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+impl End {
+    fn new(fd: OwnedFd, mark: Option<Arc<Mark>>) -> End {
+        End { fd, mark: Unmark(mark) }
+    }
+
+    fn marked<T>(&self, work: impl FnOnce(&OwnedFd) -> T) -> T {
+        let Some(mark) = &self.mark.0 else { return work(&self.fd) };
+        mark.begin();
+        let done = work(&self.fd);
+        mark.end();
+        done
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> rustix::io::Result<usize> {
+        self.marked(|fd| rustix::io::read(fd, buffer))
+    }
+
+    fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+        self.marked(|fd| rustix::io::write(fd, bytes))
+    }
+
+    /// Whether there is something to read, or the end. To ask takes no lock, as to read does.
+    fn is_readable(&self) -> bool {
+        let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+        rustix::event::poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+}
+
 enum Descriptor {
-    Polled(AsyncFd<OwnedFd>),
+    Polled(AsyncFd<End>),
     /// A regular file: it is always ready.
-    Always(OwnedFd),
+    Always(End),
 }
 
 impl Descriptor {
-    fn new(fd: OwnedFd, interest: Interest) -> io::Result<Descriptor> {
+    fn new(fd: End, interest: Interest) -> io::Result<Descriptor> {
         rustix::io::ioctl_fionbio(&fd, true)?;
         #[expect(
             deprecated,
-            reason = "sound with OwnedFd, whose descriptor never changes; the new name is `unsafe`"
+            reason = "sound with an OwnedFd inside, whose descriptor never changes; the new name is `unsafe`"
         )]
         match AsyncFd::try_with_interest(fd, interest) {
             Ok(fd) => Ok(Descriptor::Polled(fd)),
@@ -54,14 +121,14 @@ impl Descriptor {
         }
     }
 
-    fn fd(&self) -> &OwnedFd {
+    fn fd(&self) -> &End {
         match self {
             Descriptor::Polled(fd) => fd.get_ref(),
             Descriptor::Always(fd) => fd,
         }
     }
 
-    fn into_fd(self) -> OwnedFd {
+    fn into_fd(self) -> End {
         match self {
             Descriptor::Polled(fd) => fd.into_inner(),
             Descriptor::Always(fd) => fd,
@@ -70,14 +137,14 @@ impl Descriptor {
 
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
-            Descriptor::Always(fd) => Poll::Ready(Ok(rustix::io::write(fd, bytes)?)),
+            Descriptor::Always(fd) => Poll::Ready(Ok(fd.write(bytes)?)),
             Descriptor::Polled(fd) => loop {
                 // What is watched anew is not reported to be ready yet, and may never be looked at again.
                 let guard = match fd.poll_write_ready(cx) {
                     Poll::Ready(guard) => Some(guard?),
                     Poll::Pending => None,
                 };
-                match rustix::io::write(fd.get_ref(), bytes) {
+                match fd.get_ref().write(bytes) {
                     Ok(written) => return Poll::Ready(Ok(written)),
                     Err(rustix::io::Errno::AGAIN) => match guard {
                         Some(mut guard) => guard.clear_ready(),
@@ -93,21 +160,22 @@ impl Descriptor {
 
 /// A stream that no thread watches yet: it may go to another one.
 pub struct Wire {
-    input: OwnedFd,
+    input: End,
     /// None: a socket, which goes both ways.
-    output: Option<OwnedFd>,
+    output: Option<End>,
     tls: Option<Box<Tls>>,
 }
 
 impl Wire {
-    /// The descriptor that is read and the one that is written.
-    pub fn pipes(input: OwnedFd, output: OwnedFd) -> Wire {
-        Wire { input, output: Some(output), tls: None }
+    /// The descriptor that is read and the one that is written; if the other end is not trusted, with a mark for who
+    /// watches over it.
+    pub fn pipes(input: OwnedFd, output: OwnedFd, mark: Option<Arc<Mark>>) -> Wire {
+        Wire { input: End::new(input, mark.clone()), output: Some(End::new(output, mark)), tls: None }
     }
 
     /// A socket, with what keeps it secret, if anything.
     pub fn socket(socket: OwnedFd, tls: Option<Tls>) -> Wire {
-        Wire { input: socket, output: None, tls: tls.map(Box::new) }
+        Wire { input: End::new(socket, None), output: None, tls: tls.map(Box::new) }
     }
 }
 
@@ -192,6 +260,9 @@ impl Stream {
     /// # Errors
     /// Those of `read`; `WouldBlock` when nothing is there.
     pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
+        if self.tls.is_none() && !self.input.fd().is_readable() {
+            return Err(nothing_yet());
+        }
         fill(lines, self.input.fd(), &mut self.tls)
     }
 
@@ -233,8 +304,8 @@ impl Stream {
     }
 }
 
-fn fill(lines: &mut Lines, fd: impl AsFd, tls: &mut Option<Box<Tls>>) -> io::Result<Progress> {
-    let read = |buffer: &mut [u8]| Ok(rustix::io::read(fd.as_fd(), buffer)?);
+fn fill(lines: &mut Lines, fd: &End, tls: &mut Option<Box<Tls>>) -> io::Result<Progress> {
+    let read = |buffer: &mut [u8]| Ok(fd.read(buffer)?);
     match tls {
         None => lines.fill(read),
         Some(tls) => lines.fill(|buffer| tls.read(buffer, read)),

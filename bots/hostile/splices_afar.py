@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""As `splices_stdout`, but the process that splices is in a session of its own, where no signal to the group comes.
+
+A referee finds and ends it all the same.
+"""
+
+import os
+
+import _bot
+import _splice
+
+
+def build_bridge(turn: _bot.Json) -> None:
+    os.dup2(_splice.into(1, prepare=os.setsid), 1)
+    _bot.answer(turn)
+
+
+_bot.play(build_bridge)

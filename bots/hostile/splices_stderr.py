@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""Splices from a socket to stderr, some bytes first and then nothing: it holds the pipe. Plays on properly.
+
+A referee that drains stderr loses no time by it, and what it cannot read costs nobody else anything.
+"""
+
+import os
+
+import _bot
+import _splice
+
+
+def hold(turn: _bot.Json) -> None:
+    start = _splice.into(2)
+    for _ in range(100):
+        os.write(start, b"noise\n")
+    _bot.answer(turn)
+
+
+_bot.play(hold)
