@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 from typing import Callable
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -22,7 +23,8 @@ def socketpair() -> tuple[int, int]:
 
 
 def copy(source: int, target: int) -> None:
-    """Splices from one descriptor to the other until one of them ends. One of them is a pipe."""
+    """Splices from one descriptor to the other until one of them ends, for 60 s at most. One of them is a pipe."""
+    signal.alarm(60)
     while _libc.splice(source, None, target, None, COUNT, 0) > 0:
         pass
 
