@@ -66,6 +66,17 @@ fn java() -> Sdk {
     }
 }
 
+/// What `cargo test --workspace` builds beside the referee.
+fn rust() -> Sdk {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let bot = |name: &str| format!("'{}'", folder.join(name).display());
+    Sdk {
+        vector: bot("examples/vector"),
+        random: bot("referee-random"),
+        better: ("checkers", bot("referee-alpha-beta") + " --depth 2"),
+    }
+}
+
 macro_rules! sdks {
     ($($sdk:ident)*) => {$(
         mod $sdk {
@@ -92,7 +103,7 @@ macro_rules! sdks {
     )*};
 }
 
-sdks! { python javascript go c java }
+sdks! { python javascript rust go c java }
 
 /// A bot and the stream to it.
 struct Bot {
@@ -220,10 +231,9 @@ fn play_every_game(bot: &str) {
 
 fn beat_random(sdk: &Sdk) {
     let (game, better) = &sdk.better;
-    if !referee(["games", "--json"]).json().iter().any(|listed| listed["id"] == *game) {
-        return; // a game that this referee does not have yet
-    }
-    let bots = [format!("{better} --seed 1"), format!("{} --seed 2", sample("python/random_bot.py"))];
+    // The alpha-beta bot does not play at random.
+    let seed = if better.contains("alpha-beta") { "" } else { " --seed 1" };
+    let bots = [format!("{better}{seed}"), format!("{} --seed 2", sample("python/random_bot.py"))];
     let args = ["play", game, &bots[0], &bots[1], "-n", "40", "--strict", "--json", "--seed", SEED];
     let summary = referee(args).with_code(0).one("summary");
     let score = summary["bots"][0]["score"].as_f64().expect("a number");

@@ -141,9 +141,7 @@ impl Stderr {
         let mut drained = self.drained();
         // A pipe holds 64 KiB; who fills it again meanwhile is not waited for.
         let enough = drained.bytes + 2 * BURST;
-        let lacks = |drained: &mut Drained| {
-            drained.bytes < enough && (drained.is_reading || self.has_data())
-        };
+        let lacks = |drained: &mut Drained| drained.bytes < enough && (drained.is_reading || self.has_data());
         if !drained.is_stuck && lacks(&mut drained) {
             drained.is_wanted = true;
             self.0.changed.notify_all();
