@@ -107,8 +107,8 @@ pub(super) struct Lobby {
     lane: Lane,
     /// Those that have not introduced themselves, the oldest first.
     strangers: VecDeque<SessionKey>,
-    /// Those that wait for a match, with their names.
-    waiting: Vec<(SessionKey, String)>,
+    /// Those that wait for a match, by name, each name's longest first.
+    waiting: HashMap<String, VecDeque<SessionKey>>,
 }
 
 impl Lobby {
@@ -125,7 +125,7 @@ impl Lobby {
             hello_limit,
             lane,
             strangers: VecDeque::new(),
-            waiting: Vec::new(),
+            waiting: HashMap::new(),
         })
     }
 
@@ -187,17 +187,20 @@ impl Lobby {
                 self.strangers.retain(|stranger| *stranger != session);
                 let name = self.lane.hello(session).map(|hello| hello.name.clone()).unwrap_or_default();
                 tracing::info!(name, "connected");
-                self.waiting.push((session, name));
+                self.waiting.entry(name).or_default().push_back(session);
                 true
             }
             Notice::Gone { session, detail, .. } => {
                 self.strangers.retain(|stranger| *stranger != session);
+                let name = self.lane.hello(session).map(|hello| hello.name.clone());
                 self.lane.forget(session);
-                let waited = self.waiting.iter().position(|(waiting, _)| *waiting == session);
-                let Some((_, name)) = waited.map(|index| self.waiting.remove(index)) else {
+                let Some(name) = name else {
                     tracing::info!(detail, "a connection was turned away");
                     return false;
                 };
+                if let Some(waiting) = self.waiting.get_mut(&name) {
+                    waiting.retain(|waiting| *waiting != session);
+                }
                 tracing::info!(name, detail, "left");
                 self.left(&name);
                 true
@@ -208,7 +211,7 @@ impl Lobby {
 
     /// How many connections of a name wait.
     pub(super) fn waiting(&self, name: &str) -> usize {
-        self.waiting.iter().filter(|(_, waiting)| waiting == name).count()
+        self.waiting.get(name).map_or(0, VecDeque::len)
     }
 
     /// How many connections a name has, wherever they are.
@@ -218,11 +221,10 @@ impl Lobby {
 
     /// Gives a connection away that waits: the one that has waited longest.
     pub(super) fn take(&mut self, name: &str) -> Option<Moving> {
-        while let Some(index) = self.waiting.iter().position(|(_, waiting)| waiting == name) {
-            let (session, name) = self.waiting.remove(index);
+        while let Some(session) = self.waiting.get_mut(name)?.pop_front() {
             match self.lane.release(session) {
                 Some(moving) => return Some(moving),
-                None => self.left(&name),
+                None => self.left(name),
             }
         }
         None
@@ -232,7 +234,7 @@ impl Lobby {
     pub(super) fn put_back(&mut self, moving: Moving) {
         let name = moving.hello.name.clone();
         match self.lane.adopt(moving) {
-            Ok(session) => self.waiting.push((session, name)),
+            Ok(session) => self.waiting.entry(name).or_default().push_back(session),
             Err(error) => {
                 tracing::warn!(%error, name, "a connection is lost");
                 self.left(&name);
@@ -249,8 +251,7 @@ impl Lobby {
 
     /// Sends everybody away.
     pub(super) fn close(mut self, reason: &str) {
-        let waiting = self.waiting.iter().map(|(session, _)| *session);
-        for session in waiting.chain(self.strangers.iter().copied()).collect::<Vec<_>>() {
+        for session in self.waiting.into_values().flatten().chain(self.strangers) {
             self.lane.dismiss(session, reason);
             self.lane.forget(session);
         }

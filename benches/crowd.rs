@@ -1,0 +1,266 @@
+//! A thousand matches at once over TCP, each bot with a connection of its own, beside a bare server that does nothing but
+//! bounce lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
+//!
+//! What a decision takes is measured from the request to the answer, as it is billed. All bots are in one process, which
+//! has its share of both figures. `cargo bench --bench crowd [MATCHES]`
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::runtime::Runtime;
+use tokio::sync::Barrier;
+
+const ROUNDS: usize = 3;
+const MATCHES: usize = 1000;
+/// Decisions of a match, so that all are equally long.
+const PLIES: usize = 60;
+/// Typical sizes of a request and an answer in such a match, in bytes.
+const REQUEST: usize = 262;
+const ANSWER: usize = 66;
+
+type Connection = tokio::io::BufReader<tokio::net::TcpStream>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Result<()> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit)?;
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("as-bots") => {
+            let runtime = runtime()?;
+            runtime.block_on(bots(args[2].parse()?, args[3].parse()?))
+        }
+        matches => bench(matches.and_then(|matches| matches.parse().ok()).unwrap_or(MATCHES)),
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+/// So many pairs of bots, called `a` and `b`, which answer at once; but `start` is answered when all have got it. Prints
+/// how long they played from then on, in microseconds.
+async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
+    let all_started = Arc::new(Barrier::new(2 * pairs));
+    let mut bots = tokio::task::JoinSet::new();
+    for name in ["a", "b"] {
+        for _ in 0..pairs {
+            // One after the other: the referee keeps few that have not introduced themselves.
+            let stream = tokio::net::TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            let mut stream = tokio::io::BufReader::new(stream);
+            stream.read_line(&mut String::new()).await?;
+            let hello =
+                format!(r#"{{"type":"hello","protocol":1,"name":"{name}","wants":["view","legal"]}}"#);
+            stream.get_mut().write_all(format!("{hello}\n").as_bytes()).await?;
+            bots.spawn(bot(stream, all_started.clone()));
+        }
+    }
+    let mut first = None;
+    while let Some(bot) = bots.join_next().await {
+        let started = bot??;
+        first = first.max(started);
+    }
+    println!("{}", first.map_or(0, |first| first.elapsed().as_micros()));
+    Ok(())
+}
+
+/// Returns when all had started.
+async fn bot(mut stream: Connection, all_started: Arc<Barrier>) -> Result<Option<Instant>> {
+    let mut started = None;
+    let (mut line, mut answer) = (String::new(), String::new());
+    loop {
+        line.clear();
+        if stream.read_line(&mut line).await? == 0 {
+            return Ok(started);
+        }
+        let field = |before, after| between(&line, before, after).unwrap_or_default();
+        answer.clear();
+        if line.starts_with('x') {
+            answer.push_str(&"x".repeat(ANSWER - 1));
+        } else if line.starts_with(r#"{"type":"turn""#) {
+            let (id, turn) = (field("\"match\":\"", '"'), field("\"turn\":", ','));
+            let legal: Vec<&str> = field("\"legal\":[", ']').split(',').collect();
+            let choice = legal[turn.parse::<usize>()? * 7 % legal.len()];
+            answer = format!(r#"{{"type":"move","match":"{id}","turn":{turn},"move":{choice}}}"#);
+        } else if line.starts_with(r#"{"type":"start""#) {
+            all_started.wait().await;
+            started = Some(Instant::now());
+            answer = format!(r#"{{"type":"ready","match":"{}"}}"#, field("\"match\":\"", '"'));
+        }
+        if !answer.is_empty() {
+            answer.push('\n');
+            stream.get_mut().write_all(answer.as_bytes()).await?;
+        }
+    }
+}
+
+fn between<'a>(line: &'a str, before: &str, after: char) -> Option<&'a str> {
+    line.split_once(before)?.1.split_once(after).map(|(found, _)| found)
+}
+
+fn start_bots(address: SocketAddr, pairs: usize) -> Result<Child> {
+    let mut bots = Command::new(std::env::current_exe()?);
+    Ok(bots.args(["as-bots", &address.to_string(), &pairs.to_string()]).stdout(Stdio::piped()).spawn()?)
+}
+
+/// What was measured: how long each decision took, in microseconds, sorted, and how long all of them together.
+struct Figures {
+    each: Vec<u64>,
+    all: Duration,
+    /// The most memory that was used, in bytes.
+    memory: u64,
+}
+
+impl Figures {
+    fn at(&self, share: f64) -> u64 {
+        self.each[((self.each.len() - 1) as f64 * share) as usize]
+    }
+}
+
+fn referee(matches: usize) -> Result<Figures> {
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
+    let count = matches.to_string();
+    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["play", "checkers", "tcp:a", "tcp:b", "--json", "--listen", "127.0.0.1:0"])
+        .args(["-n", &count, "--jobs", &count, "--connections", &count])
+        .args(["--set", &format!("turn_limit={PLIES}"), "--record"])
+        .arg(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut output = BufReader::new(referee.stdout.take().ok_or("no output")?);
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    let listening: Value = serde_json::from_str(&line)?;
+    let bots = start_bots(listening["address"].as_str().ok_or("no address")?.parse()?, matches)?;
+    let status = format!("/proc/{}/status", referee.id());
+    let memory = thread::spawn(move || {
+        let mut memory = 0;
+        while let Some(now) =
+            std::fs::read_to_string(&status).ok().and_then(|status| high_water_mark(&status))
+        {
+            memory = now.max(memory);
+            thread::sleep(Duration::from_millis(20));
+        }
+        memory
+    });
+    let mut rest = String::new();
+    output.read_to_string(&mut rest)?;
+    referee.wait()?;
+    let played = String::from_utf8(bots.wait_with_output()?.stdout)?.trim().parse()?;
+    let mut each = Vec::new();
+    for line in rest.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        if line["type"] == "match" {
+            for line in std::fs::read_to_string(line["record"].as_str().ok_or("no record")?)?.lines() {
+                let line: Value = serde_json::from_str(line)?;
+                if line["type"] == "answer" {
+                    each.push(line["took_us"].as_u64().ok_or("no time")?);
+                }
+            }
+        }
+    }
+    if each.is_empty() {
+        return Err(format!("nothing was played: {rest}").into());
+    }
+    each.sort_unstable();
+    let memory = memory.join().map_err(|_| "the memory was not seen")?;
+    Ok(Figures { each, all: Duration::from_micros(played), memory })
+}
+
+fn high_water_mark(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+fn bare(pairs: usize) -> Result<Figures> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut bots = start_bots(listener.local_addr()?, pairs)?;
+    let mut streams: Vec<TcpStream> = Vec::new();
+    while streams.len() < 2 * pairs {
+        let (mut stream, _) = listener.accept()?;
+        stream.write_all(b"hello\n")?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        streams.push(stream);
+    }
+    let threads = thread::available_parallelism()?.get();
+    let mut shares: Vec<Vec<[TcpStream; 2]>> = (0..threads).map(|_| Vec::new()).collect();
+    let second = streams.split_off(pairs);
+    for (index, pair) in streams.into_iter().zip(second).enumerate() {
+        shares[index % threads].push([pair.0, pair.1]);
+    }
+    let start = Instant::now();
+    let lanes: Vec<_> = shares.into_iter().map(|share| thread::spawn(|| bounce(share))).collect();
+    let mut each = Vec::new();
+    for lane in lanes {
+        each.extend(lane.join().map_err(|_| "a thread broke down")??);
+    }
+    let all = start.elapsed();
+    bots.wait()?;
+    each.sort_unstable();
+    Ok(Figures { each, all, memory: 0 })
+}
+
+/// Sends a line to either of a pair in turn and waits for its line. Returns how long each took.
+fn bounce(pairs: Vec<[TcpStream; 2]>) -> Result<Vec<u64>> {
+    runtime()?.block_on(async {
+        let mut running = tokio::task::JoinSet::new();
+        for pair in pairs {
+            running.spawn(async move {
+                let [a, b] = pair.map(tokio::net::TcpStream::from_std);
+                let mut ends = [tokio::io::BufReader::new(a?), tokio::io::BufReader::new(b?)];
+                let request = "x".repeat(REQUEST - 1) + "\n";
+                let (mut line, mut each) = (String::new(), Vec::with_capacity(PLIES));
+                for end in &mut ends {
+                    end.read_line(&mut line).await?;
+                }
+                for ply in 0..PLIES {
+                    let end = &mut ends[ply % 2];
+                    let start = Instant::now();
+                    end.get_mut().write_all(request.as_bytes()).await?;
+                    line.clear();
+                    end.read_line(&mut line).await?;
+                    each.push(start.elapsed().as_micros() as u64);
+                }
+                Ok::<_, std::io::Error>(each)
+            });
+        }
+        let mut each = Vec::new();
+        while let Some(pair) = running.join_next().await {
+            each.extend(pair??);
+        }
+        Ok(each)
+    })
+}
+
+fn bench(matches: usize) -> Result<()> {
+    println!("{matches} matches of checkers at once over TCP, {PLIES} decisions each, records written");
+    println!("{:<10} {:>11} {:>11} {:>15} {:>9}", "", "p50", "p99", "decisions/s", "memory");
+    let alone = referee(1)?.memory;
+    for _ in 0..ROUNDS {
+        let (ours, theirs) = (referee(matches)?, bare(matches)?);
+        for (name, figures) in [("referee", &ours), ("bare", &theirs)] {
+            println!(
+                "{name:<10} {:>8} us {:>8} us {:>15.0} {:>6} MB",
+                figures.at(0.5),
+                figures.at(0.99),
+                figures.each.len() as f64 / figures.all.as_secs_f64(),
+                figures.memory >> 20,
+            );
+        }
+        let each = ours.memory.saturating_sub(alone) / matches as u64;
+        println!("{:<10} {} bytes of memory for each match", "", each);
+    }
+    Ok(())
+}
