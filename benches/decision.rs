@@ -2,14 +2,16 @@
 //!
 //! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
 //! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
+//! Before that, two lanes are compared with one on all cores.
 //! `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use referee_bot::{Answer, from_fn, hello, run};
+use referee_bot::{Answer, from_fn, hello, run, run_on};
 use referee_protocol::bot::Want;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
@@ -30,6 +32,9 @@ fn main() -> Result<()> {
             Ok(run(from_fn(hello, |turn| Answer::legal(pick(turn.turn, turn.legal().len()))))?)
         }
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
+        Some("as-guest") => guest(args[2].parse()?, &args[3]),
+        Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
+        Some("as-pair") => pair(args[2].parse()?),
         _ => bench(),
     }
 }
@@ -59,6 +64,40 @@ fn echo(size: usize) -> std::io::Result<()> {
         }
         output.write_all(&answers)?;
     }
+}
+
+/// An instant bot that connects.
+fn guest(address: SocketAddr, name: &str) -> Result<()> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let bot = from_fn(hello(name), |turn| Answer::legal(pick(turn.turn, turn.legal().len())));
+    // The referee may have ended the connection already.
+    let _ = run_on(BufReader::with_capacity(256 * 1024, stream.try_clone()?), stream, bot);
+    Ok(())
+}
+
+/// Connects and answers every line with a line of `size` bytes.
+fn tcp_echo(address: SocketAddr, size: usize) -> Result<()> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let answer: Vec<u8> = std::iter::repeat_n(b'x', size - 1).chain([b'\n']).collect();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let got = stream.read(&mut buffer)?;
+        if got == 0 {
+            return Ok(());
+        }
+        if buffer[got - 1] == b'\n' {
+            stream.write_all(&answer)?;
+        }
+    }
+}
+
+/// A bare ping-pong of pipes in a process of its own, for two of them side by side. Prints what a round trip takes.
+fn pair(decisions: u64) -> Result<()> {
+    let (turn, _, answer) = sizes();
+    println!("{}", bare_pipes(turn, answer, decisions)?);
+    Ok(())
 }
 
 fn pin() -> Result<()> {
@@ -121,13 +160,14 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots, records written.
-fn play(matches: u32, wants: &str) -> Result<(f64, u64)> {
+fn play(matches: u32, wants: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' as-bot {wants}", std::env::current_exe()?.display());
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
         .arg(folder.path())
+        .args(options)
         .output()?;
     let took = start.elapsed().as_secs_f64() * 1e6;
     let mut decisions = 0;
@@ -143,9 +183,102 @@ fn play(matches: u32, wants: &str) -> Result<(f64, u64)> {
 
 /// The same without the start of processes: the difference between many matches and one.
 fn pipes(wants: &str) -> Result<Figure> {
-    let (one, many) = (play(1, wants)?, play(MATCHES, wants)?);
+    let (one, many) = (play(1, wants, &[])?, play(MATCHES, wants, &[])?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
+}
+
+/// The same between two bots that connect.
+fn tcp(matches: u32) -> Result<(f64, u64)> {
+    let folder = folder()?;
+    let start = Instant::now();
+    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["play", "checkers", "tcp:a", "tcp:b", "--json", "--listen", "127.0.0.1:0"])
+        .args(["-n", &matches.to_string(), "--record"])
+        .arg(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut lines = BufReader::new(referee.stdout.take().ok_or("no output")?).lines();
+    let listening: Value = serde_json::from_str(&lines.next().ok_or("it does not listen")??)?;
+    let address = listening["address"].as_str().ok_or("no address")?;
+    let guest = |name| Command::new(std::env::current_exe()?).args(["as-guest", address, name]).spawn();
+    let guests = [guest("a")?, guest("b")?];
+    let mut decisions = 0;
+    for line in lines {
+        let line: Value = serde_json::from_str(&line?)?;
+        decisions += line["decisions"].as_u64().unwrap_or(0);
+    }
+    let took = start.elapsed().as_secs_f64() * 1e6;
+    referee.wait()?;
+    for mut guest in guests {
+        guest.wait()?;
+    }
+    Ok((took, decisions))
+}
+
+fn connections() -> Result<Figure> {
+    let (one, many) = (tcp(1)?, tcp(MATCHES)?);
+    let decisions = many.1 - one.1;
+    Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
+}
+
+/// Bare round trips with two echoing processes that connect, one after the other.
+fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?.to_string();
+    let echo = || {
+        Command::new(std::env::current_exe()?).args(["as-tcp-echo", &address, &answer.to_string()]).spawn()
+    };
+    let mut echoes = [echo()?, echo()?];
+    let mut streams = [listener.accept()?.0, listener.accept()?.0];
+    let line: Vec<u8> = std::iter::repeat_n(b'x', request - 1).chain([b'\n']).collect();
+    let mut buffer = vec![0; 64 * 1024];
+    for stream in &streams {
+        stream.set_nodelay(true)?;
+    }
+    let start = Instant::now();
+    for _ in 0..decisions / 2 {
+        for stream in &mut streams {
+            stream.write_all(&line)?;
+            let mut got = 0;
+            while got < answer {
+                got += stream.read(&mut buffer)?;
+            }
+        }
+    }
+    let took = start.elapsed().as_secs_f64() * 1e6 / decisions as f64;
+    drop(streams);
+    for echo in &mut echoes {
+        echo.wait()?;
+    }
+    Ok(took)
+}
+
+/// How many times as many decisions two lanes make as one, each playing one match at a time: first the referee's, then
+/// those of two bare ping-pongs beside one. Nothing is pinned.
+fn lanes() -> Result<()> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let each = |jobs: &str| -> Result<f64> {
+            let (one, many) = (play(2, "", &["--jobs", jobs])?, play(2 * MATCHES, "", &["--jobs", jobs])?);
+            Ok((many.0 - one.0) / (many.1 - one.1) as f64)
+        };
+        ours.push(each("1")? / each("2")?);
+        let decisions = u64::from(MATCHES) * 60;
+        let bare = || -> Result<Child> {
+            let mut pair = Command::new(std::env::current_exe()?);
+            Ok(pair.args(["as-pair", &decisions.to_string()]).stdout(Stdio::piped()).spawn()?)
+        };
+        let each = |pair: Child| -> Result<f64> {
+            Ok(String::from_utf8(pair.wait_with_output()?.stdout)?.trim().parse()?)
+        };
+        let alone = each(bare()?)?;
+        let [first, second] = [bare()?, bare()?];
+        theirs.push(alone / each(first)? + alone / each(second)?);
+    }
+    println!("{:<28} {:>8.2}    {:>8.2}", "two lanes beside one, times", median(ours), median(theirs));
+    Ok(())
 }
 
 /// Bare round trips with two echo children, one after the other.
@@ -281,6 +414,7 @@ fn compare(
 }
 
 fn bench() -> Result<()> {
+    lanes()?;
     pin()?;
     let (turn, events, answer) = sizes();
     let request = turn + events;
@@ -293,6 +427,7 @@ fn bench() -> Result<()> {
         || pipes("events"),
         |decisions| bare_pipes(request, answer, decisions),
     )?;
+    compare("TCP, two bots", connections, |decisions| bare_connections(turn, answer, decisions))?;
     for slots in [1, 64] {
         compare(
             &format!("stdio, {slots} open"),

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -17,11 +18,36 @@ use serde_json::Value;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile/TABLE.md");
 const POLICIES: [&str; 3] = ["forfeit", "retry=2", "random"];
+/// The bots of the first table for which a connection is something else than a pipe.
+const CONNECTING: [&str; 14] = [
+    "honest",
+    "silent",
+    "silent_at_start",
+    "half_line",
+    "never_reads",
+    "reads_slowly",
+    "byte_by_byte",
+    "floods_stdout",
+    "empty_lines",
+    "long_line",
+    "invalid_json",
+    "strays",
+    "crash",
+    "last_move_and_exit",
+];
 /// Marks the processes of a row, since every process inherits it.
 const MARK: &str = "REFEREE_TEST_ROW";
 const MEMORY: u64 = 64 * 1024 * 1024;
 
+/// How a bot and the referee meet.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Pipes,
+    Tcp,
+}
+
 struct Row {
+    way: Way,
     cells: [String; 7],
     /// What is wrong beyond what the table shows.
     complaints: Vec<String>,
@@ -29,19 +55,24 @@ struct Row {
 
 #[test]
 fn every_hostile_bot_gets_what_the_table_says_and_nobody_else_pays_for_it() {
-    let bots = bots();
-    let plan: Vec<(&str, &str)> =
-        bots.iter().flat_map(|bot| POLICIES.map(|policy| (bot.as_str(), policy))).collect();
+    let (bots, of_tcp) = (bots(""), bots("tcp"));
+    assert!(bots.len() > 30, "only {} hostile bots", bots.len());
+    let connecting = CONNECTING.into_iter().chain(of_tcp.iter().map(String::as_str));
+    let plan: Vec<(&str, &str, Way)> = bots
+        .iter()
+        .flat_map(|bot| POLICIES.map(|policy| (bot.as_str(), policy, Way::Pipes)))
+        .chain(connecting.map(|bot| (bot, POLICIES[0], Way::Tcp)))
+        .collect();
     let next = AtomicUsize::new(0);
     let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
     // Most of a row is waiting for limits to pass.
     thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
-                while let Some((index, &(bot, policy))) =
+                while let Some((index, &(bot, policy, way))) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, plan.get(i)?)))
                 {
-                    let row = play(bot, policy, index);
+                    let row = play(bot, policy, way, index);
                     rows.lock().unwrap().insert(index, row);
                 }
             });
@@ -73,8 +104,8 @@ fn every_hostile_bot_gets_what_the_table_says_and_nobody_else_pays_for_it() {
     assert!(kept == written, "{TABLE} is stale; UPDATE=1 writes it anew:\n{}", differing.join("\n"));
 }
 
-fn bots() -> Vec<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile");
+fn bots(below: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bots/hostile").join(below);
     let mut bots: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .filter_map(|entry| {
@@ -84,18 +115,29 @@ fn bots() -> Vec<String> {
         .filter(|name| !name.starts_with('_'))
         .collect();
     bots.sort();
-    assert!(bots.len() > 30, "only {} hostile bots in {folder}", bots.len());
     bots
 }
 
+/// The script of a hostile bot.
+fn script(bot: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile");
+    let of_tcp = format!("{folder}/tcp/{bot}.py");
+    if Path::new(&of_tcp).exists() { of_tcp } else { format!("{folder}/{bot}.py") }
+}
+
 /// Plays one match of the hostile bot in seat 0 against an honest one.
-fn play(bot: &str, policy: &str, index: usize) -> Row {
+fn play(bot: &str, policy: &str, way: Way, index: usize) -> Row {
     let folder = tempfile::tempdir().unwrap();
     let records = folder.path().join("records");
-    let script = |name: &str| format!("python3 {}/bots/hostile/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let (hostile, options): (String, &[&str]) = match way {
+        Way::Pipes => (format!("python3 {}", script(bot)), &[]),
+        Way::Tcp => (format!("tcp:{bot}"), &["--listen", "127.0.0.1:0", "--wait", "8s", "-n", "2"]),
+    };
     let mark = format!("{}-{index}", std::process::id());
     let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
-        .args(["play", "checkers", &script(bot), &script("honest"), "--json", "--on-fault", policy])
+        .args(["play", "checkers", &hostile, &format!("python3 {}", script("honest"))])
+        .args(["--json", "--on-fault", policy])
+        .args(options)
         .args([
             "--clock",
             "delay=2500ms",
@@ -123,11 +165,17 @@ fn play(bot: &str, policy: &str, index: usize) -> Row {
         }
         peak
     });
-    let stdout = child.stdout.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let connected = (way == Way::Tcp).then(|| connect(bot, &mut stdout, &mark));
     let output = thread::spawn(move || std::io::read_to_string(stdout).unwrap_or_default());
     let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
     let exit = child.wait().unwrap().code();
     let output = output.join().unwrap();
+    if let Some(mut connected) = connected {
+        // Nobody but the test ends a bot that connects.
+        let _ = connected.kill();
+        connected.wait().unwrap();
+    }
     let left = left_behind(&mark);
     let mut complaints = Vec::new();
     if !left.is_empty() {
@@ -146,7 +194,7 @@ fn play(bot: &str, policy: &str, index: usize) -> Row {
         .find(|line: &Value| line["type"] == "match");
     let Some(played) = played else {
         complaints.push(format!("no match was reported: {output}{stderr}"));
-        return Row { cells: [bot, policy, "", "", "", "", ""].map(str::to_owned), complaints };
+        return Row { way, cells: [bot, policy, "", "", "", "", ""].map(str::to_owned), complaints };
     };
     if played["faults"][1] != serde_json::json!({}) {
         complaints.push(format!("the honest bot has faults: {}", played["faults"][1]));
@@ -176,9 +224,26 @@ fn play(bot: &str, policy: &str, index: usize) -> Row {
     let exit = exit.map_or("signal".to_owned(), |code| code.to_string());
     let result = format!("{result}; exit code {exit}");
     Row {
+        way,
         cells: [bot.into(), policy.into(), each.join(", "), seat.into(), goes_on, result, scores],
         complaints,
     }
+}
+
+/// Starts a hostile bot that connects to where the referee says it listens.
+fn connect(bot: &str, stdout: &mut impl BufRead, mark: &str) -> Child {
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    Command::new("python3")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile/_connect.py"))
+        .args([listening["address"].as_str().unwrap(), &script(bot)])
+        .env(MARK, mark)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// How the match went on after the first fault.
@@ -259,8 +324,14 @@ fn write(rows: &BTreeMap<usize, Row>) -> String {
         has left the group for a session of its own, too. `UPDATE=1 cargo test --test hostile` writes this page anew.\n\n"
         .to_owned();
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    text.push_str(&line(&headings.map(str::to_owned)));
-    text.push_str(&line(&headings.map(|_| "---".to_owned())));
-    rows.values().for_each(|row| text.push_str(&line(&row.cells)));
+    let over_tcp = "\n## Over TCP\n\n\
+        Two matches, of which the first is shown: what differs from a pipe, and what only a connection can do. The bot is nobody's\n\
+        child here, so nobody ends it.\n\n";
+    for (way, before) in [(Way::Pipes, ""), (Way::Tcp, over_tcp)] {
+        text.push_str(before);
+        text.push_str(&line(&headings.map(str::to_owned)));
+        text.push_str(&line(&headings.map(|_| "---".to_owned())));
+        rows.values().filter(|row| row.way == way).for_each(|row| text.push_str(&line(&row.cells)));
+    }
     text
 }

@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Leaves in the middle of a match, comes back at once, and does so again in the next one."""
+
+import os
+import socket
+
+from _bot import Json, play
+
+
+def misbehave(turn: Json) -> None:
+    host, port = os.environ["REFEREE_ADDRESS"].rsplit(":", 1)
+    # The new connection takes the place of the old one, which ends with its last descriptor.
+    connection = socket.create_connection((host, int(port)))
+    for descriptor in (0, 1):
+        os.dup2(connection.fileno(), descriptor)
+    connection.close()
+
+
+play(misbehave)
