@@ -245,3 +245,56 @@ fn a_lane_and_its_bots_can_be_kept_on_one_processor() {
     }
     assert!(!used.is_empty());
 }
+
+#[test]
+fn who_spams_on_a_lane_costs_the_bots_of_its_other_matches_no_time_that_is_billed() {
+    let folder = Folder::new();
+    let slowest_tenth = |name: &str, spam: &str| -> u64 {
+        // The first process spams before each of its answers, as much as it may and a bit more.
+        let script = format!(
+            "import pathlib
+try:
+    pathlib.Path(__file__).with_suffix('.spams').touch(exist_ok=False)
+    SPAM = {spam}
+except FileExistsError:
+    SPAM = b''
+def turn(message):
+    os.write(1, SPAM)
+    first(message)
+play(turn=turn)"
+        );
+        let (bot, plain) = (folder.bot(name, &script), folder.plain_bot("plain"));
+        let records = folder.text(&format!("{name}-records"));
+        // With one processor there is one lane.
+        let one = "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); \
+                   os.execv(sys.argv[1], sys.argv[1:])";
+        let mut play = Command::new("python3");
+        play.args(["-c", one, env!("CARGO_BIN_EXE_referee"), "play", "checkers", &bot, &plain, "-n", "60"]);
+        play.args(["--jobs", "4", "--set", "turn_limit=40", "--json", "--record", &records]);
+        let ended = Referee::start_as(&mut play).end().with_code(0);
+        let honest: Vec<Value> =
+            ended.all("match").into_iter().filter(|played| played["faults"] == json!([{}, {}])).collect();
+        let mut took: Vec<u64> = honest
+            .iter()
+            .flat_map(|played| {
+                folder.record(&format!("{name}-records/{}.jsonl", played["id"].as_str().expect("text")))
+            })
+            .filter(|line| line["type"] == "answer")
+            .map(|line| line["took_us"].as_u64().expect("a number"))
+            .collect();
+        took.sort_unstable();
+        assert!(took.len() > 300, "{name}: only {} answers in matches without a fault", took.len());
+        assert_eq!(honest.len() < 60, !spam.starts_with("b''"), "{name}: {} of 60 matches", honest.len());
+        took[took.len() * 9 / 10]
+    };
+    let quiet = slowest_tenth("quiet", "b''");
+    for (name, spam) in [
+        ("malformed", r"b'{}\n' * 60"),
+        ("empty", r"b'\n' * 5000"),
+        ("long", r"b'x' * 1_000_000 + b'\n'"),
+        ("deep", r"b'[' * 60_000 + b'\n'"),
+    ] {
+        let loud = slowest_tenth(name, spam);
+        assert!(loud <= 5 * quiet + 20_000, "{name}: {loud} us instead of {quiet} us");
+    }
+}
