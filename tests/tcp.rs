@@ -245,7 +245,8 @@ fn tokens_stand_in_no_log_no_record_and_no_error() {
 
 #[test]
 fn a_connection_lost_in_a_match_costs_it_and_the_bot_plays_on_in_the_next() {
-    let lose: [(&str, fn(Guest)); 4] = [
+    type Lose = fn(Guest);
+    let lose: [(&str, Lose); 4] = [
         ("reset", Guest::reset),
         ("closed", drop),
         ("half closed", |mut guest| {
