@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -105,6 +105,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
         watch: None,
     };
     let progress = progress(&ours);
+    let mut shown = None;
     let mut out = io::stdout().lock();
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {
@@ -116,9 +117,12 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 }
                 store(&mut results, &mut ours, on_fault, fixture, report)
                     .map_err(|error| error.to_string())?;
-                progress.set_length(length(&ours));
-                progress.set_position(ours.results().count() as u64);
-                progress.set_message(leaders(&ours, &names));
+                progress.inc(u64::from(report.ranks.is_some()));
+                if !progress.is_hidden() && shown.is_none_or(|at| at.elapsed() > OFTEN) {
+                    shown = Some(now());
+                    progress.set_length(length(&ours));
+                    progress.set_message(leaders(&ours, &names));
+                }
                 if is_json {
                     let line = serde_json::to_string(report).map_err(|error| error.to_string())?;
                     writeln!(out, "{line}").map_err(|error| format!("standard output: {error}"))?;
@@ -150,6 +154,14 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Done)
+}
+
+/// How often the leaders are looked for, which takes its time when there are many matches.
+const OFTEN: Duration = Duration::from_millis(500);
+
+#[expect(clippy::disallowed_methods, reason = "for people who look on")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// How many matches there are, as far as that is known.

@@ -1,0 +1,86 @@
+//! What scheduling, storing and rating add to a match: `referee tournament run` beside `referee play` with the same bots
+//! and as many matches, records written to memory where the system has a file system for that.
+//!
+//! The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
+//! `cargo bench --bench contest [MATCHES]`
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use referee_bot::{Answer, from_fn, hello, run};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+const ROUNDS: usize = 5;
+const MATCHES: u32 = 20_000;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("as-bot") => {
+            // Not always the first move, which makes for short and odd matches.
+            Ok(run(from_fn(hello("instant"), |turn| {
+                Answer::legal(turn.turn as usize * 7 % turn.legal().len())
+            }))?)
+        }
+        matches => bench(matches.and_then(|matches| matches.parse().ok()).unwrap_or(MATCHES)),
+    }
+}
+
+fn pin() -> Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let first = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).ok_or("no core")?;
+    let mut one = CpuSet::new();
+    one.set(first);
+    Ok(sched_setaffinity(None, &one)?)
+}
+
+/// Seconds for these arguments of the referee.
+fn time(args: &[&str]) -> Result<f64> {
+    let start = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_referee")).args(args).stdout(Stdio::null()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn bench(matches: u32) -> Result<()> {
+    pin()?;
+    let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
+    println!("{matches} matches of checkers between instant bots, one core, records written");
+    println!("{:>14} {:>14} {:>8}", "play", "tournament", "ratio");
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
+        let text = |name: &str| folder.path().join(name).display().to_string();
+        let played = time(&[
+            "play",
+            "checkers",
+            &bot,
+            &bot,
+            "--json",
+            "-n",
+            &matches.to_string(),
+            "--record",
+            &text("play"),
+        ])?;
+        write_config(&folder.path().join("cup.toml"), &bot, matches)?;
+        let contested = time(&["tournament", "run", &text("cup.toml"), "--dir", &text("cup"), "--json"])?;
+        let each = |seconds: f64| format!("{:.1} us", seconds * 1e6 / f64::from(matches));
+        println!("{:>14} {:>14} {:>8.3}", each(played), each(contested), contested / played);
+        ratios.push(contested / played);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median ratio {:.3}", ratios[ratios.len() / 2]);
+    Ok(())
+}
+
+fn write_config(path: &Path, bot: &str, matches: u32) -> Result<()> {
+    let entrant = |name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n");
+    let head = "game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'gauntlet'\n";
+    Ok(std::fs::write(path, format!("{head}cycles = {matches}\n{}{}", entrant("a"), entrant("b")))?)
+}
