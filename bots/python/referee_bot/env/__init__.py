@@ -1,0 +1,18 @@
+"""Environments for learning: the games of referee as PettingZoo and Gymnasium environments, and many at once.
+
+    from referee_bot.env import env
+
+    checkers = env("checkers")
+
+Needs the packages of the extra `env`: pettingzoo, gymnasium and numpy; and the program `referee`. README.md beside this
+file tells what observations and actions mean.
+"""
+
+from .aec import RefereeEnv, env
+from .batch import Batch, Step
+from .encodings import GAMES
+from .opponent import BotProcess
+from .referee import Referee
+from .seat import SeatEnv
+
+__all__ = ["GAMES", "Batch", "BotProcess", "Referee", "RefereeEnv", "SeatEnv", "Step", "env"]

@@ -1,0 +1,116 @@
+"""PettingZoo environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from ..messages import Json
+from .encodings import encoding
+from .referee import Referee
+from .table import Decision, Table, blank, observation_space
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def env(game: str, *, seats: int | None = None, options: Json | None = None, referee: Referee | None = None) -> AECEnv:
+    """Returns the environment of a game as PettingZoo's own come: an illegal action ends the match and costs 1.
+
+    `seats` is by default the game's smallest number, `options` are the game's. Without a `referee` it starts one of
+    its own, which ends with `close`.
+    """
+    raw = RefereeEnv(game, seats=seats, options=options, referee=referee)
+    return wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1))
+
+
+class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
+    """The bare environment: `step` raises ValueError if the action is not possible."""
+
+    def __init__(
+        self, game: str, *, seats: int | None = None, options: Json | None = None, referee: Referee | None = None
+    ) -> None:
+        super().__init__()
+        self._encoding = encoding(game, seats)
+        self.metadata = {"name": f"{game}_v1", "render_modes": [], "is_parallelizable": False}
+        self.possible_agents = [f"player_{seat}" for seat in range(self._encoding.seats)]
+        self.agents: list[str] = []
+        self.infos: dict[str, dict[str, Any]] = {}
+        self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
+        self._referee = referee or Referee()
+        self._owns_referee = referee is None
+        self._table = Table(self._referee, self._encoding, options)
+        self._seen: dict[str, Decision] = {}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begins a match. `options` mean nothing here: those of the game are given when the environment is made."""
+        self._table.abort()
+        self._referee.settle()
+        self._table.open(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._seen = {}
+        self._go_on()
+
+    def observe(self, agent: str) -> Arrays:
+        """Returns what the agent saw when it was last asked for a move: all zeros before the first time.
+
+        Only the agent that is asked now has possible actions.
+        """
+        arrays = blank(self._encoding)
+        decision = self._seen.get(agent)
+        if decision is not None:
+            decision.write(arrays["observation"], arrays["action_mask"])
+        return arrays
+
+    def step(self, action: int | None) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None:
+            raise ValueError(f"{agent} is asked for an action, not None")
+        self._table.act(action)
+        self._clear_rewards()
+        self._cumulative_rewards[agent] = 0.0
+        self._go_on()
+        self._accumulate_rewards()
+
+    def _go_on(self) -> None:
+        self._referee.settle()
+        if self._table.is_over:
+            is_truncated = self._table.is_truncated()
+            ending = self._table.ending()
+            for agent, reward in zip(self.possible_agents, self._table.rewards()):
+                self.rewards[agent] = reward
+                self.terminations[agent] = not is_truncated
+                self.truncations[agent] = is_truncated
+                self.infos[agent] = {**self.infos[agent], "end": ending}
+            self.agent_selection = self.agents[0]
+        else:
+            decision = self._table.decisions[0]
+            agent = self.agent_selection = self.possible_agents[decision.seat]
+            self._seen[agent] = decision
+            self.infos[agent] = decision.info()
+
+    def close(self) -> None:
+        """Breaks off the match, and ends the referee if it is the environment's own."""
+        if self._owns_referee:
+            self._referee.close()
+        else:
+            self._table.abort()
+            self._referee.settle()

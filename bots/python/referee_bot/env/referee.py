@@ -1,0 +1,117 @@
+"""One referee process that serves the matches of many environments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, cast
+
+from ..hello import Hello
+from ..messages import Json
+from ..stream import Disconnected, Reader, Stream
+
+if TYPE_CHECKING:
+    from .table import Table
+
+_SLOTS = 4096  # as many as there may be
+
+
+class Referee:
+    """A running `referee stdio`. What is asked of it leaves in one write, when somebody must wait for it.
+
+    With `events`, the infos tell what happened since a seat's turn before; that takes time.
+    """
+
+    def __init__(
+        self, command: Sequence[str] = ("referee", "stdio", "--clock", "none"), *, events: bool = False
+    ) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin and self._process.stdout
+        self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
+        self._batches = self._stream.batches()
+        wants = None if events else ("view", "legal")
+        self._outbox: list[Json] = [Hello("env", slots=_SLOTS, wants=wants).to_json()]
+        self._opened = 0
+        self._opening: dict[str, Table] = {}
+        self._playing: dict[str, Table] = {}
+        self._waiting: set[Table] = set()
+
+    def open(self, table: Table, setup: Json) -> None:
+        """Asks for a match, which `table` waits for."""
+        self._opened += 1
+        name = str(self._opened)
+        self._opening[name] = table
+        self._outbox.append({"type": "open", "id": name, "auto_ready": True, **setup})
+        self._waiting.add(table)
+
+    def say(self, *messages: Json) -> None:
+        """Puts messages into the next write."""
+        self._outbox += messages
+
+    def wait(self, table: Table) -> None:
+        """Lets `table` wait for what comes next in its match."""
+        self._waiting.add(table)
+
+    def settle(self) -> None:
+        """Returns when no table waits any more.
+
+        Raises ValueError if the referee refused to open a match, ConnectionError if it is gone.
+        """
+        refusal = None
+        if self._waiting:
+            outbox, self._outbox = self._outbox, []
+            try:
+                self._stream.send(*outbox)
+            except Disconnected:
+                raise ConnectionError("the referee reads no more") from None
+        while self._waiting:
+            messages = next(self._batches, None)
+            if messages is None:
+                raise ConnectionError("the referee is gone")
+            for message in messages:
+                refusal = self._handle(message) or refusal
+        if refusal is not None:
+            raise ValueError(refusal)
+
+    def _handle(self, message: Json) -> str | None:
+        kind = message["type"]
+        if kind in ("turn", "event", "end"):
+            table = self._playing[message["match"]]
+            if table.hear(message):
+                self._waiting.discard(table)
+            if table.is_over:
+                del self._playing[message["match"]]
+        elif kind == "start":
+            table = self._playing[message["match"]] = self._opening[message["id"]]
+            table.hear(message)
+            if message["seat"] == len(message["seats"]) - 1:
+                del self._opening[message["id"]]
+        elif kind == "ping":
+            self._stream.send({"type": "pong", "id": message["id"]})
+        elif kind == "error":
+            refused = self._opening.pop(message.get("id", ""), None)
+            if refused is not None:
+                self._waiting.discard(refused)
+                return cast(str, message["message"])
+            print(f"referee_bot: error: {message}", file=sys.stderr, flush=True)
+        return None
+
+    def close(self) -> None:
+        """Ends the process, and with it the matches of all environments that it serves."""
+        assert self._process.stdin and self._process.stdout
+        self._process.kill()
+        self._process.wait()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.stdout.close()
+
+    def __enter__(self) -> Referee:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

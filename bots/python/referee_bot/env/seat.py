@@ -1,0 +1,112 @@
+"""Gymnasium environments: one seat against opponents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..messages import Json, Turn
+from .encodings import encoding
+from .opponent import Opponent, player
+from .referee import Referee
+from .table import Table, blank, observation_space
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class SeatEnv(gymnasium.Env[Any, Any]):
+    """One seat of a game. All the others are taken by `opponent`: by default one that plays at random.
+
+    An action that is not possible ends the match and costs 1. Without a `referee` it starts one of its own, which ends
+    with `close`; an opponent that is a process is the caller's to close.
+    """
+
+    metadata = {"render_modes": []}
+
+    def __init__(
+        self,
+        game: str,
+        opponent: Opponent | None = None,
+        *,
+        seat: int = 0,
+        seats: int | None = None,
+        options: Json | None = None,
+        referee: Referee | None = None,
+    ) -> None:
+        self._encoding = encoding(game, seats)
+        if not 0 <= seat < self._encoding.seats:
+            raise ValueError(f"seat {seat}: {game} has seats 0 to {self._encoding.seats - 1} here")
+        self._seat = seat
+        self._player = player(opponent or self._at_random)
+        self.observation_space = observation_space(self._encoding)
+        self.action_space = spaces.Discrete(self._encoding.actions)
+        self._referee = referee or Referee(events=True)
+        self._owns_referee = referee is None
+        others = [other for other in range(self._encoding.seats) if other != seat]
+        self._table = Table(self._referee, self._encoding, options, others)
+        self._last = blank(self._encoding)
+
+    def _at_random(self, turn: Turn) -> str:
+        return turn.legal[self.np_random.integers(len(turn.legal))]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
+        """Begins a match and plays it up to the seat's first decision. `options` mean nothing here.
+
+        Raises RuntimeError if the match ends before that.
+        """
+        super().reset(seed=seed)
+        self._table.abort()
+        self._go_on()
+        self._table.open(seed)
+        self._go_on()
+        if self._table.is_over:
+            raise RuntimeError(f"seat {self._seat} was not asked before the end: {self._table.ending()}")
+        return self._look()
+
+    def step(self, action: int) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
+        if self._table.is_over:
+            raise RuntimeError("the match is over: reset the environment")
+        try:
+            self._table.act(action)
+        except ValueError as error:
+            self._table.abort()
+            self._go_on()
+            return self._again(), -1.0, True, False, {"illegal_action": str(error)}
+        self._go_on()
+        if not self._table.is_over:
+            observation, info = self._look()
+            return observation, 0.0, False, False, info
+        is_truncated = self._table.is_truncated()
+        reward = self._table.rewards()[self._seat]
+        return self._again(), reward, not is_truncated, is_truncated, {"end": self._table.ending()}
+
+    def _go_on(self) -> None:
+        """Lets the opponents play until the seat is asked or the match is over."""
+        self._referee.settle()
+        while self._table.mail:
+            mail, self._table.mail = self._table.mail, []
+            answers = [answer for answers in self._player.handle(mail) for answer in answers]
+            self._table.answer(answer for answer in answers if answer["type"] != "ready")
+            self._referee.settle()
+
+    def _look(self) -> tuple[Arrays, dict[str, Any]]:
+        decision = self._table.decisions[0]
+        arrays = blank(self._encoding)
+        decision.write(arrays["observation"], arrays["action_mask"])
+        self._last = {name: array.copy() for name, array in arrays.items()}
+        return arrays, decision.info()
+
+    def _again(self) -> Arrays:
+        """Returns what the seat saw last: nobody is shown a position that is over."""
+        return {"observation": self._last["observation"], "action_mask": blank(self._encoding)["action_mask"]}
+
+    def close(self) -> None:
+        """Breaks off the match, and ends the referee if it is the environment's own."""
+        if self._owns_referee:
+            self._referee.close()
+        else:
+            self._table.abort()
+            self._go_on()

@@ -1,0 +1,184 @@
+"""Where one environment plays its matches, one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Container, Iterable
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..messages import Json
+from .encodings import Encoding, Observation
+from .referee import Referee
+
+
+class Decision:
+    """A seat is asked for a move, which one action spells or several."""
+
+    def __init__(self, encoding: Encoding, message: Json, events: list[Json]) -> None:
+        self.seat: int = message["seat"]
+        self.turn: int = message["turn"]
+        self.view: Json = message["view"]
+        self.legal: list[str] = message["legal"]
+        self.turns_left: int | None = message.get("turns_left")
+        self.events = events
+        self._encoding = encoding
+        self._chosen: tuple[int, ...] = ()
+        words = encoding.words[self.seat]
+        self._moves = {words[move]: move for move in self.legal}
+
+    def actions(self) -> list[int]:
+        """Returns the actions that are possible now; one may be there more than once."""
+        at = len(self._chosen)
+        return [word[at] for word in self._moves]
+
+    def allows(self, action: int) -> bool:
+        """Whether the action is possible now."""
+        return (*self._chosen, action) in self._moves or action in self.actions()
+
+    def choose(self, action: int) -> str | None:
+        """Takes an action. Returns the move when it is complete. Raises ValueError if the action is not possible."""
+        if not self.allows(action):
+            raise ValueError(f"action {action} is not possible: the action mask shows those that are")
+        at = len(self._chosen)
+        self._chosen += (action,)
+        move = self._moves.get(self._chosen)
+        if move is None:
+            self._moves = {word: move for word, move in self._moves.items() if word[at] == action}
+        else:
+            self._chosen, self._moves = (), {}  # what the seat was shown, and nothing more to choose
+        return move
+
+    def write(self, observation: Observation, mask: NDArray[np.int8]) -> None:
+        """Writes what the seat sees and may do into arrays of zeros."""
+        self._encoding.write(observation, self.view, self.seat, self._chosen)
+        mask[self.actions()] = 1
+
+    def info(self) -> dict[str, Any]:
+        """Returns what the seat was told."""
+        return {"view": self.view, "legal": self.legal, "turns_left": self.turns_left, "events": self.events}
+
+
+class Table:
+    """The matches of one environment. What the seats in `others` are told is kept as it is, in `mail`."""
+
+    def __init__(
+        self, referee: Referee, encoding: Encoding, options: Json | None = None, others: Container[int] = ()
+    ) -> None:
+        self._referee = referee
+        self._encoding = encoding
+        self._setup = {"game": encoding.game, "seats": encoding.seats, "options": options or {}}
+        self._others = others
+        self._seed: str | None = None
+        self._episode = 0
+        self._match: str | None = None
+        self._ends = 0
+        self._is_aborted = False
+        self._events: list[list[Json]] = []
+        self.decisions: list[Decision] = []
+        """Those that are open, the first one first."""
+        self.mail: list[Json] = []
+        self.end: Json = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every seat was told the end, or nothing has begun."""
+        return self._match is None or self._ends == self._encoding.seats
+
+    def abort(self) -> None:
+        """Breaks off the match, if one is running."""
+        if not self.is_over:
+            self._is_aborted = True
+            self.decisions = []
+            self.mail = [message for message in self.mail if message["type"] != "turn"]
+            self._referee.say({"type": "abort", "match": self._match})
+            self._referee.wait(self)
+
+    def open(self, seed: int | None) -> None:
+        """Begins a match: that of the seed or, without one, the next after it."""
+        self._episode += 1
+        if seed is not None:
+            self._seed, self._episode = match_seed(seed), 0
+        elif self._seed is None:
+            self._seed, self._episode = secrets.token_hex(32), 0
+        self._match, self._ends, self._is_aborted = None, 0, False
+        self._events = [[] for _ in range(self._encoding.seats)]
+        self.decisions, self.mail, self.end = [], [], {}
+        self._referee.open(self, {**self._setup, "seed": self._seed, "deal": f"e{self._episode}"})
+
+    def act(self, action: int) -> None:
+        """Takes an action of the first open decision. Raises ValueError if it is not possible."""
+        decision = self.decisions[0]
+        move = decision.choose(int(action))
+        if move is not None:
+            del self.decisions[0]
+            where = {"match": self._match, "seat": decision.seat, "turn": decision.turn}
+            self._referee.say({"type": "move", **where, "move": move})
+            if not self.decisions:
+                self._referee.wait(self)
+
+    def answer(self, messages: Iterable[Json]) -> None:
+        """Gives the referee what the other seats answer to their mail."""
+        self._referee.say(*messages)
+        if not self.decisions and not self.is_over:
+            self._referee.wait(self)
+
+    def hear(self, message: Json) -> bool:
+        """Takes in what a seat is told. Returns whether that is what the table waited for."""
+        kind, seat = message["type"], message["seat"]
+        if kind == "start":
+            self._match = message["match"]
+        elif kind == "end":
+            self.end = message
+            self._ends += 1
+            self.decisions = []
+        if kind == "turn" and self._is_aborted:
+            return False
+        if seat in self._others:
+            self.mail.append(message)
+        elif kind == "event":
+            self._events[seat].append(message["event"])
+        elif kind == "turn":
+            events, self._events[seat] = self._events[seat], []
+            self.decisions.append(Decision(self._encoding, message, events))
+        return self.is_over or kind == "turn"
+
+    def rewards(self) -> list[float]:
+        """Returns what the end is worth to each seat, from -1 to 1; the sides together get 0."""
+        scores = self.end.get("scores") or [0.5] * self._encoding.seats
+        return [2 * score - 1 for score in scores]
+
+    def is_truncated(self) -> bool:
+        """Whether the match ended although the rules did not end it."""
+        return self.end["ended_by"] in ("turn_limit", "aborted")
+
+    def ending(self) -> Json:
+        """Returns how the match ended, without what differs between runs."""
+        return {name: self.end.get(name) for name in ("ranks", "scores", "ended_by", "reason", "fault")}
+
+
+def match_seed(seed: int) -> str:
+    """Returns the match seed that stands for an environment's seed: a SHA-256 in hex."""
+    return hashlib.sha256(f"referee_bot.env/1\n{seed}".encode("ascii")).hexdigest()
+
+
+def observation_space(encoding: Encoding) -> spaces.Dict:
+    """Returns the space of observations with their masks."""
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(0, 1, encoding.shape, np.float32),
+            "action_mask": spaces.Box(0, 1, (encoding.actions,), np.int8),
+        }
+    )
+
+
+def blank(encoding: Encoding) -> dict[str, NDArray[Any]]:
+    """Returns an observation of nothing, without a possible action."""
+    return {
+        "observation": np.zeros(encoding.shape, np.float32),
+        "action_mask": np.zeros(encoding.actions, np.int8),
+    }
