@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Steps a second of the environments beside PettingZoo's connect_four_v3 and chess_v6, and decisions of a Python bot.
+
+All play at random. Everything is pinned to one core, the candidates take turns, and the medians of the rounds count.
+Needs the extra `env`, and chess and pygame-ce for PettingZoo's games.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Callable
+
+import numpy as np
+from pettingzoo.classic import chess_v6, connect_four_v3
+
+from referee_bot import Turn, batched, self_play
+from referee_bot.env import GAMES, Batch, Referee, env
+
+rng = np.random.default_rng(1)
+
+
+def single(room: Any, seconds: float) -> float:
+    """Plays one environment and returns its steps a second."""
+    steps, start = 0, time.perf_counter()
+    while (now := time.perf_counter()) < start + seconds:
+        room.reset()
+        for _ in room.agent_iter():
+            observation, _, terminated, truncated, _ = room.last()
+            if terminated or truncated:
+                break
+            possible = np.flatnonzero(observation["action_mask"])
+            room.step(possible[int(random.random() * len(possible))])
+            steps += 1
+            if time.perf_counter() > start + seconds:
+                break
+    return steps / (now - start)
+
+
+def together(batch: Batch, seconds: float) -> float:
+    """Plays a batch and returns the steps a second of all its matches."""
+    steps, start = 0, time.perf_counter()
+    mask = batch.reset().action_mask
+    while (now := time.perf_counter()) < start + seconds:
+        mask = batch.step((rng.random(mask.shape, np.float32) * mask).argmax(axis=1)).action_mask
+        steps += len(mask)
+    return steps / (now - start)
+
+
+def decisions(game: str, slots: int, command: Sequence[str], seconds: float) -> float:
+    """Lets a bot play itself and returns its decisions a second."""
+    made = 0
+
+    def choose_all(turns: list[Turn]) -> list[str]:
+        nonlocal made
+        made += len(turns)
+        return [turn.legal[int(random.random() * len(turn.legal))] for turn in turns]
+
+    setups = iter(lambda: {"game": game}, None)
+    start = time.perf_counter()
+    for _ in self_play(batched(choose_all), setups, slots=slots, wants=("view", "legal"), referee=command):
+        if time.perf_counter() > start + seconds:
+            break
+    return made / (time.perf_counter() - start)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--referee", default="referee", metavar="PATH", help="the referee's program")
+    parser.add_argument("--games", nargs="+", default=GAMES, metavar="GAME")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="how long each plays in a round")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # what is started from here on inherits it
+    command = [options.referee, "stdio", "--clock", "none"]
+    referee = Referee(command)
+    rooms: dict[str, Any] = {"connect_four_v3": connect_four_v3.env(), "chess_v6": chess_v6.env()}
+    rooms |= {game: env(game, referee=referee) for game in options.games}
+    candidates: dict[str, Callable[[], float]] = {}
+    for name, room in rooms.items():
+        candidates[f"{name}, steps"] = partial(single, room, options.seconds)
+    for game in options.games:
+        for size in (16, 64):
+            batch = Batch(game, size, referee=referee)
+            candidates[f"{game}, steps of {size} together"] = partial(together, batch, options.seconds)
+    for game in options.games:
+        for slots in (1, 16, 64):
+            candidates[f"{game}, decisions with {slots} slots"] = partial(
+                decisions, game, slots, command, options.seconds
+            )
+    figures: dict[str, list[float]] = {name: [] for name in candidates}
+    for _ in range(options.rounds):
+        for name, run in candidates.items():
+            figures[name].append(run())
+    for name, values in figures.items():
+        print(f"{name:42}{statistics.median(values):10,.0f} a second   {min(values):,.0f} to {max(values):,.0f}")
+    referee.close()
+
+
+if __name__ == "__main__":
+    main()
