@@ -14,6 +14,7 @@
 //! * `bot`: processes of bots
 //! * `server`: sessions, and driving matches
 //! * `store`: folders of records
+//! * `check`: whether a bot does what the protocol asks
 //! * `report`: results for people
 //! * `cli`: the subcommands
 
@@ -28,6 +29,8 @@ pub mod tournament;
 
 #[cfg(feature = "shell")]
 pub mod bot;
+#[cfg(feature = "shell")]
+pub mod check;
 #[cfg(feature = "shell")]
 pub mod cli;
 #[cfg(feature = "shell")]

@@ -7,7 +7,7 @@ mod stderr;
 mod warden;
 
 pub use command::Command;
-pub use orphans::Orphanage;
+pub use orphans::{Orphanage, children};
 pub use process::Process;
 pub use stderr::{Said, Stderr};
 pub use warden::Warden;

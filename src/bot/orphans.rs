@@ -37,8 +37,8 @@ impl Orphanage {
     }
 }
 
-/// The children of this process; none where the system does not tell.
-pub(super) fn children() -> impl Iterator<Item = Pid> {
+/// The processes that this one has started or that the system has handed it. None where the system does not tell.
+pub fn children() -> impl Iterator<Item = Pid> {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     let lists =
         threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());

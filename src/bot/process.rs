@@ -116,7 +116,8 @@ impl Process {
         // Dropping it ends what it has started and left behind in its group.
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to it and to what it has started in its group.
+    pub fn signal(&self, signal: Signal) {
         if let Err(error) = kill_process_group(self.group, signal)
             && error != rustix::io::Errno::SRCH
         {

@@ -1,6 +1,8 @@
 //! The subcommands, one file each.
 
+mod check;
 mod completions;
+mod debug;
 mod exit;
 mod export;
 mod files;
@@ -55,6 +57,8 @@ enum Command {
     Human(human::Args),
     Stdio(stdio::Args),
     Tournament(tournament::Args),
+    Check(check::Args),
+    Debug(debug::Args),
     Verify(verify::Args),
     Show(show::Args),
     Export(export::Args),
@@ -80,6 +84,8 @@ impl Cli {
             Command::Human(args) => human::run(args),
             Command::Stdio(args) => stdio::run(args),
             Command::Tournament(args) => tournament::run(args),
+            Command::Check(args) => check::run(args),
+            Command::Debug(args) => debug::run(&args),
             Command::Verify(args) => verify::run(&args),
             Command::Show(args) => show::run(&args),
             Command::Export(args) => export::run(&args),

@@ -221,6 +221,7 @@ fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
         .collect()
 }
 
+/// A clock, or `none`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClockOption(pub(super) Option<Clock>);
 

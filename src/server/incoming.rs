@@ -8,21 +8,21 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A message from a bot.
-pub(super) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
+pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
 
 /// What could be read of a line, whether it is a message or not.
 #[derive(Debug, Default)]
-pub(super) struct Address<'a> {
-    pub(super) match_id: Option<Text<'a>>,
-    pub(super) seat: Option<u8>,
-    pub(super) turn: Option<u32>,
+pub(crate) struct Address<'a> {
+    pub(crate) match_id: Option<Text<'a>>,
+    pub(crate) seat: Option<u8>,
+    pub(crate) turn: Option<u32>,
     /// The id of an `open`.
-    pub(super) id: Option<Text<'a>>,
+    pub(crate) id: Option<Text<'a>>,
 }
 
 /// Why a line is no message.
 #[derive(Debug)]
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     /// Not a JSON object of the protocol. It stands in place of an answer.
     Malformed(String),
     /// A message of the protocol that is no answer, with a field that does not fit.
@@ -34,7 +34,7 @@ pub(super) enum Unreadable {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8], may_open: bool) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
+pub(crate) fn read(line: &[u8], may_open: bool) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
     let mut address = Address::default();
     let message = read_into(line, may_open, &mut address);
     (address, message)

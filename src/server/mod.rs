@@ -6,7 +6,7 @@ mod contest;
 mod dispatch;
 mod entrant;
 mod house;
-mod incoming;
+pub(crate) mod incoming;
 mod lane;
 mod lobby;
 mod openings;

@@ -105,7 +105,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
         watch: None,
     };
     let progress = progress(&ours);
-    let mut shown = None;
+    let mut shown: Option<Instant> = None;
     let mut out = io::stdout().lock();
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {

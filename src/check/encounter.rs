@@ -1,0 +1,226 @@
+//! A match between bots and random moves, decided by the referee's state machine.
+
+use std::time::Duration;
+
+use referee_protocol::words::{ErrorCode, FaultCode};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::core::chance::{Stream, Uniform};
+use crate::core::clock::Tick;
+use crate::core::erased::Table;
+use crate::core::game::Misconfigured;
+use crate::core::seat::{Seat, SeatSet};
+use crate::referee::{Ending, Event, Match, Stamp};
+use crate::server::incoming::{self, Incoming, Unreadable};
+use crate::server::{Plan, Run};
+
+/// A message that belongs to no match of the connection, and why.
+#[derive(Debug)]
+pub struct Refused {
+    /// What the bot is told.
+    pub code: ErrorCode,
+    /// The same in words.
+    pub message: String,
+}
+
+/// A match that bots play in some seats, while random moves are made in the others.
+pub struct Encounter {
+    play: Match,
+    bots: SeatSet,
+    opened: Instant,
+    chooser: Stream,
+    /// Whether the others offer a draw with every move.
+    pub(super) offers_draws: bool,
+    /// When each bot was last asked for something.
+    asked: [Option<Instant>; crate::core::MAX_SEATS],
+}
+
+impl Encounter {
+    /// Sets a match up; in all seats but those of `bots` the moves are random, drawn from `chooser`.
+    ///
+    /// # Errors
+    /// When the game cannot start like this.
+    pub fn open(
+        run: &Run,
+        plan: Plan<'_>,
+        bots: SeatSet,
+        chooser: Stream,
+    ) -> Result<Encounter, Misconfigured> {
+        let (setup, table) = run.set_up(&run.terms, plan)?;
+        let play = Match::open(setup, table);
+        let asked = Default::default();
+        Ok(Encounter { play, bots, opened: Instant::now(), chooser, offers_draws: false, asked })
+    }
+
+    fn handle(&mut self, event: Event<'_>) {
+        let at = Tick(self.opened.elapsed().as_micros() as u64);
+        self.play.handle(Stamp { at, lag: 0 }, event);
+    }
+
+    /// The id of the match.
+    pub fn id(&self) -> &str {
+        &self.play.setup().header.r#match
+    }
+
+    /// The game as it stands.
+    pub fn table(&self) -> &dyn Table {
+        self.play.table()
+    }
+
+    /// How it ended; none while it runs.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.play.ending()
+    }
+
+    /// What the match has to say to a bot. After it was sent, [`Encounter::sent`] is due.
+    pub fn take_outbox(&mut self, seat: Seat) -> Vec<u8> {
+        std::mem::take(self.play.outbox(seat))
+    }
+
+    /// Puts back what was taken and not sent.
+    pub(super) fn give_back(&mut self, seat: Seat, lines: Vec<u8>) {
+        *self.play.outbox(seat) = lines;
+    }
+
+    /// A bot was sent what it had to be sent.
+    pub fn sent(&mut self, seat: Seat) {
+        if self.play.is_asking(seat) || self.asked[seat.index()].is_none() {
+            self.asked[seat.index()] = Some(Instant::now());
+        }
+        self.handle(Event::Sent(seat));
+    }
+
+    /// Another process takes the seat of a bot that was not ready.
+    pub(super) fn restart(&mut self, seat: Seat, ready: Duration) {
+        let wants = self.play.setup().wants[seat.index()];
+        self.handle(Event::Restart { seat, ready_ms: ready.as_millis() as u64, wants });
+        self.asked[seat.index()] = None;
+    }
+
+    /// When the match waits no longer.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.play.deadline().map(|at| self.opened + Duration::from_micros(at.0))
+    }
+
+    /// A deadline may have passed.
+    pub fn tick(&mut self) {
+        self.handle(Event::Tick);
+    }
+
+    /// A bot cannot be reached any more.
+    pub fn lose(&mut self, seat: Seat, code: FaultCode, detail: &str) {
+        self.handle(Event::Gone { seat, code, detail });
+    }
+
+    /// Breaks it off.
+    pub fn abort(&mut self) {
+        self.handle(Event::Abort("broken off"));
+    }
+
+    /// The request that a bot has to answer.
+    pub(super) fn open_request(&self, seat: Seat) -> Option<u32> {
+        self.play.open_request(seat)
+    }
+
+    /// Whether it waits for a bot to be ready.
+    pub(super) fn awaits_ready(&self, seat: Seat) -> bool {
+        self.play.awaits_ready(seat)
+    }
+
+    /// How long ago a bot was asked for what it owes.
+    pub(super) fn asked_for(&self, seat: Seat) -> Duration {
+        self.asked[seat.index()].map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// An answer arrived damaged.
+    pub(super) fn damage(&mut self, seat: Seat, turn: u32) {
+        let detail = "the line is not a JSON object";
+        self.handle(Event::Broken { seat, turn: Some(turn), code: FaultCode::Malformed, detail });
+    }
+
+    /// The others do what is asked of them, until only bots are waited for.
+    pub fn others_act(&mut self) {
+        let mut others = self.play.setup().seating.all();
+        self.bots.iter().for_each(|bot| others.remove(bot));
+        let mut has_acted = true;
+        while std::mem::take(&mut has_acted) && self.play.ending().is_none() {
+            for seat in others.iter() {
+                self.play.outbox(seat).clear();
+                self.handle(Event::Sent(seat));
+                if self.play.awaits_ready(seat) {
+                    self.handle(Event::Ready { seat, nonce: None });
+                    has_acted = true;
+                } else if let Some(turn) = self.play.open_request(seat) {
+                    let count = self.play.table().count(seat) as u64;
+                    let index = self.chooser.uniform(count) as usize;
+                    let text = self.play.table().text(seat, index).to_owned();
+                    let offer_draw = self.offers_draws;
+                    self.handle(Event::Answer { seat, turn, text: &text, offer_draw, info: None });
+                    has_acted = true;
+                }
+            }
+        }
+    }
+
+    /// Takes in a line of a bot. What the match thinks of it lies in its outbox.
+    ///
+    /// # Errors
+    /// When the line is not for this match.
+    pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), Refused> {
+        let refuse = |code, message: &str| Err(Refused { code, message: message.to_owned() });
+        let (address, message) = incoming::read(line, false);
+        let is_elsewhere = address.match_id.as_ref().is_some_and(|id| **id != *self.id());
+        let is_anothers = address.seat.is_some_and(|named| named != seat.0);
+        let of_a_match = |message: &Incoming<'_>| {
+            !matches!(message, Incoming::Hello(_) | Incoming::Pong(_) | Incoming::Bye(_))
+        };
+        match &message {
+            Ok(message) if of_a_match(message) && is_elsewhere => {
+                return refuse(
+                    ErrorCode::UnknownMatch,
+                    "there is no such match on this connection, or it has ended",
+                );
+            }
+            Ok(message) if of_a_match(message) && is_anothers => {
+                return refuse(ErrorCode::UnknownSeat, "this seat of the match is not the bot's");
+            }
+            _ => {}
+        }
+        let stray = |code, message| Event::Stray { seat, code, message };
+        match message {
+            Ok(Incoming::Ready(ready)) => self.handle(Event::Ready { seat, nonce: ready.nonce.as_deref() }),
+            Ok(Incoming::Move(answer)) => self.handle(Event::Answer {
+                seat,
+                turn: answer.turn,
+                text: &answer.r#move,
+                offer_draw: answer.offer_draw,
+                info: answer.info.map(RawValue::get),
+            }),
+            Ok(Incoming::AcceptDraw(answer)) => self.handle(Event::AcceptDraw { seat, turn: answer.turn }),
+            Ok(Incoming::Resign(_)) => self.handle(Event::Resign(seat)),
+            Ok(Incoming::Hello(_)) => return refuse(ErrorCode::OutOfState, "`hello` comes once"),
+            Ok(Incoming::Bye(_)) => self.lose(seat, FaultCode::Disconnected, "it said `bye`"),
+            Ok(Incoming::Pong(_) | Incoming::Open(_) | Incoming::Abort(_)) => {}
+            Err(Unreadable::Malformed(detail)) => {
+                let turn = address.turn.filter(|_| !is_elsewhere && !is_anothers);
+                let code = FaultCode::Malformed;
+                self.handle(Event::Broken { seat, turn, code, detail: &detail });
+            }
+            Err(Unreadable::MalformedAside(message)) => self.handle(stray(ErrorCode::Malformed, &message)),
+            Err(Unreadable::UnknownType(kind)) => {
+                self.handle(stray(ErrorCode::UnknownType, &format!("there is no message `{kind}`")));
+            }
+            Err(Unreadable::NotAllowed) => {
+                self.handle(stray(ErrorCode::NotAllowed, "only a host that was told `may_open` does that"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A line of a bot was longer than allowed.
+    pub fn hear_too_long(&mut self, seat: Seat) {
+        let detail = "a line has at most 65536 bytes; the rest of this one is passed over";
+        self.handle(Event::Broken { seat, turn: None, code: FaultCode::LineTooLong, detail });
+    }
+}

@@ -1,0 +1,184 @@
+//! Positions out of random playouts in which every kind of decision of a game occurs.
+
+use std::collections::BTreeSet;
+
+use crate::core::Viewer;
+use crate::core::chance::{Seed, Uniform};
+use crate::core::erased::{Rules, Table};
+use crate::core::game::Turn;
+use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Seating};
+
+/// How many matches are played at random for each number of seats.
+const PLAYOUTS: u64 = 40;
+
+/// A position in which a seat decides.
+pub(super) struct Position {
+    pub(super) seating: Seating,
+    pub(super) seat: Seat,
+    /// Prepared for the seat.
+    pub(super) table: Box<dyn Table>,
+    /// What the seat has been told so far, a JSON object each.
+    pub(super) events: Vec<Vec<u8>>,
+    /// What occurs here and in none of the positions before.
+    pub(super) kinds: BTreeSet<String>,
+}
+
+/// The positions of a game, always the same.
+pub(super) fn positions(rules: &dyn Rules) -> Vec<Position> {
+    let mut known = BTreeSet::new();
+    let mut found = Vec::new();
+    let options = rules.default_options();
+    for &seating in rules.meta().seatings {
+        for playout in 0..PLAYOUTS {
+            // What does not fit its own defaults is no game.
+            let Ok(table) = rules.open(&options, seating) else { continue };
+            let mut seed = [0; 32];
+            seed[0] = playout as u8;
+            walk(table, seating, Seed(seed), &mut known, &mut found);
+        }
+    }
+    found
+}
+
+fn walk(
+    mut table: Box<dyn Table>,
+    seating: Seating,
+    seed: Seed,
+    known: &mut BTreeSet<String>,
+    found: &mut Vec<Position>,
+) {
+    let key = seed.match_key(table.meta().id, "check", &[""; 0]);
+    let (mut chance, mut choice) = (key.stream(), key.fallback());
+    let mut drawn = Vec::new();
+    let mut events: [Vec<Vec<u8>>; MAX_SEATS] = Default::default();
+    loop {
+        match table.turn() {
+            Turn::Over(_) => return,
+            Turn::Draw(draw) => {
+                chance.draw(draw, &mut drawn);
+                table.settle(&drawn);
+            }
+            Turn::Decide(seats) => {
+                for seat in seats.iter() {
+                    table.prepare(seat);
+                    let kinds: BTreeSet<String> =
+                        kinds(&*table, seat, seats, seating).difference(known).cloned().collect();
+                    if !kinds.is_empty() {
+                        known.extend(kinds.iter().cloned());
+                        let mut table = table.fork();
+                        table.prepare(seat);
+                        let events = events[seat.index()].clone();
+                        found.push(Position { seating, seat, table, events, kinds });
+                    }
+                }
+                let choices: Vec<(Seat, usize)> = seats
+                    .iter()
+                    .map(|seat| (seat, choice.uniform(table.count(seat) as u64) as usize))
+                    .collect();
+                for (seat, index) in choices {
+                    table.play(seat, index);
+                }
+            }
+        }
+        for seat in seating.all().iter() {
+            for index in 0..table.told() {
+                let mut event = Vec::new();
+                table.write_event(index, Viewer::Seat(seat), &mut event);
+                events[seat.index()].push(event);
+            }
+        }
+        table.forget();
+    }
+}
+
+/// What is special about a decision: the kinds of its moves, and who decides.
+fn kinds(table: &dyn Table, seat: Seat, deciding: SeatSet, seating: Seating) -> BTreeSet<String> {
+    let mut kinds: BTreeSet<String> =
+        (0..table.count(seat)).map(|index| kind(table.text(seat, index))).collect();
+    kinds.insert(format!("seat {seat} of {}", seating.seats()));
+    if table.count(seat) == 1 {
+        kinds.insert("a single legal move".to_owned());
+    }
+    if deciding.len() > 1 {
+        kinds.insert("several seats at once".to_owned());
+    }
+    kinds
+}
+
+/// A move without its places and numbers: `place # E` for `place b3 E`, `#x#` for `11x18`.
+fn kind(text: &str) -> String {
+    let mut kind = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let before = &rest[..at];
+        // A letter at the beginning of a word names a place with the number after it.
+        let is_column = |text: &str| {
+            let mut backwards = text.chars().rev();
+            backwards.next().is_some_and(|c| c.is_ascii_lowercase())
+                && backwards.next().is_none_or(|c| c == ' ')
+        };
+        let is_column = is_column(before) && (before.len() > 1 || kind.is_empty());
+        kind.push_str(if is_column { &before[..before.len() - 1] } else { before });
+        kind.push('#');
+        rest = rest[at..].trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    kind + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::GAMES;
+
+    #[test]
+    fn a_kind_of_move_is_its_text_without_places_and_numbers() {
+        for (text, expected) in [
+            ("11-15", "#-#"),
+            ("2x11x18", "#x#x#"),
+            ("place b3 E", "place # E"),
+            ("capture d1 b3", "capture # #"),
+            ("turn 2 5", "turn # #"),
+            ("choose purple", "choose purple"),
+            ("7 h5.0 1 t9 6", "# #.# # # #"),
+            ("K enter", "K enter"),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_game_has_positions_for_each_of_its_seats_and_several_kinds_of_moves() {
+        for rules in GAMES {
+            let positions = positions(*rules);
+            let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
+            for seating in rules.meta().seatings {
+                for seat in seating.all().iter() {
+                    let wanted = format!("seat {seat} of {}", seating.seats());
+                    assert!(kinds.contains(&wanted), "{} has no {wanted}", rules.meta().id);
+                }
+            }
+            assert!(positions.len() < 100, "{}: {} positions", rules.meta().id, positions.len());
+            assert!(kinds.len() > 4, "{}: {kinds:?}", rules.meta().id);
+            let simultaneous = kinds.contains(&"several seats at once".to_owned());
+            assert_eq!(simultaneous, rules.meta().simultaneous, "{}", rules.meta().id);
+        }
+    }
+
+    #[test]
+    fn every_kind_of_move_that_the_shared_vectors_have_occurs() {
+        let vectors =
+            std::fs::read_to_string(format!("{}/bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
+        let vectors: Vec<serde_json::Value> =
+            vectors.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for rules in GAMES {
+            let id = rules.meta().id;
+            let found = positions(*rules);
+            let moves = vectors.iter().filter(|vector| vector["game"] == id && !vector["read"].is_null());
+            for text in moves.map(|vector| vector["move"].as_str().unwrap()) {
+                let occurs = found.iter().any(|position| position.kinds.contains(&kind(text)));
+                // Three captures in one move are rare, and no other decision than two.
+                assert!(occurs || text.matches('x').count() > 2, "{id} has no move like {text}");
+            }
+        }
+    }
+}

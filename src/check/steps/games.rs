@@ -1,0 +1,120 @@
+//! Matches, and every kind of decision.
+
+use std::collections::BTreeSet;
+
+use referee_protocol::Text;
+use referee_protocol::bot::Want;
+use referee_protocol::referee as message;
+use serde_json::value::RawValue;
+
+use crate::check::desk::Desk;
+use crate::check::encounter::Encounter;
+use crate::check::positions::{Position, positions};
+use crate::check::rule::Rule;
+use crate::check::verdict::Stop;
+use crate::core::Viewer;
+use crate::core::erased::{Refused, Rules};
+use crate::core::json;
+use crate::core::seat::Seat;
+use crate::server::incoming::{self, Incoming};
+
+/// The answers that are enough to see that a match is under way.
+const FEW: u32 = 8;
+
+/// It gets into a match and plays on.
+pub(super) async fn first_match(desk: &mut Desk<'_>) -> Result<(), Stop> {
+    let rules = desk.any_game()?;
+    let encounter = desk.open(rules, rules.meta().seatings[0], Seat(0))?;
+    desk.notes.push(rules.meta().id.to_owned());
+    desk.play(encounter, Seat(0), FEW).await
+}
+
+/// A match to its end for each number of seats, against random moves, each in another seat.
+pub(super) async fn whole_matches(desk: &mut Desk<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
+    for (index, &seating) in rules.meta().seatings.iter().enumerate() {
+        let seat = Seat(((index + 1) % seating.seats()) as u8);
+        let encounter = desk.open(rules, seating, seat)?;
+        let before = desk.decisions;
+        desk.play(encounter, seat, u32::MAX).await?;
+        desk.notes.push(format!("{} seats: {} decisions", seating.seats(), desk.decisions - before));
+    }
+    Ok(())
+}
+
+/// Positions out of random playouts, so that every kind of move was once among the legal ones.
+pub(super) async fn decisions(desk: &mut Desk<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
+    let positions = positions(rules);
+    let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
+    desk.notes.push(format!("{} kinds in {} positions", kinds.len(), positions.len()));
+    for position in &positions {
+        let mut matches = [(desk.open_still(rules, position.seating, position.seat)?, position.seat)];
+        desk.begin(&mut matches).await?;
+        decide(desk, &matches[0].0, position).await?;
+        matches[0].0.abort();
+        desk.exchange(&mut matches).await?;
+    }
+    Ok(())
+}
+
+/// One decision of the bot in a position that it has not seen coming.
+async fn decide(desk: &mut Desk<'_>, encounter: &Encounter, position: &Position) -> Result<(), Stop> {
+    let limit = desk.check.move_limit;
+    let lines = request(desk, encounter.id(), position);
+    let talk = desk.talk().await?;
+    talk.say(&lines, limit).await;
+    let line = desk.answer().await?;
+    let kinds: Vec<&str> = position.kinds.iter().map(String::as_str).collect();
+    let talk = desk.talk().await?;
+    let fail = |wrong: String, rule| {
+        Err(talk.complain(format!("{wrong}; in a position with: {}", kinds.join(", ")), rule).into())
+    };
+    match incoming::read(&line, false).1 {
+        Ok(Incoming::Move(answer)) if answer.r#match != *encounter.id() => {
+            fail(format!("it answers for the match `{}`", answer.r#match), Rule::ELSEWHERE)
+        }
+        Ok(Incoming::Move(answer)) if answer.turn != 0 => {
+            fail(format!("it answers request {}, request 0 is open", answer.turn), Rule::COMPLETE)
+        }
+        Ok(Incoming::Move(answer)) => match position.table.find(position.seat, &answer.r#move) {
+            Ok(_) => Ok(()),
+            Err(Refused::Illegal) => fail(format!("`{}` is not legal", answer.r#move), Rule::LEGAL),
+            Err(Refused::Ambiguous(forms)) => {
+                fail(format!("`{}` could be {}", answer.r#move, forms.join(" or ")), Rule::LEGAL)
+            }
+        },
+        Ok(Incoming::Resign(_)) => Ok(()),
+        _ => fail("it does not answer with a move".to_owned(), Rule::COMPLETE),
+    }
+}
+
+/// What a seat gets when it has to decide here.
+fn request(desk: &Desk<'_>, id: &str, position: &Position) -> Vec<u8> {
+    let Position { seat, table, events, .. } = position;
+    let mut lines = Vec::new();
+    let raw =
+        |bytes: Vec<u8>| String::from_utf8(bytes).ok().and_then(|text| RawValue::from_string(text).ok());
+    if desk.is_wanted(Want::Event) {
+        for (n, event) in (0..).zip(events) {
+            let Some(event) = raw(event.clone()) else { continue };
+            let event = message::Event { r#match: id.into(), seat: seat.0, n, event };
+            json::write_line(&mut lines, &message::FromReferee::Event(event));
+        }
+    }
+    let mut view = Vec::new();
+    table.write_view(Viewer::Seat(*seat), &mut view);
+    let legal = (0..table.count(*seat)).map(|index| Text::from(table.text(*seat, index))).collect();
+    let limit_ms = desk.check.move_limit.as_millis() as u64;
+    let turn = message::Turn {
+        r#match: id.into(),
+        seat: seat.0,
+        turn: 0,
+        view: raw(view).filter(|_| desk.is_wanted(Want::View)),
+        legal: Some(legal).filter(|_| desk.is_wanted(Want::Legal)),
+        clock: Some(message::TurnClock { bank_ms: 0, limit_ms }),
+        turns_left: table.turns_left(),
+        draw_offered: false,
+        retry: None,
+    };
+    json::write_line(&mut lines, &message::FromReferee::Turn(turn));
+    lines
+}

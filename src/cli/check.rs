@@ -1,0 +1,164 @@
+//! `referee check`: whether a bot does what the protocol asks.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use serde::Serialize;
+
+use crate::bot::Command;
+use crate::check::{Check, Outcome, Verdict};
+use crate::cli::options::{game, milliseconds};
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, block_on};
+use crate::report::{junit, table};
+
+/// The lines of a bot's standard error that people are shown for each step: the last ones.
+const LINES: usize = 10;
+
+/// Check that a bot does what the protocol asks, step by step
+///
+/// Starts the bot and talks to it: start-up, whole matches and every kind of decision of each game that it plays,
+/// unknown fields and messages, split, joined and slow writes, requests as long as they may be, errors and retries,
+/// draw offers, several matches at once, and its end. What fails is shown with what was sent, what came back and what the
+/// specification says. Exit code 1 if a step failed, 5 if the bot cannot be started.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee check 'python3 mybot.py'
+  referee check ./bot --game checkers --move-limit 500ms
+  referee check ./bot --json
+  referee check ./bot --junit report.xml")]
+pub(super) struct Args {
+    /// The bot: a command line in one argument, split as a shell would and run without a shell
+    bot: Command,
+    /// Check it in this game alone
+    #[arg(long)]
+    game: Option<String>,
+    /// How long it has for a decision; half of it is a warning
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = milliseconds)]
+    move_limit: u64,
+    /// How long it has from its start to `hello`
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
+    hello_limit: u64,
+    /// How long it has for its first `ready`; later ones get 5 s at most
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
+    ready_limit: u64,
+    /// One JSON object a line: each step, then the summary
+    #[arg(long)]
+    json: bool,
+    /// Write the steps to this file as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// What `--json` prints last.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "summary")]
+struct Summary {
+    bot: String,
+    passed: usize,
+    warned: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Summary {
+    fn of(bot: &Command, outcomes: &[Outcome]) -> Summary {
+        let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
+        Summary {
+            bot: bot.to_string(),
+            passed: count(Verdict::Passed),
+            warned: count(Verdict::Warned),
+            failed: count(Verdict::Failed),
+            skipped: count(Verdict::Skipped),
+        }
+    }
+}
+
+pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+    let game = args.game.as_deref().map(game).transpose()?;
+    if args.move_limit == 0 {
+        return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
+    }
+    // What cannot be written is known before the bot has run for minutes.
+    let junit_file = args.junit.as_ref().map(|path| {
+        File::create(path)
+            .map_err(|error| Failure::cannot_run(format!("--junit {}: {error}", path.display())))
+    });
+    let junit_file = junit_file.transpose()?;
+    let check = Check {
+        command: args.bot,
+        game,
+        move_limit: Duration::from_millis(args.move_limit),
+        hello_limit: Duration::from_millis(args.hello_limit),
+        ready_limit: Duration::from_millis(args.ready_limit),
+    };
+    let mut failed = None;
+    let is_live = !args.json && io::stderr().is_terminal();
+    let tell = |outcome: &Outcome| {
+        if args.json {
+            let mut out = io::stdout().lock();
+            let line = serde_json::to_string(outcome).map_err(io::Error::from);
+            let written = line.and_then(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
+            failed = failed.take().or(written.err());
+        } else if is_live {
+            eprintln!("{} {}", outcome.step, outcome.verdict.as_str());
+        }
+    };
+    let done = block_on(async {
+        tokio::select! {
+            outcomes = check.run(tell) => Some(outcomes),
+            () = interrupted() => None,
+        }
+    })?;
+    let Some(outcomes) = done else { return Ok(Exit::Interrupted) };
+    let outcomes = outcomes.map_err(Failure::cannot_run)?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    if let Some(file) = junit_file {
+        let bot = check.command.to_string();
+        junit(&bot, &outcomes, file).map_err(|error| Failure::cannot_run(format!("--junit: {error}")))?;
+    }
+    let summary = Summary::of(&check.command, &outcomes);
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&summary).map_err(io::Error::from)?)?;
+    } else {
+        show(&mut out, &outcomes, &summary)?;
+    }
+    Ok(if summary.failed > 0 { Exit::No } else { Exit::Done })
+}
+
+/// For people: a table of the steps, then what was wrong.
+fn show(out: &mut impl Write, outcomes: &[Outcome], summary: &Summary) -> io::Result<()> {
+    let row = |outcome: &Outcome| {
+        let wrong = outcome.complaint.iter().map(|complaint| complaint.wrong.clone());
+        let what: Vec<String> = wrong.chain(outcome.notes.iter().cloned()).collect();
+        let time = format!("{:.2} s", Duration::from_millis(outcome.took_ms).as_secs_f64());
+        vec![outcome.step.clone(), outcome.verdict.as_str().to_owned(), time, what.join("; ")]
+    };
+    writeln!(
+        out,
+        "{}",
+        table(&["step", "", "time", ""], outcomes.iter().map(row).collect(), 2..3).trim_fmt()
+    )?;
+    for outcome in outcomes {
+        let lines: Vec<&str> = outcome.stderr.lines().collect();
+        if outcome.complaint.is_none() && lines.is_empty() {
+            continue;
+        }
+        writeln!(out)?;
+        match &outcome.complaint {
+            Some(complaint) => writeln!(out, "{}: {complaint}", outcome.step)?,
+            None => writeln!(out, "{}:", outcome.step)?,
+        }
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
+            writeln!(out, "  stderr  {line}")?;
+        }
+    }
+    let Summary { passed, warned, failed, skipped, .. } = summary;
+    writeln!(out, "\n{passed} passed, {warned} with a warning, {failed} failed, {skipped} skipped")
+}

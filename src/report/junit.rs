@@ -1,0 +1,39 @@
+//! The steps of a check as JUnit XML, which build servers show.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::check::{Outcome, Verdict};
+
+/// Writes a report with a test case a step.
+///
+/// # Errors
+/// Those of `out`.
+pub fn junit(bot: &str, outcomes: &[Outcome], out: impl Write) -> io::Result<()> {
+    let mut suite = TestSuite::new(bot);
+    for outcome in outcomes {
+        let mut status = match outcome.verdict {
+            Verdict::Passed | Verdict::Warned => TestCaseStatus::success(),
+            Verdict::Skipped => TestCaseStatus::skipped(),
+            Verdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        };
+        if let Some(complaint) = &outcome.complaint {
+            status.set_message(&*complaint.wrong);
+            status.set_description(complaint.to_string());
+        } else if outcome.verdict == Verdict::Skipped {
+            status.set_message(outcome.notes.join("; "));
+        }
+        let mut case = TestCase::new(&*outcome.step, status);
+        case.set_classname("referee check").set_time(Duration::from_millis(outcome.took_ms));
+        case.set_system_out(outcome.notes.join("\n"));
+        if !outcome.stderr.is_empty() {
+            case.set_system_err_lossy(&outcome.stderr);
+        }
+        suite.add_test_case(case);
+    }
+    let mut report = Report::new("referee check");
+    report.add_test_suite(suite);
+    report.serialize(out).map_err(io::Error::other)
+}
