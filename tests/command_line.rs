@@ -8,10 +8,14 @@ use std::process::{Command, Stdio};
 use common::{Folder, ROOT, Referee, SEED, referee};
 use serde_json::{Value, json};
 
-const SUBCOMMANDS: [&str; 12] = [
+const SUBCOMMANDS: &[&str] = &[
     "play",
     "human",
     "stdio",
+    "tournament",
+    "regress",
+    "check",
+    "debug",
     "verify",
     "show",
     "export",
