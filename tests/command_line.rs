@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 const SUBCOMMANDS: &[&str] = &[
     "play",
+    "regress",
     "human",
     "stdio",
     "tournament",
-    "regress",
     "check",
     "debug",
     "verify",
@@ -103,7 +103,7 @@ fn every_shell_gets_a_script_that_knows_the_subcommands() {
 fn there_is_a_manual_page_for_every_subcommand_and_groff_formats_it_without_a_warning() {
     let folder = Folder::new();
     referee(["man", &folder.text("share/man1")]).done();
-    let mut pages: Vec<String> = SUBCOMMANDS.map(|subcommand| format!("referee-{subcommand}.1")).into();
+    let mut pages: Vec<String> = SUBCOMMANDS.iter().map(|subcommand| format!("referee-{subcommand}.1")).collect();
     pages.push("referee.1".to_owned());
     pages.sort();
     assert_eq!(common::files(&folder.path("share/man1")), pages);

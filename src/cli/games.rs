@@ -49,7 +49,7 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
         (meta.chance, "chance"),
         (meta.simultaneous, "simultaneous choices"),
         (meta.draws_by_agreement, "draws by agreement"),
-        (meta.openings, "openings"),
+        (meta.openings.is_some(), "openings"),
     ];
     all.into_iter().filter(|&(has, _)| has).map(|(_, name)| name).collect()
 }
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 chance: meta.chance,
                 simultaneous: meta.simultaneous,
                 draws_by_agreement: meta.draws_by_agreement,
-                openings: meta.openings,
+                openings: meta.openings.is_some(),
                 options,
             };
             let game = serde_json::to_string(&game).map_err(io::Error::from)?;

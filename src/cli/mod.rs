@@ -14,6 +14,7 @@ mod options;
 mod perft;
 mod person;
 mod play;
+mod regress;
 mod relay;
 mod rules;
 mod schema;
@@ -54,6 +55,7 @@ enum LogFormat {
 #[derive(Debug, Subcommand)]
 enum Command {
     Play(Box<play::Args>),
+    Regress(Box<regress::Args>),
     Human(human::Args),
     Stdio(stdio::Args),
     Tournament(tournament::Args),
@@ -81,6 +83,7 @@ impl Cli {
         self.start_logging();
         match self.command {
             Command::Play(args) => play::run(*args),
+            Command::Regress(args) => regress::run(*args),
             Command::Human(args) => human::run(args),
             Command::Stdio(args) => stdio::run(args),
             Command::Tournament(args) => tournament::run(args),

@@ -21,9 +21,10 @@ const NAMED: usize = 20;
 /// What matches begin with.
 #[derive(Debug, Args)]
 pub(super) struct OpeningOptions {
-    /// Begin each match with so many random moves, which follow from its seed; in games that have openings
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
-    pub(super) opening_plies: u32,
+    /// Begin each match with so many random moves, which follow from its seed; in games that have openings [default: 0,
+    /// in `regress` 6 for checkers and 4 for jeex]
+    #[arg(long, value_name = "N", conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
+    pub(super) opening_plies: Option<u32>,
     /// Begin each match, with --mirror each set, with the next opening of this file; after the last comes the first.
     /// `referee rules GAME` tells how such files look: .pdn and .fen for checkers, .txt for jeex
     #[arg(long, value_name = "FILE")]
@@ -42,23 +43,25 @@ pub(super) enum Order {
 }
 
 impl OpeningOptions {
-    /// What the matches of a run begin with, tried out.
+    /// What the matches of a run begin with, tried out; `plies` random moves where nothing is said.
     pub(super) fn openings(
         &self,
         rules: &dyn Rules,
         seating: Seating,
         set: Map<String, Value>,
         run: &Seed,
+        plies: u32,
     ) -> Result<Openings, Failure> {
         let options = serde_json::value::to_raw_value(&set).map_err(Failure::usage)?;
         let table = rules.open(&options, seating).map_err(Failure::usage)?;
         let Some(path) = &self.openings else {
-            let opening = match self.opening_plies {
+            let plies = self.opening_plies.unwrap_or(plies);
+            let opening = match plies {
                 0 => Opening::None,
                 plies => Opening::Random(plies),
             };
             opening::check(&*table, &opening)
-                .map_err(|what| Failure::usage(format!("--opening-plies {}: {what}", self.opening_plies)))?;
+                .map_err(|what| Failure::usage(format!("--opening-plies {plies}: {what}")))?;
             return Ok(Openings::same(options, opening));
         };
         let refuse = |what| Err(Failure::usage(format!("--openings {}: {what}", path.display())));

@@ -89,7 +89,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         None => Failure::usage(format!("{} bots: {what}", args.bots.len())),
     })?;
     let run = args.terms.run()?;
-    let openings = args.openings.openings(rules, seating, args.options.to_map()?, &run.seed)?;
+    let openings = args.openings.openings(rules, seating, args.options.to_map()?, &run.seed, 0)?;
     let mirror = args.mirror.map(|mirror| match mirror {
         MirrorOption::Rotations => Mirror::Rotations,
         MirrorOption::All => Mirror::All,

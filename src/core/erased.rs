@@ -98,7 +98,7 @@ impl<G: Game> Rules for Of<G> {
     }
 
     fn opening_files(&self) -> &'static [OpeningFile] {
-        if G::META.openings { G::OPENING_FILES } else { &[] }
+        if G::META.openings.is_some() { G::OPENING_FILES } else { &[] }
     }
 
     fn default_options(&self) -> Box<RawValue> {

@@ -32,8 +32,9 @@ pub struct Meta {
     pub simultaneous: bool,
     /// Whether the sides may agree on a draw.
     pub draws_by_agreement: bool,
-    /// Whether a match may begin with moves from an opening. Only where nothing is hidden or drawn and one seat decides at a time.
-    pub openings: bool,
+    /// Whether a match may begin with moves from an opening, and with how many random ones it does when two bots are
+    /// compared. Only where nothing is hidden or drawn and one seat decides at a time.
+    pub openings: Option<u32>,
     /// The options, in the order of their documentation.
     pub options: &'static [OptionMeta],
     /// The rules page, Markdown.

@@ -111,11 +111,11 @@ fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
 
 pub(crate) fn openings_are_where_nothing_is_hidden_or_drawn<G: Game>() {
     let meta = &G::META;
-    assert!(!meta.openings || !(meta.hidden || meta.chance || meta.simultaneous), "{}", meta.id);
+    assert!(meta.openings.is_none() || !(meta.hidden || meta.chance || meta.simultaneous), "{}", meta.id);
 }
 
 pub(crate) fn openings_can_be_written_a_line_each<G: Game>() {
-    if !G::META.openings {
+    if G::META.openings.is_none() {
         return;
     }
     sample::<G>(is_decision, |_, position| {

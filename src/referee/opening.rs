@@ -93,7 +93,7 @@ pub fn check(table: &dyn Table, opening: &Opening) -> Result<(), Unplayable> {
         Opening::Random(plies) => *plies as usize,
         Opening::Given(moves) => moves.len(),
     };
-    if !table.meta().openings {
+    if table.meta().openings.is_none() {
         return refuse(format!("{id} has no openings: its matches begin with the first turn"));
     }
     if plies > MAX_PLIES as usize {

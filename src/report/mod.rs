@@ -3,7 +3,9 @@
 mod junit;
 mod scoresheet;
 mod table;
+mod trial;
 
 pub use junit::junit;
 pub use scoresheet::Scoresheet;
 pub use table::{result_line, sets_line, summary_table, table};
+pub use trial::{Outcome, TrialReport, interval};

@@ -21,7 +21,7 @@ pub fn table(headings: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range
     table
 }
 
-fn faults(faults: &Faults) -> String {
+pub(super) fn faults(faults: &Faults) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
     if each.is_empty() { "0".to_owned() } else { each.join(", ") }
 }

@@ -116,6 +116,26 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
     })
 }
 
+/// Whether in the second match of a deal a bot that remembers the first knows what is to come.
+pub fn is_told_by_a_deal(rules: &dyn Rules) -> bool {
+    rules.meta().chance || rules.meta().hidden
+}
+
+/// Refuses bots that cannot be started anew for each match of such a deal.
+///
+/// # Errors
+/// Which bot, and why.
+pub fn check_fresh(rules: &dyn Rules, bots: &[Source]) -> Result<(), String> {
+    match bots.iter().find(|bot| matches!(bot, Source::Tcp(_))) {
+        None => Ok(()),
+        Some(bot) => Err(format!(
+            "{} has chance or hidden information: in the second match of a deal a bot that remembers the first knows \
+             what is to come, and `{bot}` cannot be started anew",
+            rules.meta().id
+        )),
+    }
+}
+
 /// What is told while playing.
 pub enum Step<'a> {
     /// Bots can connect here.
@@ -200,14 +220,9 @@ impl Play {
     /// What is wrong.
     pub fn check(&self) -> Result<(), String> {
         let Some(mirror) = self.mirror else { return Ok(()) };
-        let meta = self.rules.meta();
-        let connects = self.bots.iter().find(|bot| matches!(bot, Source::Tcp(_)));
-        if let Some(bot) = connects.filter(|_| self.needs_fresh_bots()) {
-            return Err(format!(
-                "--mirror: {} has chance or hidden information: in the second match of a deal a bot that remembers the \
-                 first knows what is to come, and `{bot}` cannot be started anew; --trust-bots plays nevertheless",
-                meta.id
-            ));
+        if self.needs_fresh_bots() {
+            check_fresh(self.rules, &self.bots)
+                .map_err(|what| format!("--mirror: {what}; --trust-bots plays nevertheless"))?;
         }
         let size = mirror.size(self.bots.len()) as u32;
         if !self.matches.is_multiple_of(size) {
@@ -220,8 +235,7 @@ impl Play {
     }
 
     fn needs_fresh_bots(&self) -> bool {
-        let meta = self.rules.meta();
-        self.mirror.is_some() && (meta.chance || meta.hidden) && !self.trust_bots
+        self.mirror.is_some() && is_told_by_a_deal(self.rules) && !self.trust_bots
     }
 
     /// Plays. `interrupt` breaks it off; `tell` is told what happens.

@@ -16,7 +16,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sprt::{Decision, SetScores, Sprt};
+use serde::Serialize;
+
+use super::sprt::{Decision, Difference, SetScores, Sprt};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
@@ -64,7 +66,7 @@ pub enum Verdict {
 }
 
 /// What happened so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Sets that were judged.
     pub sets: u32,
@@ -93,6 +95,33 @@ impl Tally {
 
 /// A digest of the moves of a set, equal for sets with the same moves.
 pub type Moves = [u8; 32];
+
+/// What became of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Its score counts.
+    Counted,
+    /// `base` made a fault in it.
+    Dropped,
+    /// Its moves repeat an earlier set's.
+    Repeated,
+}
+
+/// A set that was judged, and what all up to it say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Its number.
+    pub set: u32,
+    /// What became of it.
+    pub fate: Fate,
+    /// What `new` scored in it, from 0 to 1, whether that counts or not.
+    pub score: f64,
+    /// The log-likelihood ratio after it; none in a run of fixed length.
+    pub llr: Option<f64>,
+    /// What all sets that count say of the difference; none before the first.
+    pub difference: Option<Difference>,
+}
 
 /// A run as it goes on.
 #[derive(Clone, Debug)]
@@ -153,18 +182,30 @@ impl Regression {
         self.verdict
     }
 
+    /// What it is decided by.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The log-likelihood ratio; none in a run of fixed length.
+    pub fn llr(&self) -> Option<f64> {
+        self.terms.sprt.map(|sprt| sprt.llr(&self.scores))
+    }
+
     /// Takes in a complete set by its number, from 1; `moves` only where sets can repeat. It is judged when all before
-    /// it are; after the verdict no set is.
-    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) {
+    /// it are; after the verdict no set is. Returns those that are judged now.
+    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
         self.waiting.insert(set, (matches, moves));
+        let mut judged = Vec::new();
         while self.verdict.is_none()
             && let Some((matches, moves)) = self.waiting.remove(&(self.tally.sets + 1))
         {
-            self.judge(&matches, moves);
+            judged.push(self.judge(&matches, moves));
         }
+        judged
     }
 
-    fn judge(&mut self, matches: &[MatchResult], moves: Option<Moves>) {
+    fn judge(&mut self, matches: &[MatchResult], moves: Option<Moves>) -> Judged {
         self.tally.sets += 1;
         self.tally.matches += matches.len() as u32;
         let with_fault = |of: Entrant| matches.iter().filter(|result| result.is_fault_of(of)).count() as u32;
@@ -175,23 +216,29 @@ impl Regression {
         self.tally.faulty += matches.iter().filter(is_faulty).count() as u32;
         let repeats = moves.is_some_and(|moves| !self.seen.insert(moves));
         self.repeats = if repeats { self.repeats + 1 } else { 0 };
-        if of_base > 0 {
+        let score = score(matches);
+        let fate = if of_base > 0 {
             self.tally.dropped += 1;
+            Fate::Dropped
         } else if repeats {
             self.tally.repeated += 1;
-        } else if let Some(score) = score(matches) {
+            Fate::Repeated
+        } else {
             self.tally.counted += 1;
             self.scores.add(score);
-        }
-        self.verdict = self.decide();
+            Fate::Counted
+        };
+        let llr = self.llr();
+        self.verdict = self.decide(llr);
+        Judged { set: self.tally.sets, fate, score, llr, difference: self.scores.estimate() }
     }
 
-    fn decide(&self) -> Option<Verdict> {
+    fn decide(&self, llr: Option<f64>) -> Option<Verdict> {
         let most = self.terms.max_fault_rate * f64::from(self.terms.max_sets) * f64::from(self.legs);
         if f64::from(self.tally.faulty) > most {
             return Some(Verdict::Invalid);
         }
-        let decision = self.terms.sprt.map_or(Decision::Continue, |sprt| sprt.decide(&self.scores));
+        let decision = self.terms.sprt.zip(llr).map_or(Decision::Continue, |(sprt, llr)| sprt.decide(llr));
         let is_last = self.tally.sets >= self.terms.max_sets;
         let verdict = match decision {
             Decision::AcceptH1 => Verdict::Passed,
@@ -207,7 +254,7 @@ impl Regression {
 }
 
 /// What `new` scored in a set.
-fn score(matches: &[MatchResult]) -> Option<f64> {
+fn score(matches: &[MatchResult]) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for result in matches {
         let is_new = |side: usize| result.lineup.side(side).any(|entrant| entrant == NEW);
@@ -216,7 +263,7 @@ fn score(matches: &[MatchResult]) -> Option<f64> {
             count += 1;
         }
     }
-    (count > 0).then(|| sum / f64::from(count))
+    sum / f64::from(count.max(1))
 }
 
 #[cfg(test)]
@@ -328,9 +375,9 @@ mod tests {
                 MatchResult::played(1, lineup, &ranks)
             })
             .collect();
-        assert_eq!(score(&results), Some(0.5));
+        assert_eq!(score(&results), 0.5);
         let mut with_fault = results;
         with_fault[0].faulted = SeatSet::one(Seat(0));
-        assert_eq!(score(&with_fault), Some(1.0 / 3.0));
+        assert_eq!(score(&with_fault), 1.0 / 3.0);
     }
 }

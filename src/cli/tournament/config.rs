@@ -16,7 +16,9 @@ use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::games;
-use crate::server::{Entrant, Listen, Openings, Run, Source, Terms, check_name};
+use crate::server::{
+    Entrant, Listen, Openings, Run, Source, Terms, check_fresh, check_name, is_told_by_a_deal,
+};
 use crate::tournament::Deals;
 use crate::tournament::schedule::{Entry, Format, Plan, Schedule};
 
@@ -316,8 +318,8 @@ impl Config {
         let rules = game(&self.game)?;
         let seating =
             games::seating(rules, self.seats).map_err(|what| Failure::usage(format!("seats: {what}")))?;
-        let (meta, sources) = (rules.meta(), self.sources()?);
-        let knows_what_comes = meta.chance || meta.hidden;
+        let sources = self.sources()?;
+        let knows_what_comes = is_told_by_a_deal(rules);
         let deals = match self.mirror {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
@@ -326,13 +328,10 @@ impl Config {
             None => Deals::Mirrored,
         };
         let needs_fresh = deals != Deals::Single && knows_what_comes && !self.trust_bots;
-        if needs_fresh && let Some(bot) = sources.iter().find(|bot| matches!(bot, Source::Tcp(_))) {
-            return Err(Failure::usage(format!(
-                "mirror: {} has chance or hidden information: in the second match of a deal a bot that remembers the \
-                 first knows what is to come, and `{bot}` cannot be started anew; `trust_bots = true` plays \
-                 nevertheless",
-                meta.id
-            )));
+        if needs_fresh {
+            check_fresh(rules, &sources).map_err(|what| {
+                Failure::usage(format!("mirror: {what}; `trust_bots = true` plays nevertheless"))
+            })?;
         }
         let terms = self.terms()?;
         let (listen, openings) = (self.listen_options(&sources)?, self.openings(rules, seating, &seed)?);
@@ -390,11 +389,11 @@ impl Config {
             return Err(Failure::usage("`opening_plies` and `openings` exclude each other"));
         }
         let options = OpeningOptions {
-            opening_plies: self.opening_plies,
+            opening_plies: Some(self.opening_plies),
             openings: self.openings.clone(),
             order: self.order,
         };
-        options.openings(rules, seating, self.options.clone(), seed)
+        options.openings(rules, seating, self.options.clone(), seed, 0)
     }
 }
 

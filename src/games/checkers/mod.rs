@@ -79,7 +79,7 @@ impl Game for Checkers {
         chance: false,
         simultaneous: false,
         draws_by_agreement: true,
-        openings: true,
+        openings: Some(6),
         options: &[
             OptionMeta {
                 name: "fen",

@@ -83,7 +83,7 @@ impl Game for Jeex {
         chance: false,
         simultaneous: false,
         draws_by_agreement: false,
-        openings: true,
+        openings: Some(4),
         options: &[
             OptionMeta {
                 name: "turn_limit",

@@ -81,7 +81,7 @@ impl Game for Keezen {
         chance: true,
         simultaneous: false,
         draws_by_agreement: false,
-        openings: false,
+        openings: None,
         options: &[OptionMeta {
             name: "turn_limit",
             help: "A draw after so many plays of all seats together, at least 1; default: 5000.",

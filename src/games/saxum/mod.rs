@@ -95,7 +95,7 @@ impl Game for Saxum {
         chance: true,
         simultaneous: false,
         draws_by_agreement: false,
-        openings: false,
+        openings: None,
         options: &[
             OptionMeta {
                 name: "turn_limit",

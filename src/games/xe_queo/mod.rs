@@ -73,7 +73,7 @@ impl Game for XeQueo {
         chance: true,
         simultaneous: true,
         draws_by_agreement: false,
-        openings: false,
+        openings: None,
         options: &[],
         rules: include_str!("rules.md"),
     };

@@ -139,7 +139,7 @@ impl Game for Toy {
         chance: true,
         simultaneous: true,
         draws_by_agreement: false,
-        openings: false,
+        openings: None,
         options: &[],
         rules: "",
     };

@@ -14,6 +14,8 @@ pub mod glicko2;
 mod linear;
 pub mod weng_lin;
 
+use serde::Serialize;
+
 /// The two-sided 95% quantile of the normal distribution.
 pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 
@@ -21,7 +23,7 @@ pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// A figure with its 95% interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// The best guess.
     pub value: f64,
