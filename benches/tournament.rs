@@ -2,10 +2,15 @@
 //!
 //! `cargo bench --bench tournament`
 
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use referee::core::chance::Seed;
 use referee::core::{Seating, Uniform};
+use referee::store::{About, EntrantRow, Results};
 use referee::tournament::rating::bradley_terry::{self, Counts};
 use referee::tournament::schedule::{Format, Plan, Schedule};
 use referee::tournament::standings::{Standings, TieBreak};
@@ -45,6 +50,55 @@ fn standings_and_elo_of_a_million(bencher: Bencher) {
         let strengths = bradley_terry::fit(&Counts::of(ENTRANTS.into(), &results));
         (standings, strengths)
     });
+}
+
+/// The same from the database of a tournament, read included.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn stored_standings_and_elo_of_a_million(bencher: Bencher) {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
+    let path = folder.path().join("results.sqlite");
+    store(&path, &results()).unwrap_or_else(|error| unreachable!("{error}"));
+    bencher.counter(ItemsCount::new(MATCHES)).bench_local(|| {
+        let stored = Results::open(&path).and_then(|db| db.results(Seating::new(2, 2)));
+        let results: Vec<MatchResult> = stored.into_iter().flatten().map(|(_, result)| result).collect();
+        assert_eq!(results.len(), MATCHES as usize);
+        let standings = Standings::of(ENTRANTS.into(), &results, &[], &[TieBreak::SonnebornBerger]);
+        let strengths = bradley_terry::fit(&Counts::of(ENTRANTS.into(), &results));
+        (standings, strengths)
+    });
+}
+
+/// Puts all results into a new database in one transaction.
+fn store(path: &Path, results: &[MatchResult]) -> Result<(), Box<dyn Error>> {
+    let about = About {
+        name: "bench".to_owned(),
+        game: "checkers".to_owned(),
+        rules: 1,
+        seating: Seating::new(2, 2),
+        config: String::new(),
+        seed: String::new(),
+    };
+    let entrant = |index| EntrantRow {
+        name: format!("bot{index}"),
+        source: String::new(),
+        files: BTreeMap::new(),
+        joins: 1,
+        leaves: None,
+        interruptions: 0,
+    };
+    drop(Results::create(path, &about, &(0..ENTRANTS).map(entrant).collect::<Vec<_>>())?);
+    let mut db = rusqlite::Connection::open(path)?;
+    let transaction = db.transaction()?;
+    let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, ?4, 0, 0, 'rules', 'no_pieces')";
+    let mut insert = transaction.prepare(sql)?;
+    for (number, result) in (1..).zip(results) {
+        let (seats, places) = (result.lineup.seats(), result.places);
+        let (one, other) = (seats[0].0, seats[1].0);
+        let ranks = format!("[{},{}]", places[0], places[1]);
+        insert.execute((number, result.set, format!("[{one},{other}]"), ranks))?;
+    }
+    drop(insert);
+    Ok(transaction.commit()?)
 }
 
 /// Handing 20,000 matches out and taking their results in.

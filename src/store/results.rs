@@ -5,10 +5,11 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::str::FromStr;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use crate::core::{Seat, SeatSet, Seating};
+use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
@@ -395,10 +396,21 @@ fn read_list<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
+/// A list by seat, `[0,1]`. There may be millions to read: no allocation.
+fn by_seat<T: Copy + Default + FromStr>(text: &str, seating: Seating) -> Option<[T; MAX_SEATS]> {
+    let mut numbers = text.strip_prefix('[')?.strip_suffix(']')?.split(',');
+    let mut list = [T::default(); MAX_SEATS];
+    for place in &mut list[..seating.seats()] {
+        *place = numbers.next()?.trim_ascii().parse().ok()?;
+    }
+    numbers.next().is_none().then_some(list)
+}
+
 fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<Option<MatchResult>> {
-    let entrants: Vec<Entrant> = read_list(row.get_ref(2)?.as_str()?);
-    let ranks: Vec<u8> = read_list(row.get_ref(3)?.as_str()?);
-    let lineup = Lineup::of_seats(seating, &entrants).filter(|_| ranks.len() == seating.seats());
+    let entrants = by_seat(row.get_ref(2)?.as_str()?, seating);
+    let ranks = by_seat(row.get_ref(3)?.as_str()?, seating);
+    let (Some(entrants), Some(ranks)) = (entrants, ranks) else { return Ok(None) };
+    let lineup = Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]);
     let (set, faulted, forfeited) = (row.get(1)?, seats(row.get(4)?), seats(row.get(5)?));
     Ok(lineup.map(|lineup| MatchResult { faulted, forfeited, ..MatchResult::played(set, lineup, &ranks) }))
 }

@@ -130,7 +130,7 @@ impl Deals {
 }
 
 /// What a match came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatchResult {
     /// The number of its set, from 1.
     pub set: u32,

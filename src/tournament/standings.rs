@@ -9,6 +9,9 @@
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde::Serialize;
 
 use super::{Entrant, MatchResult};
 
@@ -24,7 +27,7 @@ pub struct Award {
 }
 
 /// Wins, draws and losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Wdl {
     /// Ranked first alone.
     pub wins: u32,
@@ -35,7 +38,8 @@ pub struct Wdl {
 }
 
 /// What decides among equal points. More is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TieBreak {
     /// The opponents' points.
     Buchholz,
@@ -99,9 +103,9 @@ impl Standings {
         let mut rows: Vec<Row> =
             (0..entrants).map(|index| Row { entrant: Entrant(index as u16), ..Row::default() }).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
-        for result in results {
+        for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
-                add(&mut rows, &mut cross, result);
+                add(&mut rows, &mut cross, &result, times);
             }
         }
         for award in awards {
@@ -146,7 +150,24 @@ fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
     })
 }
 
-fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult) {
+/// Results that differ in more than their sets, in the order in which they first came, and how often they came. Of a
+/// million matches few differ.
+fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(MatchResult, u32)> {
+    let mut counts: Vec<(MatchResult, u32)> = Vec::new();
+    let mut places = HashMap::new();
+    for result in results {
+        let result = MatchResult { set: 0, ..*result };
+        let at = *places.entry(result).or_insert(counts.len());
+        if at == counts.len() {
+            counts.push((result, 0));
+        }
+        counts[at].1 += 1;
+    }
+    counts
+}
+
+/// Adds a result that came so many times.
+fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
     let forfeited: [bool; crate::core::MAX_SEATS] =
@@ -157,8 +178,8 @@ fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult) {
             continue; // once a match
         }
         let row = &mut rows[entrant.index()];
-        row.matches += 1;
-        row.faulted += u32::from(result.is_fault_of(entrant));
+        row.matches += times;
+        row.faulted += if result.is_fault_of(entrant) { times } else { 0 };
         let is_own = |side: usize| result.lineup.side(side).any(|other| other == entrant);
         let best = (0..sides).filter(|&side| is_own(side)).map(|side| result.places[side]).min().unwrap_or(0);
         let mut others = (0..sides).filter(|&side| !is_own(side));
@@ -168,14 +189,14 @@ fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult) {
             (0..sides).any(|side| is_own(side) && forfeited[side]) || others.all(|side| forfeited[side]);
         let wdl = if is_by_fault { &mut row.by_fault } else { &mut row.by_play };
         match best.cmp(&next) {
-            Ordering::Less => wdl.wins += 1,
-            Ordering::Equal => wdl.draws += 1,
-            Ordering::Greater => wdl.losses += 1,
+            Ordering::Less => wdl.wins += times,
+            Ordering::Equal => wdl.draws += times,
+            Ordering::Greater => wdl.losses += times,
         }
         let mine = || result.comparisons().filter(|&(side, _)| is_own(side));
         let opponents = |side: usize| result.lineup.side(side);
         let count: usize = mine().map(|(_, other)| opponents(other).count()).sum();
-        let part = 1.0 / count as f64;
+        let part = f64::from(times) / count as f64;
         for (side, other) in mine() {
             let score = result.against(side, other);
             for opponent in opponents(other) {

@@ -22,7 +22,7 @@
 //! **Speed**: results are counted per line-up and per course of a set first, so the fit does not grow with the number
 //! of matches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
@@ -66,18 +66,20 @@ impl Counts {
     pub fn of(entrants: usize, results: &[MatchResult]) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
         let mut course: Vec<Leg> = Vec::new();
+        let mut by_course: HashMap<Vec<Leg>, u32> = HashMap::new();
         for set in results.chunk_by(|a, b| a.set == b.set) {
             let legs = set.iter().filter(|leg| leg.lineup.seats().iter().all(|e| e.index() < entrants));
             course.clear();
             course.extend(legs.map(|leg| (leg.lineup, leg.places)));
-            match counts.by_course.get_mut(course.as_slice()) {
+            match by_course.get_mut(course.as_slice()) {
                 Some(times) => *times += 1,
                 None => {
-                    counts.by_course.insert(course.clone(), 1);
+                    by_course.insert(course.clone(), 1);
                 }
             }
         }
-        counts.by_course.remove([].as_slice());
+        by_course.remove([].as_slice());
+        counts.by_course = by_course.into_iter().collect();
         for (course, &times) in &counts.by_course {
             for &(lineup, places) in course {
                 counts.sides = counts.sides.max(lineup.seating().sides());

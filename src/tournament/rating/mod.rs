@@ -35,7 +35,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// From a standard error.
-    fn normal(value: f64, error: f64) -> Estimate {
+    pub(crate) fn normal(value: f64, error: f64) -> Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
     }
 }
