@@ -27,6 +27,9 @@ const SUBCOMMANDS: &[&str] = &[
     "man",
 ];
 
+/// What has a help of its own below a subcommand.
+const NESTED: [&str; 3] = ["tournament standings", "tournament report", "tournament export"];
+
 // ---- help ----
 
 #[test]
@@ -45,8 +48,9 @@ fn the_help_lists_the_subcommands_and_the_exit_codes() {
 
 #[test]
 fn every_subcommand_has_help_with_examples_that_it_accepts() {
-    for subcommand in SUBCOMMANDS {
-        for help in [referee([subcommand, "--help"]), referee(["help", subcommand])] {
+    for subcommand in SUBCOMMANDS.into_iter().chain(NESTED) {
+        let words = || subcommand.split(' ');
+        for help in [referee(words().chain(["--help"])), referee(std::iter::once("help").chain(words()))] {
             let help = help.done().stdout;
             assert!(help.contains(&format!("Usage: referee {subcommand} ")), "{help}");
             let examples = help.split_once("\nExample").unwrap_or_else(|| panic!("no example: {help}")).1;

@@ -1,12 +1,11 @@
 //! `referee export`: records in the notation that others read.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::files::{expand, read};
+use crate::cli::files::{expand, read, write_out};
 use crate::cli::{Exit, Failure};
 use crate::games;
 use crate::record;
@@ -59,18 +58,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             text.clear();
         }
     }
-    if let Some(path) = &args.output {
-        keep(path, &text).map_err(|error| {
-            let what = format!("{}: {error}", path.display());
-            match error.kind() {
-                io::ErrorKind::AlreadyExists => Failure::usage(what + ": name a new file"),
-                _ => Failure::cannot_run(what),
-            }
-        })?;
+    if args.output.is_some() {
+        write_out(args.output.as_deref(), text.as_bytes())?;
     }
     Ok(exit)
-}
-
-fn keep(path: &Path, text: &str) -> io::Result<()> {
-    File::create_new(path)?.write_all(text.as_bytes())
 }

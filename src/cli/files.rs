@@ -1,7 +1,7 @@
 //! Which files a command line means.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
@@ -54,4 +54,16 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
     }
     Ok(bytes)
+}
+
+/// Writes to a new file, or to standard output where none is named.
+pub(super) fn write_out(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(io::stdout().lock().write_all(bytes)?) };
+    File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
+        let what = format!("{}: {error}", path.display());
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::usage(what + ": name a new file"),
+            _ => Failure::cannot_run(what),
+        }
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::Resettable;
 use clap::{Args as ClapArgs, Command, CommandFactory};
@@ -30,17 +30,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         io::stdout().lock().write_all(&page(&command)?.1)?;
         return Ok(Exit::Done);
     };
-    let write = |command| {
-        let (name, page) = page(command)?;
-        fs::write(dir.join(name), page)
-    };
     fs::create_dir_all(dir)
-        .and_then(|()| {
-            let shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
-            std::iter::once(&command).chain(shown).try_for_each(write)
-        })
+        .and_then(|()| write(dir, &command))
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
     Ok(Exit::Done)
+}
+
+/// The pages of a command and of all below it.
+fn write(dir: &Path, command: &Command) -> io::Result<()> {
+    let (name, page) = page(command)?;
+    fs::write(dir.join(name), page)?;
+    let mut shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    shown.try_for_each(|subcommand| write(dir, subcommand))
 }
 
 /// The name of a page and the page. What follows the help stands in it line by line, so that an example can be copied.

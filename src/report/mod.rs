@@ -4,6 +4,7 @@ mod junit;
 mod scoresheet;
 mod table;
 mod trial;
+pub mod tournament;
 
 pub use junit::junit;
 pub use scoresheet::Scoresheet;

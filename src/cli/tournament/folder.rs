@@ -73,7 +73,7 @@ impl Folder {
     /// Opens the folder of a tournament that has begun, alone. What was cut off is noted as that.
     pub(super) fn open(path: &Path) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let results = open_results(path)?;
+        let results = super::results(path)?;
         let mut journal = Journal::open(&path.join("begun")).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => {
                 Failure::cannot_run(format!("{}: another process plays this tournament", path.display()))
@@ -129,14 +129,6 @@ impl Folder {
         }
         Ok(unsealed)
     }
-}
-
-/// The results of a tournament.
-pub(super) fn open_results(path: &Path) -> Result<Results, Failure> {
-    if !database(path).exists() {
-        return Err(Failure::usage(format!("{} is no folder of a tournament", path.display())));
-    }
-    Results::open(&database(path)).map_err(Failure::cannot_run)
 }
 
 /// What is to be played, and what of it was.

@@ -2,15 +2,20 @@
 
 mod change;
 mod config;
+mod export;
 mod folder;
 mod play;
+mod report;
+mod standings;
 mod status;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
+use crate::report::tournament::Ruling;
+use crate::store::Results;
 
 /// Play tournaments, and go on with them after any interruption
 #[derive(Debug, ClapArgs)]
@@ -19,6 +24,8 @@ use crate::cli::{Exit, Failure};
   referee tournament run cup.toml
   referee tournament resume cup
   referee tournament status cup --json
+  referee tournament standings cup
+  referee tournament report cup --format html -o cup.html
 
 examples/tournament.toml shows and explains everything that a file may say.")]
 pub(super) struct Args {
@@ -39,6 +46,9 @@ enum Command {
     Resume(play::ResumeArgs),
     /// How far a tournament is
     Status(status::Args),
+    Standings(standings::Args),
+    Report(report::Args),
+    Export(export::Args),
     /// Take another entrant in
     Add(change::AddArgs),
     /// Take an entrant out: what it has played stands
@@ -51,12 +61,38 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         Command::Run(args) => play::run(&args),
         Command::Resume(args) => play::resume(&args),
         Command::Status(args) => status::run(&args),
+        Command::Standings(args) => standings::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Add(args) => change::add(args),
         Command::Withdraw(args) => change::withdraw(&args),
     }
 }
 
-fn check(path: &std::path::Path) -> Result<Exit, Failure> {
+/// The results in the folder of a tournament.
+fn results(folder: &Path) -> Result<Results, Failure> {
+    let path = folder.join("results.sqlite");
+    if !path.exists() {
+        let what = "is not the folder of a tournament: it has no results.sqlite";
+        return Err(Failure::usage(format!("{} {what}", folder.display())));
+    }
+    Results::open(&path).map_err(|error| unreadable(folder, &error))
+}
+
+fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::cannot_run(format!("{}: {error}", folder.display()))
+}
+
+/// What is won without play, and what decides among equals.
+fn ruling(results: &Results) -> Result<Ruling, Failure> {
+    let (_, _, schedule) = folder::read(results)?;
+    Ok(Ruling {
+        awards: schedule.awards().to_vec(),
+        tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
+    })
+}
+
+fn check(path: &Path) -> Result<Exit, Failure> {
     let config = config::Config::read(path)?;
     // What is checked does not depend on the seed.
     let seed = config.seed()?.unwrap_or(crate::core::chance::Seed([0; 32]));

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
-use crate::cli::tournament::folder::{open_results, read};
+use super::results;
+use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
 
 /// How far a tournament is
@@ -43,7 +44,7 @@ struct EntrantStatus {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let results = open_results(&args.dir)?;
+    let results = results(&args.dir)?;
     let (config, prepared, schedule) = read(&results)?;
     let rows = results.entrants().map_err(Failure::cannot_run)?;
     let status = Status {

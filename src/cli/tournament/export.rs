@@ -1,0 +1,158 @@
+//! `referee tournament export`: the matches of a tournament.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::{results, unreadable};
+use crate::cli::files::{read, write_out};
+use crate::cli::{Exit, Failure};
+use crate::core::{Notation, Sheet};
+use crate::games;
+use crate::record;
+use crate::report::tournament::{MatchReport, match_headings, movetext};
+use crate::store::{MatchRow, Results};
+
+/// Write the matches of a tournament in a form that other programs read
+///
+/// csv has a row and json an object for each attempt at a match, also for those that were broken off. text has tags and
+/// the moves of each match, as PGN has them for chess; pdn is PDN, which checkers has. Both are made from the records,
+/// which are verified first: one that differs is refused, standard error tells what differs, the exit code is 1, and
+/// the others are still written. Matches without a record are left out of them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee tournament export cup --format csv -o matches.csv
+  referee tournament export cup --format json | jq .ended_by
+  referee tournament export cup --format pdn -o games.pdn")]
+pub(super) struct Args {
+    /// The folder of the tournament
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// In which form
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Format,
+    /// A new file to write to instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A row for each attempt at a match
+    Csv,
+    /// A JSON object on a line of its own for each attempt at a match
+    Json,
+    /// Tags and moves of each match
+    Text,
+    /// PDN
+    Pdn,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let db = results(&args.folder)?;
+    let failed = |error| unreadable(&args.folder, &error);
+    let about = db.about().map_err(failed)?;
+    let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
+    let mut records = Records { folder: args.folder.join("records"), exit: Exit::Done };
+    let mut out = Output::new(args.output.as_deref());
+    match args.format {
+        Format::Csv => {
+            out.add(&match_headings(about.seating.seats())?)?;
+            each(&args.folder, &db, |row| out.add(&MatchReport::of(row, &names).csv()?))?;
+        }
+        Format::Json => each(&args.folder, &db, |row| {
+            let json = serde_json::to_string(&MatchReport::of(row, &names)).map_err(Failure::cannot_run)?;
+            out.add((json + "\n").as_bytes())
+        })?,
+        Format::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
+            Some(sheet) => out.add(movetext(&about, row, &sheet).as_bytes()),
+            None => Ok(()),
+        })?,
+        Format::Pdn => {
+            let pdn = pdn(&about.game)?;
+            each(&args.folder, &db, |row| {
+                let Some(sheet) = records.sheet(row)? else { return Ok(()) };
+                let mut text = String::new();
+                pdn.write(&sheet, &mut text)
+                    .map_err(|what| Failure::cannot_run(format!("{}: {what}", row.id)))?;
+                out.add(text.as_bytes())
+            })?;
+        }
+    }
+    out.close()?;
+    Ok(records.exit)
+}
+
+fn pdn(game: &str) -> Result<&'static dyn Notation, Failure> {
+    let notation = games::find(game).and_then(|rules| rules.notation());
+    let pdn = notation.filter(|notation| notation.name() == "PDN");
+    pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} is not written in PDN")))
+}
+
+/// Every attempt at a match, until one fails.
+fn each(
+    folder: &Path,
+    db: &Results,
+    mut each: impl FnMut(&MatchRow) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut failure = None;
+    let read = db.for_each_match(|row| {
+        each(&row).map_err(|error| {
+            failure = Some(error);
+            std::io::ErrorKind::Other.into()
+        })
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => read.map_err(|error| unreadable(folder, &error)),
+    }
+}
+
+/// Standard output at once, or a file at the end.
+struct Output<'a> {
+    path: Option<&'a Path>,
+    kept: Vec<u8>,
+}
+
+impl<'a> Output<'a> {
+    fn new(path: Option<&'a Path>) -> Output<'a> {
+        Output { path, kept: Vec::new() }
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.path.is_none() {
+            return write_out(None, bytes);
+        }
+        self.kept.extend(bytes);
+        Ok(())
+    }
+
+    fn close(self) -> Result<(), Failure> {
+        if self.path.is_some() { write_out(self.path, &self.kept) } else { Ok(()) }
+    }
+}
+
+/// The records of the tournament.
+struct Records {
+    folder: PathBuf,
+    /// Whether all were what they should be.
+    exit: Exit,
+}
+
+impl Records {
+    /// What a record tells; none when there is none, or when it differs.
+    fn sheet(&mut self, row: &MatchRow) -> Result<Option<Sheet>, Failure> {
+        let Some(name) = &row.record else { return Ok(None) };
+        let path = self.folder.join(name);
+        Ok(match record::sheet(&read(&path)?) {
+            Ok((_, sheet)) => Some(sheet),
+            Err(differences) => {
+                self.exit = Exit::No;
+                for difference in differences {
+                    eprintln!("{}: {difference}", path.display());
+                }
+                None
+            }
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! `referee tournament report`: all that there is to tell.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{results, unreadable};
+use crate::cli::files::write_out;
+use crate::cli::{Exit, Failure};
+use crate::report::tournament::{self, Ruling, TournamentReport};
+
+/// Report on a tournament: standings, cross table, ratings, faults, time use
+///
+/// Ratings are Elo from a Bradley-Terry fit with 95% intervals, with the advantage of the seats apart, Glicko-2 and
+/// Weng-Lin with intervals from drawing sets again (up to 10,000 matches; beyond that from their own deviations).
+/// Time use is read from the records: thinking times of each bot without the referee's own lag, which is shown apart.
+///
+/// junit has a test case for each entrant, which fails if the entrant made a fault, and one that fails if a match has no
+/// result. csv has a row for each entrant; for a row for each match see `export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee tournament report cup
+  referee tournament report cup --format html -o cup.html
+  referee tournament report cup --format junit -o junit.xml --github")]
+pub(super) struct Args {
+    /// The folder of the tournament
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// How it is told
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table)]
+    format: Format,
+    /// A new file to write to instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// In GitHub Actions: also add the report in Markdown to the job's summary ($GITHUB_STEP_SUMMARY), and write
+    /// annotations to standard error: an error for each entrant that lost by a fault, a warning for other faults
+    #[arg(long)]
+    github: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Tables for a terminal
+    Table,
+    /// One JSON object
+    Json,
+    /// A row for each entrant
+    Csv,
+    /// Markdown as GitHub shows it
+    Markdown,
+    /// JUnit XML
+    Junit,
+    /// One HTML file that needs nothing else
+    Html,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let summary = if args.github { Some(summary()?) } else { None };
+    // It is drawn on standard error, and only where that is a terminal.
+    let progress = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} records, {eta} left") {
+        progress.set_style(style);
+    }
+    let tick = |done, all| {
+        progress.set_length(all);
+        progress.set_position(done);
+    };
+    let report = TournamentReport::of(&args.folder, &results(&args.folder)?, &Ruling::default(), tick)
+        .map_err(|error| unreadable(&args.folder, &error))?;
+    progress.finish_and_clear();
+    write_out(args.output.as_deref(), &told(args.format, &report)?)?;
+    if let Some(path) = summary {
+        append(&path, &tournament::markdown(&report))
+            .map_err(|error| Failure::cannot_run(format!("{}: {error}", path.display())))?;
+        io::stderr().write_all(tournament::annotations(&report).as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
+    Ok(match format {
+        Format::Table => tournament::tables(report).into_bytes(),
+        Format::Json => (serde_json::to_string(report).map_err(Failure::cannot_run)? + "\n").into_bytes(),
+        Format::Csv => tournament::csv(report)?,
+        Format::Markdown => tournament::markdown(report).into_bytes(),
+        Format::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
+        Format::Html => tournament::html(report).into_bytes(),
+    })
+}
+
+/// Where the summary of the job goes.
+fn summary() -> Result<PathBuf, Failure> {
+    let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
+    path.map(PathBuf::from).ok_or_else(|| {
+        Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; it is in a step of GitHub Actions")
+    })
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
+}

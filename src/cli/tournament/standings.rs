@@ -1,0 +1,37 @@
+//! `referee tournament standings`: who is where.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::{results, unreadable};
+use crate::cli::{Exit, Failure};
+use crate::report::tournament::{Ruling, StandingsReport, standings_table};
+
+/// Print who is where in a tournament, also while it runs
+///
+/// Points, wins, draws and losses that play decided apart from those that a fault did, tie-breaks, Elo with its 95%
+/// interval from a Bradley-Terry fit over all results, and the advantage of the seats.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee tournament standings cup
+  referee tournament standings cup --json")]
+pub(super) struct Args {
+    /// The folder of the tournament
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let report = StandingsReport::of(&results(&args.folder)?, &Ruling::default())
+        .map_err(|error| unreadable(&args.folder, &error))?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&report).map_err(Failure::cannot_run)?)?;
+    } else {
+        out.write_all(standings_table(&report).as_bytes())?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,34 @@
+//! Annotations: workflow commands of GitHub Actions.
+
+use super::TournamentReport;
+use super::text;
+
+fn command(level: &str, title: &str, message: &str) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = data(title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{level} title={property}::{}\n", data(message))
+}
+
+/// An error for each entrant that lost by a fault, a warning for each other one that made a fault and for matches
+/// without a result.
+pub fn annotations(report: &TournamentReport) -> String {
+    let mut out = String::new();
+    for (standing, details) in report.entrants().filter(|(_, details)| !details.faults.is_empty()) {
+        let level = if standing.by_fault.losses > 0 { "error" } else { "warning" };
+        let title = format!("Faults of {}", details.name);
+        out += &command(level, &title, &fault_message(standing.matches, standing.by_fault.losses, details));
+    }
+    if report.unfinished > 0 {
+        let message = format!("{} matches have no result", report.unfinished);
+        out += &command("warning", &report.standings.name, &message);
+    }
+    out
+}
+
+/// What went wrong, and where to look.
+pub(super) fn fault_message(matches: u32, losses: u32, details: &super::EntrantDetails) -> String {
+    let faults = text::faults(&details.faults);
+    let faulty = details.faulty.join(", ");
+    let more = if details.faulty.len() == super::FAULTY { ", ..." } else { "" };
+    format!("{faults} in {matches} matches, {losses} lost by fault: {faulty}{more}")
+}

@@ -1,0 +1,88 @@
+//! One HTML file that needs nothing else.
+
+use std::fmt;
+
+use super::text::{self, Grid};
+use super::{Met, TournamentReport, plot};
+
+/// Text in HTML, in an element or an attribute.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        self.0.chars().try_for_each(|c| match c {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#39;"),
+            // Not allowed in HTML in any spelling.
+            c if c.is_control() => f.write_char('\u{fffd}'),
+            c => f.write_char(c),
+        })
+    }
+}
+
+const STYLE: &str = include_str!("report.css");
+
+fn section(title: &str, note: &str, content: &str) -> String {
+    let note =
+        if note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>\n", Escaped(note)) };
+    format!("<section>\n<h2>{}</h2>\n{content}{note}</section>\n", Escaped(title))
+}
+
+/// A table; `style` gives a cell one of its own.
+fn table(grid: &Grid, style: impl Fn(usize, usize) -> Option<String>) -> String {
+    let class = |column| if grid.text.contains(&column) { " class=\"text\"" } else { "" };
+    let mut out = "<div class=\"wide\"><table>\n<thead><tr>".to_owned();
+    for (column, heading) in grid.headings.iter().enumerate() {
+        out += &format!("<th{}>{}</th>", class(column), Escaped(heading));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for (row, cells) in grid.rows.iter().enumerate() {
+        out += "<tr>";
+        for (column, cell) in cells.iter().enumerate() {
+            let style = style(row, column).map(|style| format!(" style=\"{style}\"")).unwrap_or_default();
+            out += &format!("<td{}{style}>{}</td>", class(column), Escaped(cell));
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n</table></div>\n"
+}
+
+fn plain(grid: &Grid) -> String {
+    section(grid.title, &grid.note, &table(grid, |_, _| None))
+}
+
+/// The better against someone, the more colour.
+fn shade(met: Met) -> String {
+    format!("--share:{:.0}%", met.score / met.matches * 100.0)
+}
+
+/// Everything.
+pub fn html(report: &TournamentReport) -> String {
+    let name = Escaped(&report.standings.name);
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{name}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n<p>{}</p>\n</header>\n<main>\n",
+        Escaped(&text::subtitle(&report.standings))
+    );
+    out += &plain(&text::standings(&report.standings));
+    let ratings = text::ratings(report);
+    let content = plot::plot(&report.standings) + &table(&ratings, |_, _| None);
+    out += &section(ratings.title, &ratings.note, &content);
+    let cross = text::cross(report);
+    let style = |row: usize, column: usize| Some(shade(report.details[row].cross[column.checked_sub(2)?]?));
+    out += &section(cross.title, &cross.note, &table(&cross, style));
+    out += &plain(&text::fault_counts(report));
+    out += &plain(&text::time_use(report));
+    let remarks = text::remarks(report);
+    if !remarks.is_empty() {
+        let items: String = remarks.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
+        out += &section("Remarks", "", &format!("<ul>\n{items}</ul>\n"));
+    }
+    out + &format!("</main>\n<footer>{}</footer>\n</body>\n</html>\n", crate::SERVER)
+}

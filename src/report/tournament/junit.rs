@@ -1,0 +1,50 @@
+//! JUnit XML: one suite with a test case an entrant.
+//!
+//! A list of test cases answers the question of a build whether its bot works, so an entrant fails when it made a fault
+//! and passes otherwise, however it scored: losing is no defect. A case a match would bury that under thousands of
+//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::TournamentReport;
+use super::github::fault_message;
+
+/// Entrants as test cases.
+///
+/// # Errors
+/// None that a writer to memory has.
+pub fn junit(report: &TournamentReport) -> Result<String, quick_junit::SerializeError> {
+    let standings = &report.standings;
+    let mut suite = TestSuite::new(standings.name.as_str());
+    let case = |name: &str, failure: Option<(&str, String)>| {
+        let status = match failure {
+            None => TestCaseStatus::success(),
+            Some((kind, message)) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_type(kind).set_message(message);
+                status
+            }
+        };
+        let mut case = TestCase::new(name, status);
+        case.set_classname(standings.game.as_str());
+        case.set_time(Duration::ZERO);
+        case
+    };
+    for (standing, details) in report.entrants() {
+        let losses = standing.by_fault.losses;
+        let failure =
+            (!details.faults.is_empty()).then(|| ("fault", fault_message(standing.matches, losses, details)));
+        let mut case = case(&standing.name, failure);
+        case.set_time(Duration::from_millis(details.cpu_ms));
+        let elo = super::text::elo(standing.elo);
+        case.set_system_out(format!("place {}, {} points, Elo {elo}", standing.place, standing.points));
+        suite.add_test_case(case);
+    }
+    let message = format!("{} matches have no result", report.unfinished);
+    suite.add_test_case(case("matches", (report.unfinished > 0).then_some(("unfinished", message))));
+    let mut out = Report::new(standings.name.as_str());
+    out.add_test_suite(suite);
+    out.to_string()
+}

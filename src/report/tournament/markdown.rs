@@ -1,0 +1,46 @@
+//! Markdown as GitHub shows it.
+
+use super::TournamentReport;
+use super::text;
+
+/// The text with nothing that Markdown or HTML gives a meaning.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '~' | '#' | '!' | '@' | '$' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn row(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// Everything: a job summary.
+pub fn markdown(report: &TournamentReport) -> String {
+    let standings = &report.standings;
+    let mut out = format!("## {}\n\n{}\n", escaped(&standings.name), escaped(&text::subtitle(standings)));
+    for grid in text::grids(report) {
+        out += &format!("\n### {}\n\n", grid.title);
+        out += &row(grid.headings.iter().map(|heading| escaped(heading)));
+        let align = |column| if grid.text.contains(&column) { "---" } else { "---:" };
+        out += &row((0..grid.headings.len()).map(|column| align(column).to_owned()));
+        for cells in &grid.rows {
+            out += &row(cells.iter().map(|cell| escaped(cell)));
+        }
+        out += &format!("\n<sub>{}</sub>\n", escaped(&grid.note));
+    }
+    let remarks = text::remarks(report);
+    if !remarks.is_empty() {
+        out.push('\n');
+        remarks.iter().for_each(|line| out += &format!("- {}\n", escaped(line)));
+    }
+    out
+}

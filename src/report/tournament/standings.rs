@@ -1,0 +1,133 @@
+//! Who is where: what comes at once, however many matches there are.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::store::{EntrantRow, Results};
+use crate::tournament::MatchResult;
+use crate::tournament::rating::Estimate;
+use crate::tournament::rating::bradley_terry::{self, Counts};
+use crate::tournament::standings::{Award, Standings, TieBreak, Wdl};
+
+/// What the standings follow from beside the results.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    /// Points without play.
+    pub awards: Vec<Award>,
+    /// What decides among equal points.
+    pub tie_breaks: Vec<TieBreak>,
+}
+
+impl Default for Ruling {
+    /// That of all tournaments but Swiss ones and knockouts.
+    fn default() -> Self {
+        Ruling { awards: Vec::new(), tie_breaks: vec![TieBreak::SonnebornBerger, TieBreak::Wins] }
+    }
+}
+
+/// What a tournament is, and who is where in it.
+#[derive(Debug, Serialize)]
+pub struct StandingsReport {
+    /// The tournament's name.
+    pub name: String,
+    /// The game's id.
+    pub game: String,
+    /// The version of its rules.
+    pub rules: u32,
+    /// How many seats a match has.
+    pub seats: usize,
+    /// In how many sides.
+    pub sides: usize,
+    /// Matches with a result.
+    pub matches: usize,
+    /// Sets with a result.
+    pub sets: usize,
+    /// What decides among equal points, in this order.
+    pub tie_breaks: Vec<TieBreak>,
+    /// The best first.
+    pub entrants: Vec<EntrantStanding>,
+    /// By side but the last: in Elo, the advantage of its seats over those of the last side.
+    pub advantage: Vec<Estimate>,
+}
+
+/// Where an entrant is.
+#[derive(Debug, Serialize)]
+pub struct EntrantStanding {
+    /// From 1; the same for those that no tie-break parts.
+    pub place: u32,
+    /// Its name.
+    pub name: String,
+    /// The sum of its scores, and what it was awarded.
+    pub points: f64,
+    /// Matches that it played.
+    pub matches: u32,
+    /// Matches that count as won without play.
+    pub awarded: u32,
+    /// Decided by play.
+    pub by_play: Wdl,
+    /// Decided by a fault.
+    pub by_fault: Wdl,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+    /// The opponents' points.
+    pub buchholz: f64,
+    /// The points of those who were beaten.
+    pub sonneborn_berger: f64,
+    /// Elo relative to the mean of the field, with its 95% interval.
+    pub elo: Estimate,
+}
+
+/// The standings with what they were made from.
+pub(super) struct Standing {
+    pub(super) entrants: Vec<EntrantRow>,
+    pub(super) results: Vec<MatchResult>,
+    pub(super) table: Standings,
+    pub(super) report: StandingsReport,
+}
+
+impl Standing {
+    pub(super) fn of(db: &Results, ruling: &Ruling) -> io::Result<Standing> {
+        let (about, entrants) = (db.about()?, db.entrants()?);
+        let results: Vec<MatchResult> =
+            db.results(about.seating)?.into_iter().map(|(_, result)| result).collect();
+        let table = Standings::of(entrants.len(), &results, &ruling.awards, &ruling.tie_breaks);
+        let strengths = bradley_terry::fit(&Counts::of(entrants.len(), &results));
+        let rows = table.rows.iter().map(|row| EntrantStanding {
+            place: row.place,
+            name: entrants[row.entrant.index()].name.clone(),
+            points: row.points,
+            matches: row.matches,
+            awarded: row.awarded,
+            by_play: row.by_play,
+            by_fault: row.by_fault,
+            faulted: row.faulted,
+            buchholz: row.buchholz,
+            sonneborn_berger: row.sonneborn_berger,
+            elo: strengths.elo[row.entrant.index()],
+        });
+        let report = StandingsReport {
+            name: about.name,
+            game: about.game,
+            rules: about.rules,
+            seats: about.seating.seats(),
+            sides: about.seating.sides(),
+            matches: results.len(),
+            sets: results.chunk_by(|a, b| a.set == b.set).count(),
+            tie_breaks: ruling.tie_breaks.clone(),
+            entrants: rows.collect(),
+            advantage: strengths.advantage,
+        };
+        Ok(Standing { entrants, results, table, report })
+    }
+}
+
+impl StandingsReport {
+    /// Of the tournament in a database.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(db: &Results, ruling: &Ruling) -> io::Result<StandingsReport> {
+        Ok(Standing::of(db, ruling)?.report)
+    }
+}

@@ -1,0 +1,188 @@
+//! Where the time went, from the records.
+//!
+//! The time of an answer is `took_us` less the referee's own `lag_us`: what the clock of the bot was billed. An answer
+//! that came too late counts with its time, one that never came with the time until the limit.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::core::MAX_SEATS;
+
+/// A record and who sat where in it.
+pub(super) struct Recorded {
+    pub(super) file: String,
+    pub(super) lineup: Vec<u16>,
+}
+
+/// The time use of an entrant. Times are exact to 0.1%.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timed {
+    /// How many requests it answered, or let pass.
+    pub answers: u64,
+    /// Half of the answers took at most this long, in microseconds.
+    pub p50_us: u64,
+    /// 99 of 100 answers took at most this long, in microseconds.
+    pub p99_us: u64,
+    /// The longest, in microseconds.
+    pub max_us: u64,
+}
+
+/// How long the referee itself kept answers waiting.
+#[derive(Clone, Debug, Serialize)]
+pub struct Lag {
+    /// 99 of 100 answers waited at most this long, in microseconds.
+    pub p99_us: u64,
+    /// The longest, in microseconds.
+    pub max_us: u64,
+}
+
+/// What the records tell of time.
+#[derive(Debug)]
+pub struct Timing {
+    /// By entrant; none where no answer was read.
+    pub entrants: Vec<Option<Timed>>,
+    /// None where no answer was read.
+    pub lag: Option<Lag>,
+    /// Records that could not be read.
+    pub unread: u32,
+}
+
+/// What a reader has counted.
+struct Reading {
+    thought: Vec<Histogram<u64>>,
+    lag: Histogram<u64>,
+    unread: u32,
+}
+
+/// The lines that tell of time.
+#[derive(Deserialize)]
+struct Line<'a> {
+    r#type: &'a str,
+    seat: u8,
+    turn: Option<u32>,
+    #[serde(borrow)]
+    code: Option<&'a str>,
+    took_us: Option<u64>,
+    #[serde(default)]
+    lag_us: u64,
+}
+
+/// Three digits are kept.
+fn histogram() -> Histogram<u64> {
+    Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+impl Reading {
+    fn new(entrants: usize) -> Reading {
+        Reading { thought: (0..entrants).map(|_| histogram()).collect(), lag: histogram(), unread: 0 }
+    }
+
+    fn add(&mut self, record: &[u8], lineup: &[u16]) {
+        let mut answered = [None; MAX_SEATS];
+        let kinds: [&[u8]; 3] =
+            [br#"{"type":"answer","#, br#"{"type":"accept_draw","#, br#"{"type":"fault","#];
+        for text in record.split(|&byte| byte == b'\n') {
+            if !kinds.iter().any(|kind| text.starts_with(kind)) {
+                continue;
+            }
+            let Ok(line) = serde_json::from_slice::<Line<'_>>(text) else { continue };
+            let seat = usize::from(line.seat);
+            let Some(&entrant) = lineup.get(seat) else { continue };
+            let entrant = usize::from(entrant);
+            if entrant >= self.thought.len() || seat >= MAX_SEATS {
+                continue;
+            }
+            let is_fault = line.r#type == "fault";
+            let is_time_out = is_fault && line.code == Some("timeout");
+            // A late answer has a line of its own before that of its fault.
+            let is_told = line.turn.is_some() && line.turn == answered[seat];
+            if let Some(took) = line.took_us
+                && (!is_fault || (is_time_out && !is_told))
+            {
+                // They grow as they need to.
+                let _ = self.thought[entrant].record(took.saturating_sub(line.lag_us));
+                let _ = self.lag.record(line.lag_us);
+                answered[seat] = line.turn;
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Reading) {
+        for (own, other) in self.thought.iter_mut().zip(&other.thought) {
+            let _ = own.add(other);
+        }
+        let _ = self.lag.add(&other.lag);
+        self.unread += other.unread;
+    }
+}
+
+impl Timing {
+    /// Of records in a folder. All processors read. `tick` is told how many have been read, of how many.
+    pub(super) fn of(
+        folder: &Path,
+        records: &[Recorded],
+        entrants: usize,
+        tick: impl Fn(u64, u64) + Sync,
+    ) -> Timing {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let all = Mutex::new(Reading::new(entrants));
+        let read = || {
+            let mut own = Reading::new(entrants);
+            while let Some(Recorded { file, lineup }) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match std::fs::read(folder.join(file)) {
+                    Ok(record) => own.add(&record, lineup),
+                    Err(_) => own.unread += 1,
+                }
+                tick(done.fetch_add(1, Ordering::Relaxed) + 1, records.len() as u64);
+            }
+            all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).merge(&own);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(records.len()) {
+                scope.spawn(read);
+            }
+        });
+        let Reading { thought, lag, unread } =
+            all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let entrants = thought.iter().map(|thought| {
+            (!thought.is_empty()).then(|| Timed {
+                answers: thought.len(),
+                p50_us: thought.value_at_quantile(0.5),
+                p99_us: thought.value_at_quantile(0.99),
+                max_us: thought.max(),
+            })
+        });
+        let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
+        Timing { entrants: entrants.collect(), lag, unread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_an_answer_is_without_the_referees_lag_and_a_late_one_counts_once() {
+        let record = br#"{"type":"answer","at_us":1,"seat":0,"turn":0,"move":"a","took_us":150,"lag_us":50}
+{"type":"answer","at_us":2,"seat":0,"turn":1,"move":"a","took_us":9000000,"lag_us":0}
+{"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":"late","took_us":9000000,"lag_us":0}
+{"type":"fault","at_us":3,"seat":1,"turn":0,"code":"timeout","detail":"none","took_us":700,"lag_us":20}
+{"type":"fault","at_us":4,"seat":1,"code":"exited"}
+"#;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("m1.jsonl"), record).unwrap();
+        let recorded = |file: &str| Recorded { file: file.to_owned(), lineup: vec![1, 0] };
+        let timing = Timing::of(folder.path(), &[recorded("m1.jsonl"), recorded("m2.jsonl")], 2, |_, _| ());
+        let one = timing.entrants[1].as_ref().unwrap();
+        assert_eq!((one.answers, one.p50_us), (2, 100));
+        assert!(one.max_us.abs_diff(9_000_000) < 9_000, "{one:?}");
+        let other = timing.entrants[0].as_ref().unwrap();
+        assert_eq!((other.answers, other.max_us), (1, 680));
+        assert_eq!((timing.lag.unwrap().max_us, timing.unread), (50, 1));
+    }
+}
