@@ -17,11 +17,15 @@ use serde_json::{Value, json};
 const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";
 
 fn create(folder: &Folder, names: &[&str]) -> Results {
+    create_for(folder, Seating::new(2, 2), names)
+}
+
+fn create_for(folder: &Folder, seating: Seating, names: &[&str]) -> Results {
     let about = About {
         name: "Cup of <2026>".to_owned(),
         game: "checkers".to_owned(),
         rules: 1,
-        seating: Seating::new(2, 2),
+        seating,
         config: String::new(),
         seed: SEED.to_owned(),
     };
@@ -162,6 +166,26 @@ fn standings_for_programs_have_the_same_numbers() {
         })
         .collect();
     assert!(elo.is_sorted_by(|one, other| one > other), "{elo:?}");
+}
+
+#[test]
+fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
+    let folder = Folder::new();
+    let mut db = create_for(&folder, Seating::new(6, 3), &["ada", "bob", "eve"]);
+    let lineup = vec![0, 1, 2, 0, 1, 2];
+    db.add_match(&MatchRow { lineup, ranks: Some(vec![1, 2, 3, 1, 2, 3]), ..row(1, [0, 1], WIN) }).unwrap();
+    let text = told(&folder, &["report"]);
+    for (name, cells_of_name) in [
+        ("ada", ["1", "ada", "1", "1", "1-0-0", "0-0-0"]),
+        ("bob", ["2", "bob", "0.5", "1", "0-0-1", "0-0-0"]),
+        ("eve", ["3", "eve", "0", "1", "0-0-1", "0-0-0"]),
+    ] {
+        assert_eq!(cells(&text, name)[..6], cells_of_name);
+    }
+    let cross = text.split_once("Cross table\n").unwrap().1;
+    assert_eq!(cells(cross, "bob"), ["2", "bob", "0/0.5", "-", "0.5/0.5"]);
+    assert!(text.contains("side 1 has an advantage of ") && text.contains(" Elo over side 2\n"), "{text}");
+    drop(db);
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{results, unreadable};
+use super::{results, ruling, unreadable};
 use crate::cli::files::write_out;
 use crate::cli::{Exit, Failure};
-use crate::report::tournament::{self, Ruling, TournamentReport};
+use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, ratings, faults, time use
 ///
@@ -69,7 +69,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         progress.set_length(all);
         progress.set_position(done);
     };
-    let report = TournamentReport::of(&args.folder, &results(&args.folder)?, &Ruling::default(), tick)
+    let db = results(&args.folder)?;
+    let report = TournamentReport::of(&args.folder, &db, &ruling(&db)?, tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     write_out(args.output.as_deref(), &told(args.format, &report)?)?;

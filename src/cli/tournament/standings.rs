@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::{results, unreadable};
+use super::{results, ruling, unreadable};
 use crate::cli::{Exit, Failure};
-use crate::report::tournament::{Ruling, StandingsReport, standings_table};
+use crate::report::tournament::{StandingsReport, standings_table};
 
 /// Print who is where in a tournament, also while it runs
 ///
@@ -25,7 +25,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let report = StandingsReport::of(&results(&args.folder)?, &Ruling::default())
+    let db = results(&args.folder)?;
+    let report = StandingsReport::of(&db, &ruling(&db)?)
         .map_err(|error| unreadable(&args.folder, &error))?;
     let mut out = io::stdout().lock();
     if args.json {
