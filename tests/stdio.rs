@@ -83,6 +83,22 @@ fn as_many_matches_run_at_once_as_the_host_has_slots() {
 }
 
 #[test]
+fn as_many_matches_as_there_are_slots_may_be_opened_in_one_write_again_and_again() {
+    let mut referee = host(&["--clock", "none"], 100);
+    for _ in 0..2 {
+        referee.write((open(won()).to_string() + "\n").repeat(100));
+        let turns: Vec<Value> = (0..100).map(|_| referee.hear_of("turn")).collect();
+        // All matches end, and nothing is asked in between.
+        let answers = turns.iter().map(|turn| answer(turn, &json!("14x23")).to_string() + "\n");
+        referee.write(answers.collect::<String>());
+        for _ in 0..200 {
+            assert_eq!(referee.hear_of("end")["ended_by"], "rules");
+        }
+    }
+    referee.end().done();
+}
+
+#[test]
 fn the_referee_opens_matches_itself_while_there_are_slots() {
     let folder = Folder::new();
     let records = folder.text("records");

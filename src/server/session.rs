@@ -278,7 +278,11 @@ impl Session {
 
     /// Counts a line. False when there were too many since the last request.
     pub(super) fn count_line(&mut self, bytes: usize) -> bool {
-        let open = self.matches.max(1);
+        // A host may open and abort as many matches as it has slots before anything is asked of it.
+        let open = match (self.role, &self.hello) {
+            (Role::Host { .. }, Some(hello)) => hello.slots as u32,
+            _ => self.matches.max(1),
+        };
         self.chatter.0 += 1;
         self.chatter.1 = self.chatter.1.saturating_add(bytes as u32 + 1);
         self.chatter.0 <= limits::LINES_BETWEEN_REQUESTS.saturating_mul(open)

@@ -49,6 +49,15 @@ class Batches(WithReferee):
             batch.step(step.action_mask.argmax(axis=1))
         self.assertEqual(send.call_count, 1)
 
+    def test_all_matches_of_a_large_batch_may_end_in_the_same_step(self) -> None:
+        batch = Batch("checkers", 200, options={"fen": "B:W18:B14"}, referee=self.referee)
+        batch.reset()
+        for _ in range(2):
+            step = batch.step([13 * 4 + 1] * 200)
+            self.assertTrue(step.terminated.all())
+            self.assertEqual(step.reward.tolist(), [[1, -1]] * 200)
+        batch.close()
+
     def test_an_action_that_is_not_possible_is_named_and_nothing_is_done(self) -> None:
         batch = Batch("jeex", 3, referee=self.referee)
         before = batch.reset(seed=1)
