@@ -130,6 +130,8 @@ pub struct Lane {
     pub(super) notices: VecDeque<Notice>,
     /// How long the lane could not look at its streams, in all, in microseconds.
     lag: u64,
+    /// Up to when.
+    measured: u64,
     /// Since when somebody else has the thread.
     away: Option<u64>,
     /// Who may connect, where somebody may.
@@ -157,6 +159,7 @@ impl Lane {
             dirty: Vec::new(),
             notices: VecDeque::new(),
             lag: 0,
+            measured: 0,
             away: None,
             guests: None,
         }
@@ -353,8 +356,8 @@ impl Lane {
         let away = self.away.take().map_or(0, |since| started - since);
         // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
         // known before what came meanwhile is judged.
-        let late = Some(self.alarms.overdue(started)).filter(|&late| late > 2_000);
-        self.lag += away.max(late.unwrap_or_default());
+        let late = self.alarms.overdue(started).min(started - self.measured);
+        self.lag += away.max(if late > 2_000 { late } else { 0 });
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.read(started);
@@ -362,6 +365,7 @@ impl Lane {
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
+        self.measured = stamp;
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
             self.look_at(key, stamp);
@@ -505,6 +509,7 @@ impl Lane {
         if !self.touched.is_empty() {
             let at = self.now();
             self.lag += at - stamp;
+            self.measured = at;
             let mut touched = std::mem::take(&mut self.touched);
             for key in touched.drain(..) {
                 self.flush_match(key, at);
