@@ -3,8 +3,8 @@
 mod junit;
 mod scoresheet;
 mod table;
-mod trial;
 pub mod tournament;
+mod trial;
 
 pub use junit::junit;
 pub use scoresheet::Scoresheet;

@@ -13,6 +13,9 @@ use crate::tournament::schedule::{Entry, Schedule};
 
 /// Take another entrant in
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament add cup ./newbot --name new
+  referee tournament add cup tcp:alice")]
 pub(super) struct AddArgs {
     /// The tournament's folder
     dir: PathBuf,
@@ -26,8 +29,10 @@ pub(super) struct AddArgs {
     directory: Option<PathBuf>,
 }
 
-/// Take an entrant out
+/// Take an entrant out: what it has played stands
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament withdraw cup old")]
 pub(super) struct WithdrawArgs {
     /// The tournament's folder
     dir: PathBuf,

@@ -35,29 +35,29 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check a file without playing: every key, the game and its options, the openings, the bots' folders
-    Check {
-        /// The file
-        config: PathBuf,
-    },
-    /// Play a tournament
+    Check(CheckArgs),
     Run(play::RunArgs),
-    /// Go on with a tournament that was interrupted: exactly what is missing is played
     Resume(play::ResumeArgs),
-    /// How far a tournament is
     Status(status::Args),
     Standings(standings::Args),
     Report(report::Args),
     Export(export::Args),
-    /// Take another entrant in
     Add(change::AddArgs),
-    /// Take an entrant out: what it has played stands
     Withdraw(change::WithdrawArgs),
+}
+
+/// Check a file without playing: every key, the game and its options, the openings, the bots' folders
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament check cup.toml")]
+struct CheckArgs {
+    /// The file
+    config: PathBuf,
 }
 
 pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
-        Command::Check { config } => check(&config),
+        Command::Check(args) => check(&args.config),
         Command::Run(args) => play::run(&args),
         Command::Resume(args) => play::resume(&args),
         Command::Status(args) => status::run(&args),

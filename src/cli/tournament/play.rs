@@ -20,6 +20,9 @@ use crate::tournament::standings::Standings;
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament run cup.toml
+  referee tournament run cup.toml --dir results/cup --json")]
 pub(super) struct RunArgs {
     /// The file that describes it
     config: PathBuf,
@@ -31,8 +34,11 @@ pub(super) struct RunArgs {
     json: bool,
 }
 
-/// Go on with a tournament
+/// Go on with a tournament that was interrupted: exactly what is missing is played
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament resume cup
+  referee tournament resume cup --allow-changed")]
 pub(super) struct ResumeArgs {
     /// Its folder
     dir: PathBuf,

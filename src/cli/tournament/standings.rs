@@ -26,8 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
-    let report = StandingsReport::of(&db, &ruling(&db)?)
-        .map_err(|error| unreadable(&args.folder, &error))?;
+    let report = StandingsReport::of(&db, &ruling(&db)?).map_err(|error| unreadable(&args.folder, &error))?;
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&report).map_err(Failure::cannot_run)?)?;

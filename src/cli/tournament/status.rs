@@ -11,6 +11,9 @@ use crate::cli::{Exit, Failure};
 
 /// How far a tournament is
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament status cup
+  referee tournament status cup --json")]
 pub(super) struct Args {
     /// Its folder
     dir: PathBuf,
