@@ -166,7 +166,7 @@ impl Lane {
     }
 
     fn now(&self) -> u64 {
-        now().duration_since(self.start).as_micros() as u64
+        since(self.start)
     }
 
     /// Adds a stream and greets it. It has `hello_limit` to answer.
@@ -236,7 +236,7 @@ impl Lane {
     pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
-            let now = now().duration_since(self.start).as_micros() as u64;
+            let now = since(self.start);
             open.write(now);
         }
     }
@@ -271,7 +271,7 @@ impl Lane {
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<Place>) -> MatchKey {
         let id = setup.header.r#match.clone();
         let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
-        let opened = (now().duration_since(self.start).as_micros() as u64, self.lag);
+        let opened = (since(self.start), self.lag);
         let play = Match::open(setup, table);
         let running = Running { play, opened, places: sessions, alarm: None, is_touched: false };
         let key = self.matches.insert(|_| running);
@@ -360,7 +360,7 @@ impl Lane {
         self.lag += away.max(if late > 2_000 { late } else { 0 });
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
-                session.read(started);
+                session.read();
             }
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
@@ -423,6 +423,9 @@ impl Lane {
 
     /// Looks whether a session is over, and when to look again.
     pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.date_end(|| since(self.start));
+        }
         let Some(session) = self.sessions.get(key) else { return };
         if session.has_output() {
             self.dirty.push(key);
@@ -593,6 +596,11 @@ impl Lane {
         };
         self.notices.push_back(Notice::Ended(Box::new(finished)));
     }
+}
+
+/// In microseconds.
+fn since(start: Instant) -> u64 {
+    now().duration_since(start).as_micros() as u64
 }
 
 /// The shell's one clock.

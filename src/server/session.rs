@@ -108,7 +108,7 @@ pub(super) struct Session {
     pub(super) hello_until: Option<u64>,
     hello_limit: Duration,
     /// When the stream ended, and how.
-    closed: Option<(u64, &'static str)>,
+    closed: Option<(Option<u64>, &'static str)>,
     /// How its process ended.
     pub(super) exited: Option<String>,
     out: VecDeque<u8>,
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Reads what is there, without waiting.
-    pub(super) fn read(&mut self, now: u64) {
+    pub(super) fn read(&mut self) {
         self.signal.taken();
         let mut cx = Context::from_waker(&self.waker);
         for _ in 0..READS {
@@ -210,7 +210,7 @@ impl Session {
             match stream.poll_read(&mut cx, &mut self.lines) {
                 Poll::Pending => return,
                 Poll::Ready(Ok(Progress::Read { .. })) => {}
-                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(now, ENDED),
+                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(ENDED),
             }
         }
         self.waker.wake_by_ref();
@@ -239,10 +239,18 @@ impl Session {
         }
     }
 
-    fn close(&mut self, now: u64, how: &'static str) {
+    fn close(&mut self, how: &'static str) {
         // The end of the input says more than a write that failed.
         if self.closed.is_none_or(|(_, how)| how != ENDED) {
-            self.closed = Some((self.closed.map_or(now, |(since, _)| since), how));
+            self.closed = Some((self.closed.and_then(|(since, _)| since), how));
+        }
+    }
+
+    /// Dates the end of the stream when it is first looked at: who held the pipe may have kept the read waiting that
+    /// met it.
+    pub(super) fn date_end(&mut self, now: impl FnOnce() -> u64) {
+        if let Some((since @ None, _)) = &mut self.closed {
+            *since = Some(now());
         }
     }
 
@@ -258,7 +266,7 @@ impl Session {
                 }
                 Poll::Ready(Err(_)) => {
                     self.out.clear();
-                    return self.close(now, "it closed its input");
+                    return self.close("it closed its input");
                 }
                 Poll::Pending => {
                     self.blocked.get_or_insert(now);
@@ -292,7 +300,10 @@ impl Session {
     /// When something is due.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.stream.as_ref()?;
-        let closed = self.closed.map(|(since, _)| if self.awaits_exit() { since + GRACE } else { since });
+        let closed = self.closed.map(|(since, _)| match since {
+            Some(since) if self.awaits_exit() => since + GRACE,
+            since => since.unwrap_or_default(),
+        });
         let stalled = self.blocked.map(|since| since + limits::STALLED_MS * 1000);
         [closed, stalled, self.hello_until].into_iter().flatten().min()
     }
@@ -307,7 +318,7 @@ impl Session {
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
         if let Some(status) = &self.exited {
             Some((FaultCode::Exited, status.clone()))
-        } else if let Some((since, how)) = self.closed
+        } else if let Some((Some(since), how)) = self.closed
             && (!self.awaits_exit() || now >= since + GRACE)
         {
             Some((FaultCode::Disconnected, how.to_owned()))
