@@ -16,9 +16,6 @@ const INVALID: i32 = 4;
 const COULD_NOT_RUN: i32 = 5;
 const INTERRUPTED: i32 = 130;
 
-/// A position in which Black takes White's last piece at once: whoever is Black wins.
-const SHORT: [&str; 4] = ["--set", "fen=B:W18:B14", "--opening-plies", "0"];
-
 fn random() -> String {
     sample("python/random_bot.py")
 }
@@ -72,8 +69,10 @@ fn events_tell_each_match_then_its_set_then_the_verdict() {
 #[test]
 fn deterministic_bots_repeat_and_are_undecided_without_openings() {
     let folder = Folder::new();
-    let bot = folder.plain_bot("plain");
-    let ended = regress("checkers", &bot, &bot, &[&SHORT[..], &["--json"]].concat()).with_code(UNDECIDED);
+    // Who begins takes turns, so that the second set has the matches of the first in the other order.
+    let last = folder.bot("last", "play(turn=lambda t: move(t, t['legal'][-1]))");
+    let more = ["--opening-plies", "0", "--set", "turn_limit=20", "--json"];
+    let ended = regress("checkers", &last, &folder.plain_bot("first"), &more).with_code(UNDECIDED);
     let verdict = ended.one("verdict");
     assert_eq!([&verdict["counted"], &verdict["repeated"]], [&json!(1), &json!(100)]);
     assert!(verdict["reason"].as_str().is_some_and(|reason| reason.contains("repeated")), "{verdict}");
@@ -131,6 +130,23 @@ fn a_bot_that_does_not_start_could_not_run() {
         assert_eq!(ended.one("verdict")["verdict"], "could not run");
         assert!(folder.read("junit.xml").contains("errors=\"1\""));
     }
+}
+
+#[test]
+fn a_bot_that_played_before_and_does_not_start_once_more_makes_a_fault() {
+    let folder = Folder::new();
+    let script = "starts = open(__file__ + '.starts', 'a+')
+starts.write('.')
+starts.flush()
+starts.seek(0)
+if len(starts.read()) == 3:
+    os._exit(7)
+play()";
+    let more = ["--fixed", "3", "--max-fault-rate", "1", "--set", "turn_limit=20", "--json"];
+    let ended = regress("saxum", &folder.plain_bot("plain"), &folder.bot("base", script), &more);
+    let verdict = ended.with_code(PASSED).one("verdict");
+    assert_eq!([&verdict["counted"], &verdict["dropped"]], [&json!(2), &json!(1)], "{verdict}");
+    assert_eq!([&verdict["faults_of_base"], &verdict["faults_of_new"]], [&json!(1), &json!(0)]);
 }
 
 #[test]
