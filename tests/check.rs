@@ -96,7 +96,7 @@ fn the_bot_in_ten_lines_passes() {
 }
 
 /// What each hostile bot is told: the steps that do not go well.
-const HOSTILE: [(&str, &[&str]); 36] = [
+const HOSTILE: [(&str, &[&str]); 40] = [
     ("answers_early", &["first match failed"]),
     ("answers_twice", &["first match failed"]),
     ("array", &["first match failed"]),
@@ -131,6 +131,10 @@ const HOSTILE: [(&str, &[&str]); 36] = [
     ("silent", &["start-up failed"]),
     ("silent_at_start", &["first match failed"]),
     ("slow", &["first match failed"]),
+    ("splices_afar", &["first match failed"]),
+    ("splices_stderr", &["end of input failed"]),
+    ("splices_stdin", &["first match failed"]),
+    ("splices_stdout", &["first match failed"]),
     ("strays", &["first match failed"]),
     ("wrong_id", &["first match failed"]),
 ];

@@ -44,7 +44,7 @@ rules! {
         "A `type` that the referee does not know is answered with `error` `unknown_type`.";
     NOT_ALLOWED = "messages.md#open", "Only where the referee's `hello` said `may_open`; elsewhere it is answered with";
     FLOOD = "faults.md#limits",
-        "The bound is 64 lines and 131,072 bytes for each open match, and as much when no match is open.";
+        "The bound is 64 lines and 131,072 bytes for each open match, and as much when no match is open";
     ENDED = "match.md#leaving", "Any other end is a fault in each match that runs on the connection";
     OUT_OF_STATE = "match.md#what-a-message-does", "A star means: the message is *out of its state*.";
     ELSEWHERE = "match.md#what-a-message-does",
