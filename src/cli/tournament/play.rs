@@ -11,8 +11,10 @@ use referee_protocol::words::OnFault;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{Folder, files};
+use crate::cli::tournament::standings;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::chance::Seed;
+use crate::report::tournament::Ruling;
 use crate::server::{Contest, Fixture, Halt, Happening, House, MatchReport, result_of};
 use crate::store::{MatchRow, Results};
 use crate::tournament::schedule::{MatchId, Schedule};
@@ -112,7 +114,6 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     };
     let progress = progress(&ours);
     let mut shown: Option<Instant> = None;
-    let mut out = io::stdout().lock();
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {
             Happening::Listening(address) => progress.suspend(|| eprintln!("listening on {address}")),
@@ -131,7 +132,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 }
                 if is_json {
                     let line = serde_json::to_string(report).map_err(|error| error.to_string())?;
-                    writeln!(out, "{line}").map_err(|error| format!("standard output: {error}"))?;
+                    writeln!(io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))?;
                 }
             }
         }
@@ -142,19 +143,9 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     if let Some(why) = stopped.why {
         return Err(Failure::cannot_run(why));
     }
-    let standings =
-        Standings::of(names.len(), ours.results(), ours.awards(), ours.plan().format.tie_breaks());
-    for row in &standings.rows {
-        let name = &names[row.entrant.index()];
-        if is_json {
-            let line = serde_json::json!({
-                "type": "standing", "place": row.place, "bot": name, "points": row.points, "matches": row.matches,
-            });
-            writeln!(out, "{line}")?;
-        } else {
-            writeln!(out, "{:3}. {name}: {} points in {} matches", row.place, row.points, row.matches)?;
-        }
-    }
+    let ruling =
+        Ruling { awards: ours.awards().to_vec(), tie_breaks: ours.plan().format.tie_breaks().to_vec() };
+    standings::show(&path, &results, &ruling, is_json)?;
     if stopped.is_interrupted {
         eprintln!("interrupted: `referee tournament resume {}` goes on", path.display());
         return Ok(Exit::Interrupted);

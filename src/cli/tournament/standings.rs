@@ -1,11 +1,12 @@
 //! `referee tournament standings`: who is where.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{results, ruling, unreadable};
 use crate::cli::{Exit, Failure};
-use crate::report::tournament::{StandingsReport, standings_table};
+use crate::report::tournament::{Ruling, StandingsReport, standings_table};
+use crate::store::Results;
 
 /// Print who is where in a tournament, also while it runs
 ///
@@ -26,12 +27,18 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
-    let report = StandingsReport::of(&db, &ruling(&db)?).map_err(|error| unreadable(&args.folder, &error))?;
+    show(&args.folder, &db, &ruling(&db)?, args.json)?;
+    Ok(Exit::Done)
+}
+
+/// Prints who is where.
+pub(super) fn show(folder: &Path, db: &Results, ruling: &Ruling, is_json: bool) -> Result<(), Failure> {
+    let report = StandingsReport::of(db, ruling).map_err(|error| unreadable(folder, &error))?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if is_json {
         writeln!(out, "{}", serde_json::to_string(&report).map_err(Failure::cannot_run)?)?;
     } else {
         out.write_all(standings_table(&report).as_bytes())?;
     }
-    Ok(Exit::Done)
+    Ok(())
 }

@@ -28,6 +28,7 @@ impl Default for Ruling {
 
 /// What a tournament is, and who is where in it.
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "standings")]
 pub struct StandingsReport {
     /// The tournament's name.
     pub name: String,
