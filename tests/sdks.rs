@@ -91,6 +91,11 @@ macro_rules! sdks {
             }
 
             #[test]
+            fn the_random_bot_connects_to_a_referee_with_its_token() {
+                super::connect(&super::$sdk().random);
+            }
+
+            #[test]
             fn the_random_bot_plays_every_game_without_a_fault() {
                 super::play_every_game(&super::$sdk().random);
             }
@@ -226,6 +231,25 @@ fn play_every_game(bot: &str) {
             let args = ["play", id, "-n", "2", "--strict"].map(str::to_owned);
             referee(args.into_iter().chain(bots)).with_code(0);
         }
+    }
+}
+
+/// The same bot over TCP, twice: each connection has a name and a token of its own.
+fn connect(random: &str) {
+    let folder = common::Folder::new();
+    let tokens = folder.write("tokens", "one=first secret\ntwo=second secret\n");
+    let args = ["play", "checkers", "tcp:one", "tcp:two", "-n", "2", "--strict", "--token-file", &tokens];
+    let (referee, address) = common::guest::listening(&args);
+    let bots = [("one", "first secret"), ("two", "second secret")].map(|(name, token)| {
+        let mut shell = Command::new("bash");
+        let command = format!("exec {random} --connect {address} --name {name}");
+        shell.args(["-c", &command]).current_dir(ROOT).env("REFEREE_TOKEN", token);
+        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash")
+    });
+    let summary = referee.wait().with_code(0).one("summary");
+    assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
+    for mut bot in bots {
+        assert!(bot.wait().expect("it ends").success());
     }
 }
 

@@ -314,3 +314,25 @@ fn the_example_is_played() {
     let ended = referee(["tournament", "run", &example, "--dir", &folder.text("cup"), "--json"]).done();
     assert_eq!(ended.all("match").len(), 6);
 }
+
+#[test]
+fn a_disk_that_is_full_stops_a_tournament_and_loses_nothing() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 4");
+    let dir = folder.text("cup");
+    // No file may grow beyond 256 KiB.
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 256; exec '{}' tournament run '{config}' --dir '{dir}' --json",
+        env!("CARGO_BIN_EXE_referee")
+    );
+    let ended = Referee::start_as(Command::new("bash").args(["-c", &limited])).end().with_code(5);
+    assert!(ended.stderr.contains("error: "), "{ended:#?}");
+    let before = results(&folder.path("cup"));
+    assert!(before.len() < 48, "{}", before.len());
+    assert_gone(&pids(&folder));
+    referee(["tournament", "resume", &dir]).done();
+    let after = results(&folder.path("cup"));
+    assert_eq!(after.len(), 48);
+    assert!(before.iter().all(|(number, result)| after[number] == *result));
+    referee(["verify", &format!("{dir}/records")]).done();
+}
