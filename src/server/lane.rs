@@ -529,7 +529,9 @@ impl Lane {
                 }
             }
         }
-        self.dirty.append(&mut dirty);
+        // Those that were looked at again; and the room that has grown stays.
+        dirty.append(&mut self.dirty);
+        self.dirty = dirty;
     }
 
     fn flush_match(&mut self, key: MatchKey, at: u64) {
