@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         progress.set_position(done);
     };
     let db = results(&args.folder)?;
-    let report = TournamentReport::of(&args.folder, &db, &ruling(&db)?, tick)
+    let report = TournamentReport::of(&args.folder, &db, &ruling(&db), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     write_out(args.output.as_deref(), &told(args.format, &report)?)?;

@@ -27,7 +27,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
-    show(&args.folder, &db, &ruling(&db)?, args.json)?;
+    show(&args.folder, &db, &ruling(&db), args.json)?;
     Ok(Exit::Done)
 }
 
