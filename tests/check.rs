@@ -52,12 +52,14 @@ fn the_sample_bots_in_python_pass() {
 #[test]
 fn the_sample_bot_in_rust_passes() {
     let bot = Path::new(env!("CARGO_BIN_EXE_referee")).with_file_name("referee-random");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--package", "referee-bot", "--bin", "referee-random"])
-        .current_dir(ROOT)
-        .status()
-        .expect("cargo");
-    assert!(built.success());
+    if !bot.exists() {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--package", "referee-bot", "--bin", "referee-random"])
+            .current_dir(ROOT)
+            .status()
+            .expect("cargo");
+        assert!(built.success());
+    }
     assert_passes(bot.to_str().expect("UTF-8"));
 }
 
