@@ -20,195 +20,21 @@
 //!
 //! **Byes** of a Swiss tournament are worth as much as winning all matches of the round.
 
+mod id;
+mod knockout;
+mod plan;
+mod swiss;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
-use super::pairing::{knockout, partners, swiss, table};
-use super::standings::{Award, TieBreak};
+pub use id::MatchId;
+pub use plan::{Entry, Format, Plan};
+
+use super::pairing::{knockout::bracket, partners, swiss::Card, table};
+use super::standings::Award;
 use super::{Deals, Entrant, Lineup, MatchResult};
-use crate::core::{Misconfigured, Seating};
-
-/// How a tournament is paired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Everyone against everyone, `cycles` times. With three sides every three entrants.
-    RoundRobin {
-        /// From 1.
-        cycles: u32,
-    },
-    /// The first entrant against each of the others, `cycles` times. Two sides.
-    Gauntlet {
-        /// From 1.
-        cycles: u32,
-    },
-    /// By the points so far ([`swiss`]). Two sides.
-    Swiss {
-        /// From 1 to [`swiss::MAX_ROUNDS`].
-        rounds: u32,
-        /// How many sets a pair plays in a round, from 1.
-        sets: u32,
-    },
-    /// Who loses is out ([`knockout`]); seeded in the order of the entrants. Two sides.
-    Knockout {
-        /// How many sets a pair plays at most before a tie-break; it ends early when the other can no longer draw
-        /// level.
-        best_of: u32,
-        /// How many further sets at most break a tie, one after the other until one is not drawn. After them the higher
-        /// seed goes on. With [`Deals::Single`] each is one match in both seats, so two.
-        tie_breaks: u32,
-    },
-    /// Each with each as partner ([`partners`]). Sides of two seats.
-    Partners {
-        /// From 1.
-        cycles: u32,
-    },
-    /// The first two entrants against each other. With three sides one of them has two sides, by turns.
-    Duel {
-        /// From 1.
-        sets: u32,
-    },
-}
-
-impl Format {
-    /// What is customary among equal points.
-    pub fn tie_breaks(self) -> &'static [TieBreak] {
-        match self {
-            Format::Swiss { .. } => &[TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::Wins],
-            _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
-        }
-    }
-
-    fn is_known(self) -> bool {
-        !matches!(self, Format::Swiss { .. } | Format::Knockout { .. })
-    }
-}
-
-/// When an entrant takes part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The first round in which it is paired; 1 from the beginning.
-    pub joins: u32,
-    /// The first round in which it is no longer paired.
-    pub leaves: Option<u32>,
-}
-
-impl Default for Entry {
-    fn default() -> Self {
-        Entry { joins: 1, leaves: None }
-    }
-}
-
-/// Everything that the schedule follows from, beside the results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// How it is paired.
-    pub format: Format,
-    /// How the seats play together.
-    pub seating: Seating,
-    /// How many matches on a deal.
-    pub deals: Deals,
-    /// The entrants, in the order of their seeds; late ones at the end.
-    pub entrants: Vec<Entry>,
-}
-
-/// The most matches of a schedule.
-const MAX_MATCHES: u64 = 100_000_000;
-
-impl Plan {
-    /// A tournament of `entrants` that are all there from the beginning.
-    pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
-        Plan { format, seating, deals, entrants: vec![Entry::default(); entrants] }
-    }
-
-    /// How many are there from the beginning.
-    fn field(&self) -> usize {
-        self.entrants.iter().take_while(|entry| entry.joins <= 1).count()
-    }
-
-    fn check(&self) -> Result<(), Misconfigured> {
-        let fail = |why: String| Err(Misconfigured(why));
-        let (count, sides) = (self.entrants.len() as u64, self.seating.sides());
-        if self.entrants.iter().skip(self.field()).any(|entry| entry.joins <= 1) {
-            return fail("entrants that are there from the beginning come before late ones".to_owned());
-        }
-        let (name, numbers, least, fits) = match self.format {
-            Format::RoundRobin { cycles } => ("round robin", [cycles, 1], sides, sides == 2 || sides == 3),
-            Format::Gauntlet { cycles } => ("a gauntlet", [cycles, 1], 2, sides == 2),
-            Format::Swiss { rounds, sets } => ("a Swiss tournament", [rounds, sets], 2, sides == 2),
-            Format::Knockout { best_of, .. } => ("a knockout", [best_of, 1], 2, sides == 2),
-            Format::Partners { cycles } => ("a rotation of partners", [cycles, 1], 2 * sides, sides > 1),
-            Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
-        };
-        if !fits {
-            return fail(format!("{name} is not for {sides} sides"));
-        }
-        if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
-            return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
-        }
-        if numbers.contains(&0) {
-            return fail(format!("{name} needs at least one cycle, round or set"));
-        }
-        if self.field() < least || count > u64::from(u16::MAX) {
-            return fail(format!("{name} needs from {least} to 65535 entrants, not {}", self.field()));
-        }
-        let longest = match self.format {
-            Format::Swiss { rounds, .. } if rounds > swiss::MAX_ROUNDS => {
-                return fail(format!("{name} has at most {} rounds, not {rounds}", swiss::MAX_ROUNDS));
-            }
-            Format::Swiss { .. } if count > swiss::MAX_ENTRANTS as u64 => {
-                return fail(format!("{name} has at most {} entrants, not {count}", swiss::MAX_ENTRANTS));
-            }
-            Format::Knockout { .. } if self.field() as u64 != count => {
-                return fail(format!("{name} takes in nobody late"));
-            }
-            Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
-            Format::RoundRobin { .. } if sides == 3 => count.pow(3) / 6,
-            Format::Duel { .. } => 1,
-            _ => count * count / 2,
-        };
-        let matches = longest
-            .saturating_mul(u64::from(numbers[0]))
-            .saturating_mul(u64::from(numbers[1]))
-            .saturating_mul(self.deals.legs(self.seating) as u64);
-        if matches > MAX_MATCHES {
-            return fail(format!("{matches} matches are more than the {MAX_MATCHES} of a schedule"));
-        }
-        Ok(())
-    }
-}
-
-/// The id of a match: m17, and m17.2 when it was cut off once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MatchId {
-    /// From 1.
-    pub number: u32,
-    /// From 1.
-    pub attempt: u32,
-}
-
-impl fmt::Display for MatchId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.attempt {
-            1 => write!(f, "m{}", self.number),
-            attempt => write!(f, "m{}.{attempt}", self.number),
-        }
-    }
-}
-
-impl FromStr for MatchId {
-    type Err = Misconfigured;
-    fn from_str(text: &str) -> Result<MatchId, Misconfigured> {
-        let parts = text.strip_prefix('m').map(|rest| rest.split_once('.').unwrap_or((rest, "1")));
-        let positive = |text: &str| text.parse().ok().filter(|&number: &u32| number > 0);
-        parts
-            .and_then(|(number, attempt)| {
-                Some(MatchId { number: positive(number)?, attempt: positive(attempt)? })
-            })
-            .ok_or_else(|| Misconfigured(format!("`{text}` is no id of a match such as m17 or m17.2")))
-    }
-}
+use crate::core::Misconfigured;
 
 /// Matches of the same entrants on one deal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +112,7 @@ pub struct Schedule {
     bracket: Vec<Option<Entrant>>,
     /// How many tie-breaks the round has had.
     extra: u32,
-    swiss: Vec<swiss::Card>,
+    swiss: Vec<Card>,
     is_over: bool,
 }
 
@@ -493,7 +319,7 @@ impl Schedule {
                 .collect(),
             Format::Swiss { .. } => Vec::new(),
             Format::Knockout { .. } => {
-                let seeds = knockout::bracket(all).into_iter();
+                let seeds = bracket(all).into_iter();
                 self.bracket = seeds.map(|seed| seed.map(|seed| Entrant(seed as u16))).collect();
                 Vec::new()
             }
@@ -561,161 +387,10 @@ impl Schedule {
             results().filter_map(|result| result.score(entrant)).map(|score| (2.0 * score) as u64).sum()
         })
     }
-}
-
-/// Swiss.
-impl Schedule {
-    fn next_swiss(&mut self, rounds: u32, sets: u32) {
-        for pair in std::mem::take(&mut self.pairs) {
-            self.award_unplayed(&pair);
-            self.write_down(&pair);
-        }
-        for award in &self.awards {
-            if award.round == self.round {
-                self.swiss[award.entrant.index()].points += 2 * u64::from(award.matches);
-            }
-        }
-        if self.round == rounds {
-            self.is_over = true;
-            return;
-        }
-        let round = self.round + 1;
-        let known = self.swiss.len()..self.plan.entrants.len();
-        self.swiss.extend(known.map(|index| swiss::Card {
-            entrant: Entrant(index as u16),
-            points: 0,
-            byes: 0,
-            surplus: 0,
-            met: Vec::new(),
-            float: 0,
-        }));
-        let is_there =
-            |entry: &Entry| entry.joins <= round && entry.leaves.is_none_or(|leaves| leaves > round);
-        let there = |card: &&swiss::Card| is_there(&self.plan.entrants[card.entrant.index()]);
-        let cards: Vec<swiss::Card> = self.swiss.iter().filter(there).cloned().collect();
-        if cards.len() < 2 {
-            self.is_over = true;
-            return;
-        }
-        self.round = round;
-        let paired = swiss::pair(cards);
-        for entrants in paired.pairs {
-            let mut own = Vec::new();
-            self.add_sets(entrants, sets, &mut own);
-            self.pairs.push(Pair { entrants, sets: own });
-        }
-        if let Some(entrant) = paired.bye {
-            self.swiss[entrant.index()].byes += 1;
-            self.swiss[entrant.index()].float = 1;
-            self.award(entrant, sets * self.legs);
-        }
-    }
-
-    /// Puts what a pair came to on their cards.
-    fn write_down(&mut self, pair: &Pair) {
-        let before = pair.entrants.map(|entrant| self.swiss[entrant.index()].points);
-        let points = self.points(pair);
-        let numbers: Vec<usize> = pair.sets.iter().flat_map(|&set| self.matches_of(set)).collect();
-        for (at, &entrant) in pair.entrants.iter().enumerate() {
-            let first = |result: &MatchResult| result.lineup.side(0).any(|other| other == entrant);
-            let played = numbers.iter().filter_map(|&number| self.results[number].as_ref());
-            let surplus: i32 = played.map(|result| if first(result) { 1 } else { -1 }).sum();
-            let card = &mut self.swiss[entrant.index()];
-            card.points += points[at];
-            card.surplus += surplus;
-            card.float = before[at].cmp(&before[1 - at]) as i8;
-            if numbers.iter().any(|&number| self.results[number].is_some()) {
-                card.met.push(pair.entrants[1 - at]);
-            }
-        }
-    }
-}
-
-/// Knockout.
-impl Schedule {
-    fn next_knockout(&mut self, best_of: u32, tie_breaks: u32) {
-        if self.extra < tie_breaks {
-            let tied: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.is_tied(at)).collect();
-            if !tied.is_empty() {
-                self.extra += 1;
-                let count = if self.plan.deals == Deals::Single { 2 } else { 1 };
-                for at in tied {
-                    let Pair { entrants, mut sets } = self.pairs[at].clone();
-                    self.add_sets(entrants, count, &mut sets);
-                    self.pairs[at].sets = sets;
-                }
-                return;
-            }
-        }
-        if self.round > 0 {
-            let bracket = std::mem::take(&mut self.bracket);
-            self.bracket = bracket
-                .chunks(2)
-                .map(|places| match *places {
-                    [Some(one), Some(other)] => {
-                        let at = self.pairs.iter().position(|pair| pair.entrants == [one, other]);
-                        Some(at.and_then(|at| self.winner(at)).unwrap_or(one.min(other)))
-                    }
-                    _ => places.iter().flatten().next().copied(),
-                })
-                .collect();
-            self.pairs.clear();
-        }
-        if self.bracket.len() < 2 {
-            self.is_over = true;
-            return;
-        }
-        self.round += 1;
-        self.extra = 0;
-        for places in self.bracket.clone().chunks(2) {
-            if let [Some(one), Some(other)] = *places {
-                let mut sets = Vec::new();
-                self.add_sets([one, other], best_of, &mut sets);
-                self.pairs.push(Pair { entrants: [one, other], sets });
-            }
-        }
-    }
-
-    /// Who of a pair goes on; none as long as that is open or they are equal.
-    fn winner(&self, pair: usize) -> Option<Entrant> {
-        let pair = &self.pairs[pair];
-        let [one, other] = pair.entrants;
-        let points = self.points(pair);
-        let open = 2 * self.open(pair);
-        if points[0] > points[1] + open {
-            Some(one)
-        } else if points[1] > points[0] + open {
-            Some(other)
-        } else {
-            match [one, other].map(|entrant| self.has_left(entrant, self.round)) {
-                [true, false] => Some(other),
-                [false, true] => Some(one),
-                [true, true] => Some(one.min(other)),
-                [false, false] => None,
-            }
-        }
-    }
-
-    /// Whether a pair has played all its sets and is equal. Also of one that has left meanwhile: its tie-break, which
-    /// nobody plays any more, may have been in the schedule before.
-    fn is_tied(&self, pair: usize) -> bool {
-        let pair = &self.pairs[pair];
-        let points = self.points(pair);
-        points[0] == points[1] && self.open(pair) == 0
-    }
 
     /// How many matches of a pair have no result.
     fn open(&self, pair: &Pair) -> u64 {
         let numbers = pair.sets.iter().flat_map(|&set| self.matches_of(set));
         numbers.filter(|&at| self.results[at].is_none()).count() as u64
-    }
-
-    /// Whether a set has not begun and its pair is decided without it.
-    fn is_needless(&self, set: u32) -> bool {
-        let at = self.pairs.iter().position(|pair| pair.sets.contains(&set));
-        let has_not_begun = || self.results[self.matches_of(set)].iter().all(Option::is_none);
-        matches!(self.plan.format, Format::Knockout { .. })
-            && has_not_begun()
-            && at.is_some_and(|at| self.winner(at).is_some())
     }
 }

@@ -1,0 +1,37 @@
+//! The ids of matches.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::core::Misconfigured;
+
+/// The id of a match: m17, and m17.2 when it was cut off once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MatchId {
+    /// From 1.
+    pub number: u32,
+    /// From 1.
+    pub attempt: u32,
+}
+
+impl fmt::Display for MatchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.attempt {
+            1 => write!(f, "m{}", self.number),
+            attempt => write!(f, "m{}.{attempt}", self.number),
+        }
+    }
+}
+
+impl FromStr for MatchId {
+    type Err = Misconfigured;
+    fn from_str(text: &str) -> Result<MatchId, Misconfigured> {
+        let parts = text.strip_prefix('m').map(|rest| rest.split_once('.').unwrap_or((rest, "1")));
+        let positive = |text: &str| text.parse().ok().filter(|&number: &u32| number > 0);
+        parts
+            .and_then(|(number, attempt)| {
+                Some(MatchId { number: positive(number)?, attempt: positive(attempt)? })
+            })
+            .ok_or_else(|| Misconfigured(format!("`{text}` is no id of a match such as m17 or m17.2")))
+    }
+}

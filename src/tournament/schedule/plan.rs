@@ -1,0 +1,155 @@
+//! How a tournament is paired, and who takes part when.
+
+use crate::core::{Misconfigured, Seating};
+use crate::tournament::Deals;
+use crate::tournament::pairing::{partners, swiss};
+use crate::tournament::standings::TieBreak;
+
+/// How a tournament is paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Everyone against everyone, `cycles` times. With three sides every three entrants.
+    RoundRobin {
+        /// From 1.
+        cycles: u32,
+    },
+    /// The first entrant against each of the others, `cycles` times. Two sides.
+    Gauntlet {
+        /// From 1.
+        cycles: u32,
+    },
+    /// By the points so far ([`swiss`]). Two sides.
+    Swiss {
+        /// From 1 to [`swiss::MAX_ROUNDS`].
+        rounds: u32,
+        /// How many sets a pair plays in a round, from 1.
+        sets: u32,
+    },
+    /// Who loses is out ([`knockout`](crate::tournament::pairing::knockout)); seeded in the order of the entrants. Two sides.
+    Knockout {
+        /// How many sets a pair plays at most before a tie-break; it ends early when the other can no longer draw
+        /// level.
+        best_of: u32,
+        /// How many further sets at most break a tie, one after the other until one is not drawn. After them the higher
+        /// seed goes on. With [`Deals::Single`] each is one match in both seats, so two.
+        tie_breaks: u32,
+    },
+    /// Each with each as partner ([`partners`]). Sides of two seats.
+    Partners {
+        /// From 1.
+        cycles: u32,
+    },
+    /// The first two entrants against each other. With three sides one of them has two sides, by turns.
+    Duel {
+        /// From 1.
+        sets: u32,
+    },
+}
+
+impl Format {
+    /// What is customary among equal points.
+    pub fn tie_breaks(self) -> &'static [TieBreak] {
+        match self {
+            Format::Swiss { .. } => &[TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::Wins],
+            _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
+        }
+    }
+
+    pub(super) fn is_known(self) -> bool {
+        !matches!(self, Format::Swiss { .. } | Format::Knockout { .. })
+    }
+}
+
+/// When an entrant takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The first round in which it is paired; 1 from the beginning.
+    pub joins: u32,
+    /// The first round in which it is no longer paired.
+    pub leaves: Option<u32>,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Entry { joins: 1, leaves: None }
+    }
+}
+
+/// Everything that the schedule follows from, beside the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How it is paired.
+    pub format: Format,
+    /// How the seats play together.
+    pub seating: Seating,
+    /// How many matches on a deal.
+    pub deals: Deals,
+    /// The entrants, in the order of their seeds; late ones at the end.
+    pub entrants: Vec<Entry>,
+}
+
+/// The most matches of a schedule.
+const MAX_MATCHES: u64 = 100_000_000;
+
+impl Plan {
+    /// A tournament of `entrants` that are all there from the beginning.
+    pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
+        Plan { format, seating, deals, entrants: vec![Entry::default(); entrants] }
+    }
+
+    /// How many are there from the beginning.
+    pub(super) fn field(&self) -> usize {
+        self.entrants.iter().take_while(|entry| entry.joins <= 1).count()
+    }
+
+    pub(super) fn check(&self) -> Result<(), Misconfigured> {
+        let fail = |why: String| Err(Misconfigured(why));
+        let (count, sides) = (self.entrants.len() as u64, self.seating.sides());
+        if self.entrants.iter().skip(self.field()).any(|entry| entry.joins <= 1) {
+            return fail("entrants that are there from the beginning come before late ones".to_owned());
+        }
+        let (name, numbers, least, fits) = match self.format {
+            Format::RoundRobin { cycles } => ("round robin", [cycles, 1], sides, sides == 2 || sides == 3),
+            Format::Gauntlet { cycles } => ("a gauntlet", [cycles, 1], 2, sides == 2),
+            Format::Swiss { rounds, sets } => ("a Swiss tournament", [rounds, sets], 2, sides == 2),
+            Format::Knockout { best_of, .. } => ("a knockout", [best_of, 1], 2, sides == 2),
+            Format::Partners { cycles } => ("a rotation of partners", [cycles, 1], 2 * sides, sides > 1),
+            Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
+        };
+        if !fits {
+            return fail(format!("{name} is not for {sides} sides"));
+        }
+        if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
+            return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
+        }
+        if numbers.contains(&0) {
+            return fail(format!("{name} needs at least one cycle, round or set"));
+        }
+        if self.field() < least || count > u64::from(u16::MAX) {
+            return fail(format!("{name} needs from {least} to 65535 entrants, not {}", self.field()));
+        }
+        let longest = match self.format {
+            Format::Swiss { rounds, .. } if rounds > swiss::MAX_ROUNDS => {
+                return fail(format!("{name} has at most {} rounds, not {rounds}", swiss::MAX_ROUNDS));
+            }
+            Format::Swiss { .. } if count > swiss::MAX_ENTRANTS as u64 => {
+                return fail(format!("{name} has at most {} entrants, not {count}", swiss::MAX_ENTRANTS));
+            }
+            Format::Knockout { .. } if self.field() as u64 != count => {
+                return fail(format!("{name} takes in nobody late"));
+            }
+            Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
+            Format::RoundRobin { .. } if sides == 3 => count.pow(3) / 6,
+            Format::Duel { .. } => 1,
+            _ => count * count / 2,
+        };
+        let matches = longest
+            .saturating_mul(u64::from(numbers[0]))
+            .saturating_mul(u64::from(numbers[1]))
+            .saturating_mul(self.deals.legs(self.seating) as u64);
+        if matches > MAX_MATCHES {
+            return fail(format!("{matches} matches are more than the {MAX_MATCHES} of a schedule"));
+        }
+        Ok(())
+    }
+}
