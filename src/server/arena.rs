@@ -14,6 +14,28 @@ pub struct Key {
     serial: u64,
 }
 
+/// Makes a kind of key, so that none passes for another kind.
+macro_rules! key {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name($crate::server::arena::Key);
+
+        impl From<$crate::server::arena::Key> for $name {
+            fn from(key: $crate::server::arena::Key) -> Self {
+                $name(key)
+            }
+        }
+
+        impl From<$name> for $crate::server::arena::Key {
+            fn from(key: $name) -> Self {
+                key.0
+            }
+        }
+    };
+}
+pub(super) use key;
+
 /// Things by key.
 pub(super) struct Arena<K, T> {
     slab: Slab<(u64, T)>,

@@ -24,13 +24,15 @@ use crate::core::erased::Rules;
 use crate::core::seat::Seating;
 use crate::record;
 use crate::referee::Leg;
+use crate::server::bots::BotKey;
 use crate::server::entrant::{Entrant, Source};
 use crate::server::lobby::{Listen, Lobby};
+use crate::server::post::{Come, Ended, OVER, Order, Word};
 use crate::server::results::MatchReport;
-use crate::server::run::Run;
+use crate::server::run::{Common, Run};
 use crate::server::schedule::{Fixture, Schedule, Shared};
 use crate::server::session::SessionKey;
-use crate::server::worker::{BotKey, Come, Common, Ended, OVER, Order, Watch, Word, Worker};
+use crate::server::worker::{Watch, Worker};
 use crate::store::Records;
 
 /// Where the matches of a run are played.

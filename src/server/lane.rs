@@ -17,7 +17,7 @@ use crate::core::erased::Table;
 use crate::core::seat::Seat;
 use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
-use crate::server::arena::{Arena, Key};
+use crate::server::arena::{Arena, key};
 use crate::server::lobby::Guests;
 use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
@@ -28,20 +28,9 @@ const LEFT: &str = "status 0";
 /// What becomes of a bot that leaves with a word.
 pub(super) const SAID_BYE: &str = "it said `bye`";
 
-/// A match of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MatchKey(Key);
-
-impl From<Key> for MatchKey {
-    fn from(key: Key) -> Self {
-        MatchKey(key)
-    }
-}
-
-impl From<MatchKey> for Key {
-    fn from(key: MatchKey) -> Self {
-        key.0
-    }
+key! {
+    /// A match of a lane.
+    MatchKey
 }
 
 /// What a lane has to tell.

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod arena;
+mod bots;
 mod contest;
 mod dispatch;
 mod entrant;
@@ -11,6 +12,7 @@ mod lane;
 mod lobby;
 mod openings;
 mod play;
+mod post;
 mod results;
 mod run;
 mod schedule;

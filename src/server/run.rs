@@ -11,6 +11,8 @@ use crate::core::game::Misconfigured;
 use crate::core::hex;
 use crate::core::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Opening, SeatHeader, Setup, Wants, opening};
+use crate::server::entrant::Entrant;
+use crate::store::Records;
 
 /// What every match of a run is played on.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,15 @@ pub struct Run {
     pub seed: Seed,
     /// What its matches are played on.
     pub terms: Terms,
+}
+
+/// What all matches of a run have in common.
+pub(super) struct Common {
+    pub(super) run: Run,
+    pub(super) rules: &'static dyn Rules,
+    pub(super) seating: Seating,
+    pub(super) entrants: Vec<Entrant>,
+    pub(super) records: Option<Records>,
 }
 
 /// A match that is to be opened.

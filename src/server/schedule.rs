@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::referee::{Leg, Opening};
+use crate::server::post::Order;
 use crate::server::results::MatchReport;
-use crate::server::worker::Order;
 
 /// A match that is to be played.
 #[derive(Clone, Debug)]

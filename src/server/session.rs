@@ -13,25 +13,14 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use crate::core::json;
 use crate::core::seat::Seat;
 use crate::referee::Wants;
-use crate::server::arena::{Arena, Key};
+use crate::server::arena::{Arena, key};
 use crate::server::lane::MatchKey;
 use crate::server::wakes::{StreamWaker, Wakes};
 use crate::transport::{Lines, Progress, Stream, Wire};
 
-/// A session of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionKey(Key);
-
-impl From<Key> for SessionKey {
-    fn from(key: Key) -> Self {
-        SessionKey(key)
-    }
-}
-
-impl From<SessionKey> for Key {
-    fn from(key: SessionKey) -> Self {
-        key.0
-    }
+key! {
+    /// A session of a lane.
+    SessionKey
 }
 
 /// The sessions of a lane.

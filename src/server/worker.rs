@@ -5,183 +5,28 @@
 
 use std::collections::HashMap;
 use std::mem;
-use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
-use serde::Serialize;
 use slab::Slab;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use crate::bot::{Process, Said, Stderr};
-use crate::core::erased::Rules;
-use crate::core::seat::{Seat, Seating};
+use crate::core::seat::Seat;
 use crate::record;
 use crate::referee::{Match, Wants};
-use crate::server::entrant::Entrant;
+use crate::server::arena::Arena;
+use crate::server::bots::{Bot, BotInRecord, BotKey, State};
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
+use crate::server::post::{Come, Ended, OVER, Order, Word};
 use crate::server::results::{Loss, MatchReport};
-use crate::server::run::{Plan, PlannedSeat, Run};
+use crate::server::run::{Common, Plan, PlannedSeat};
 use crate::server::schedule::{Fixture, Next, Shared};
-use crate::server::session::{Moving, Role, SessionKey};
-use crate::store::Records;
-use crate::transport::{Stream, Wire};
-
-/// What all matches of a run have in common.
-pub(super) struct Common {
-    pub(super) run: Run,
-    pub(super) rules: &'static dyn Rules,
-    pub(super) seating: Seating,
-    pub(super) entrants: Vec<Entrant>,
-    pub(super) records: Option<Records>,
-}
+use crate::server::session::{Role, SessionKey};
+use crate::transport::Stream;
 
 /// Is shown what happens in a match.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) + Send>;
-
-/// What a lane tells the house.
-pub(super) enum Word {
-    /// It needs bots, each with its entrant; all of them at once or none.
-    Needs(Vec<(BotKey, usize)>),
-    /// A process is to be ended: its stream has been closed.
-    Leaves(Process),
-    /// A connection has no match on this lane any more.
-    Returns(Box<Moving>),
-    /// A connection of this entrant is over.
-    Lost(usize),
-    /// A match has ended.
-    Ended(Box<Ended>),
-    /// The run cannot go on.
-    CannotRun(String),
-    /// The lane has done its work. Nothing follows.
-    Done,
-}
-
-/// What the house tells a lane.
-pub(super) enum Order {
-    /// A bot is here, or why it is not.
-    Come(BotKey, Result<Come, (FaultCode, String)>),
-    /// The process of a session has ended.
-    Exited(SessionKey, String),
-    /// The schedule may have more.
-    Wake,
-    /// Break all matches off.
-    Stop,
-}
-
-/// A bot that comes to a lane.
-pub(super) enum Come {
-    /// A process was started; the lane tells its session, to which its end will be told.
-    Process(Process, Wire, oneshot::Sender<SessionKey>),
-    /// It has connected.
-    Guest(Box<Moving>),
-}
-
-/// A match that has ended, and what is known of its bots.
-pub(super) struct Ended {
-    pub(super) fixture: Fixture,
-    pub(super) report: MatchReport,
-    /// The record, without its seal.
-    pub(super) record: Vec<u8>,
-    pub(super) reveal: Reveal,
-    /// Why a bot could not play at all.
-    pub(super) never_came: Option<String>,
-}
-
-#[derive(Serialize)]
-struct BotInRecord {
-    seat: usize,
-    cpu_ms: Option<u64>,
-    stderr: String,
-    stderr_dropped: u64,
-}
-
-/// A bot of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct BotKey(u64);
-
-/// What bots are told at the end.
-pub(super) const OVER: &str = "the run is over";
-
-enum State {
-    /// The house was asked for it.
-    Asked,
-    /// It has not introduced itself yet.
-    Greeting(SessionKey),
-    /// It plays.
-    Here(SessionKey),
-    /// It did not come.
-    Failed(FaultCode, String),
-    /// It has left after it had come, or nobody has asked for it yet.
-    Absent,
-}
-
-struct Bot {
-    entrant: usize,
-    state: State,
-    process: Option<Process>,
-    /// Whether no match has ended since it has come.
-    is_fresh: bool,
-    /// Seats that wait for its next process or connection.
-    waiting: Vec<(MatchKey, Seat)>,
-    /// Its processor time up to the end of its last match.
-    cpu_before: Duration,
-    /// The standard error of its processes that are gone since its last match.
-    gone: Vec<Stderr>,
-}
-
-impl Bot {
-    fn new(entrant: usize) -> Bot {
-        Bot {
-            entrant,
-            state: State::Absent,
-            process: None,
-            is_fresh: true,
-            waiting: Vec::new(),
-            cpu_before: Duration::ZERO,
-            gone: Vec::new(),
-        }
-    }
-
-    fn session(&self) -> Option<SessionKey> {
-        match self.state {
-            State::Greeting(session) | State::Here(session) => Some(session),
-            State::Asked | State::Failed(..) | State::Absent => None,
-        }
-    }
-}
-
-/// The bots of a lane.
-#[derive(Default)]
-struct Bots {
-    by_key: HashMap<BotKey, Bot>,
-    /// How many there have been: the house may answer for one that is gone, and another in its place must not get it.
-    count: u64,
-}
-
-impl Bots {
-    fn insert(&mut self, bot: Bot) -> BotKey {
-        self.count += 1;
-        let key = BotKey(self.count);
-        self.by_key.insert(key, bot);
-        key
-    }
-}
-
-impl Index<BotKey> for Bots {
-    type Output = Bot;
-    fn index(&self, key: BotKey) -> &Bot {
-        &self.by_key[&key]
-    }
-}
-
-impl IndexMut<BotKey> for Bots {
-    fn index_mut(&mut self, key: BotKey) -> &mut Bot {
-        self.by_key.get_mut(&key).unwrap_or_else(|| unreachable!("a pairing keeps its bots"))
-    }
-}
 
 /// Bots that meet.
 struct Pairing {
@@ -210,7 +55,7 @@ pub(super) struct Worker {
     /// How many pairings play at once.
     jobs: usize,
     lane: Lane,
-    bots: Bots,
+    bots: Arena<BotKey, Bot>,
     by_session: HashMap<SessionKey, BotKey>,
     /// Bots that wait for a pairing.
     idle: Vec<BotKey>,
@@ -239,7 +84,7 @@ impl Worker {
             schedule,
             jobs,
             lane: Lane::new(),
-            bots: Bots::default(),
+            bots: Arena::default(),
             by_session: HashMap::new(),
             idle: Vec::new(),
             pairings: Slab::new(),
@@ -331,7 +176,7 @@ impl Worker {
             let idle = self.idle.iter().position(|&key| self.bots[key].entrant == entrant);
             bots.push(match idle.filter(|_| !is_fresh) {
                 Some(index) => self.idle.swap_remove(index),
-                None => self.bots.insert(Bot::new(entrant)),
+                None => self.bots.insert(|_| Bot::new(entrant)),
             });
         }
         let pairing = Pairing { bots, entrants, next: Some(fixture), running: 0, is_fresh };
@@ -407,7 +252,7 @@ impl Worker {
     /// A bot has come, or will not.
     fn receive(&mut self, key: BotKey, come: Result<Come, (FaultCode, String)>) {
         // While the lane is stopping nobody waits for it any more.
-        let is_wanted = self.bots.by_key.get(&key).is_some_and(|bot| matches!(bot.state, State::Asked));
+        let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Asked));
         let come = match come {
             Ok(come) if is_wanted => come,
             Ok(Come::Process(process, ..)) => return self.say(Word::Leaves(process)),
@@ -529,7 +374,7 @@ impl Worker {
                 }
                 if let Some(index) = self.idle.iter().position(|idle| *idle == key) {
                     self.idle.swap_remove(index);
-                    self.bots.by_key.remove(&key);
+                    self.bots.remove(key);
                 }
             }
             Notice::OpenAsked(..) => {}
@@ -609,7 +454,7 @@ impl Worker {
             watch(&finished.last, &mem::take(&mut finished.news));
         }
         let in_record: Vec<BotInRecord> =
-            bots.iter().enumerate().map(|(seat, &key)| self.account(seat, key)).collect();
+            bots.iter().enumerate().map(|(seat, &key)| self.bots[key].account(seat)).collect();
         let mut never_came = None;
         for (&key, record) in bots.iter().zip(&in_record) {
             let bot = &mut self.bots[key];
@@ -653,21 +498,6 @@ impl Worker {
         self.play_on(pairing);
     }
 
-    /// What a record tells of a bot.
-    fn account(&mut self, seat: usize, key: BotKey) -> BotInRecord {
-        let bot = &mut self.bots[key];
-        let process = bot.process.as_ref();
-        let cpu = process.and_then(Process::cpu);
-        let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut bot.cpu_before, cpu));
-        let mut said = Said::default();
-        for stderr in bot.gone.drain(..).chain(process.map(Process::stderr).cloned()) {
-            said.append(stderr.take());
-        }
-        let (stderr, stderr_dropped) = said.into_text();
-        let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
-        BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
-    }
-
     /// The bots of a pairing are free for others.
     fn disband(&mut self, key: usize) {
         let pairing = self.pairings.remove(key);
@@ -691,7 +521,7 @@ impl Worker {
 
     /// Lets a bot go.
     fn retire(&mut self, key: BotKey, reason: &str) {
-        let Some(bot) = self.bots.by_key.remove(&key) else { return };
+        let Some(bot) = self.bots.remove(key) else { return };
         let session = bot.session();
         if let Some(session) = session {
             self.by_session.remove(&session);

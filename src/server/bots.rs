@@ -1,0 +1,90 @@
+//! The bots that are on a lane.
+
+use std::mem;
+use std::time::Duration;
+
+use referee_protocol::words::FaultCode;
+use serde::Serialize;
+
+use crate::bot::{Process, Said, Stderr};
+use crate::core::seat::Seat;
+use crate::server::arena::key;
+use crate::server::lane::MatchKey;
+use crate::server::session::SessionKey;
+
+/// What a record tells of a bot.
+#[derive(Serialize)]
+pub(super) struct BotInRecord {
+    seat: usize,
+    pub(super) cpu_ms: Option<u64>,
+    pub(super) stderr: String,
+    stderr_dropped: u64,
+}
+
+key! {
+    /// A bot of a lane.
+    BotKey
+}
+
+pub(super) enum State {
+    /// The house was asked for it.
+    Asked,
+    /// It has not introduced itself yet.
+    Greeting(SessionKey),
+    /// It plays.
+    Here(SessionKey),
+    /// It did not come.
+    Failed(FaultCode, String),
+    /// It has left after it had come, or nobody has asked for it yet.
+    Absent,
+}
+
+/// A bot of a lane: a process or connection of an entrant, or the place of one.
+pub(super) struct Bot {
+    pub(super) entrant: usize,
+    pub(super) state: State,
+    pub(super) process: Option<Process>,
+    /// Whether no match has ended since it has come.
+    pub(super) is_fresh: bool,
+    /// Seats that wait for its next process or connection.
+    pub(super) waiting: Vec<(MatchKey, Seat)>,
+    /// Its processor time up to the end of its last match.
+    pub(super) cpu_before: Duration,
+    /// The standard error of its processes that are gone since its last match.
+    pub(super) gone: Vec<Stderr>,
+}
+
+impl Bot {
+    pub(super) fn new(entrant: usize) -> Bot {
+        Bot {
+            entrant,
+            state: State::Absent,
+            process: None,
+            is_fresh: true,
+            waiting: Vec::new(),
+            cpu_before: Duration::ZERO,
+            gone: Vec::new(),
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<SessionKey> {
+        match self.state {
+            State::Greeting(session) | State::Here(session) => Some(session),
+            State::Asked | State::Failed(..) | State::Absent => None,
+        }
+    }
+
+    /// What a record tells of it for its match that has ended.
+    pub(super) fn account(&mut self, seat: usize) -> BotInRecord {
+        let process = self.process.as_ref();
+        let cpu = process.and_then(Process::cpu);
+        let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut self.cpu_before, cpu));
+        let mut said = Said::default();
+        for stderr in self.gone.drain(..).chain(process.map(Process::stderr).cloned()) {
+            said.append(stderr.take());
+        }
+        let (stderr, stderr_dropped) = said.into_text();
+        let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
+        BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
+    }
+}
