@@ -17,8 +17,8 @@ use crate::cli::{Exit, Failure, block_on};
 use crate::games;
 use crate::report::{Outcome, TrialReport, interval};
 use crate::server::{
-    Contest, Entrant, Halt, Happening, House, SetOfTrial, Source, Stopped, Trial, check_fresh,
-    is_told_by_a_deal,
+    Board, Contest, Entrant, Halt, Happening, House, Scoring, SetOfTrial, Source, Stopped, Trial,
+    check_fresh, is_told_by_a_deal,
 };
 use crate::tournament::Deals;
 use crate::tournament::regression::{Regression, Terms, Verdict};
@@ -174,10 +174,11 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let records = args.terms.records()?;
 
     let begun = Instant::now();
-    let (seed, on_fault) = (run.seed.to_hex(), run.terms.on_fault);
-    let contest = Contest::new(schedule.clone(), openings, &entrants, on_fault, None);
+    let seed = run.seed.to_hex();
+    let scoring = Scoring { seating, legs: schedule.legs(), on_fault: run.terms.on_fault };
+    let contest = Contest::new((Board::new(schedule), scoring), openings, &entrants, None);
     let can_repeat = !rules.meta().chance;
-    let mut trial = Trial::new(regression, schedule, on_fault, can_repeat);
+    let mut trial = Trial::new(regression, scoring, can_repeat);
     let house = House {
         run,
         rules,

@@ -1,6 +1,7 @@
 //! A tournament's schedule, as lanes draw matches from it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_protocol::words::{EndedBy, OnFault};
 
@@ -17,18 +18,32 @@ use crate::tournament::{Entrant, Lineup, MatchResult};
 /// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
 const NEAR: usize = 64;
 
+/// The schedule of a tournament that is being played. Lanes draw from it and record results in it; others look at it.
+#[derive(Clone)]
+pub struct Board(Arc<Mutex<schedule::Schedule>>);
+
+impl Board {
+    /// With this to be played.
+    pub fn new(schedule: schedule::Schedule) -> Board {
+        Board(Arc::new(Mutex::new(schedule)))
+    }
+
+    /// The schedule now.
+    pub fn look(&self) -> MutexGuard<'_, schedule::Schedule> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A tournament that is being played.
 pub struct Contest {
-    /// What is due.
-    pub schedule: schedule::Schedule,
+    board: Board,
+    scoring: Scoring,
     /// What its sets begin with.
-    pub openings: Openings,
+    openings: Openings,
     /// By entrant: whether it is started anew for every match.
-    pub is_fresh: Vec<bool>,
-    /// What seats that fault lead to.
-    pub on_fault: OnFault,
+    is_fresh: Vec<bool>,
     /// Where it is noted that a match begins, where that outlives the run.
-    pub journal: Option<Journal>,
+    journal: Option<Journal>,
     /// The matches that run, and their sets.
     running: BTreeMap<u32, u32>,
 }
@@ -36,31 +51,30 @@ pub struct Contest {
 impl Contest {
     /// Nothing runs yet.
     pub fn new(
-        schedule: schedule::Schedule,
+        (board, scoring): (Board, Scoring),
         openings: Openings,
         bots: &[Bot],
-        on_fault: OnFault,
         journal: Option<Journal>,
     ) -> Contest {
         let is_fresh = bots.iter().map(|bot| bot.is_fresh).collect();
-        Contest { schedule, openings, is_fresh, on_fault, journal, running: BTreeMap::new() }
+        Contest { board, scoring, openings, is_fresh, journal, running: BTreeMap::new() }
     }
 
     /// The next match; those of a set follow each other, so that the last one is the last to end.
-    fn find(&self, among: Option<&[usize]>) -> Option<Due> {
+    fn find(&self, schedule: &schedule::Schedule, among: Option<&[usize]>) -> Option<Due> {
         let busy: BTreeSet<u32> = self.running.values().copied().collect();
         let is_free = |due: &Due| {
             !self.running.contains_key(&due.id.number) && (!due.is_mirrored || !busy.contains(&due.set))
         };
-        let mut free = self.schedule.due().filter(is_free);
+        let mut free = schedule.due().filter(is_free);
         match among {
             None => free.next(),
             Some(among) => free.take(NEAR).find(|due| is_between(&due.lineup, among)),
         }
     }
 
-    fn fixture(&self, due: &Due) -> Fixture {
-        let up_to_it = self.schedule.due().take_while(|other| other.set <= due.set);
+    fn fixture(&self, schedule: &schedule::Schedule, due: &Due) -> Fixture {
+        let up_to_it = schedule.due().take_while(|other| other.set <= due.set);
         let is_last = up_to_it.filter(|other| other.set == due.set).count() == 1;
         let (options, opening) = self.openings.of(due.set);
         let entrants: Vec<usize> = due.lineup.seats().iter().map(|entrant| entrant.index()).collect();
@@ -88,11 +102,13 @@ fn is_between(lineup: &Lineup, entrants: &[usize]) -> bool {
 
 impl Schedule for Contest {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
-        let Some(due) = self.find(among) else {
-            let is_over = among.is_none() && self.running.is_empty() && self.schedule.due().next().is_none();
+        let schedule = self.board.look();
+        let Some(due) = self.find(&schedule, among) else {
+            let is_over = among.is_none() && self.running.is_empty() && schedule.due().next().is_none();
             return if is_over { Next::Never } else { Next::Later };
         };
-        let fixture = self.fixture(&due);
+        let fixture = self.fixture(&schedule, &due);
+        drop(schedule);
         if let Some(journal) = &mut self.journal
             && let Err(error) = journal.begin(&fixture.id, &fixture.entrants)
         {
@@ -105,40 +121,48 @@ impl Schedule for Contest {
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let Ok(MatchId { number, .. }) = fixture.id.parse() else { return false };
         self.running.remove(&number);
-        match result_of(&self.schedule, self.on_fault, fixture, report) {
+        let mut schedule = self.board.look();
+        match self.scoring.result(fixture, report) {
             // What an entrant that has left, or a pair that is decided, still played does not count.
-            Some((number, result)) => drop(self.schedule.record(number, result)),
-            None => self.schedule.cut_off(number),
+            Some(result) => drop(schedule.record(number, result)),
+            None => schedule.cut_off(number),
         }
         // Another match of the set, or another round.
         true
     }
 }
 
-/// What a match came to for the schedule; none when it was broken off.
-pub fn result_of(
-    schedule: &schedule::Schedule,
-    on_fault: OnFault,
-    fixture: &Fixture,
-    report: &MatchReport,
-) -> Option<(u32, MatchResult)> {
-    let MatchId { number, .. } = fixture.id.parse().ok()?;
-    let seating = schedule.plan().seating;
-    let set = (number - 1) / schedule.legs() + 1;
-    let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();
-    let lineup = Lineup::of_seats(seating, &entrants)?;
-    let mut result = MatchResult::played(set, lineup, report.ranks.as_ref()?);
-    let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
-        seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
-    };
-    result.faulted = with(&|_, faults| faults.total() > 0);
-    let lost = with(&|seat, faults| {
-        let ended_it = report.ended_by == EndedBy::Fault
-            && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
-        ended_it || is_forfeit(on_fault, faults)
-    });
-    result.forfeited = of_sides(seating, lost);
-    Some((number, result))
+/// What matches come to for a schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoring {
+    /// Who plays with whom.
+    pub seating: Seating,
+    /// Matches of a set.
+    pub legs: u32,
+    /// What seats that fault lead to.
+    pub on_fault: OnFault,
+}
+
+impl Scoring {
+    /// What a match came to; none when it was broken off.
+    pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
+        let Scoring { seating, legs, on_fault } = *self;
+        let id: MatchId = fixture.id.parse().ok()?;
+        let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();
+        let lineup = Lineup::of_seats(seating, &entrants)?;
+        let mut result = MatchResult::played(id.set(legs), lineup, report.ranks.as_ref()?);
+        let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
+            seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
+        };
+        result.faulted = with(&|_, faults| faults.total() > 0);
+        let lost = with(&|seat, faults| {
+            let ended_it = report.ended_by == EndedBy::Fault
+                && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
+            ended_it || is_forfeit(on_fault, faults)
+        });
+        result.forfeited = of_sides(seating, lost);
+        Some(result)
+    }
 }
 
 /// Whether a seat with these faults has lost by them.

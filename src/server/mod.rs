@@ -22,7 +22,7 @@ mod trial;
 mod wakes;
 mod worker;
 
-pub use contest::{Contest, result_of};
+pub use contest::{Board, Contest, Scoring};
 pub use entrant::{Entrant, Source, check_name};
 pub use house::{Halt, Happening, House, Stopped, Unsealed};
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};

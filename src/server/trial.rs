@@ -2,26 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::referee::Faults;
-use crate::server::contest::result_of;
+use crate::server::contest::Scoring;
 use crate::server::results::MatchReport;
 use crate::server::schedule::Fixture;
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, Moves, Regression};
-use crate::tournament::schedule::Schedule;
 
 /// Collects matches to sets, and has the sets judged.
 pub struct Trial {
     /// The judge.
     pub regression: Regression,
-    /// What was planned. It takes in no results.
-    schedule: Schedule,
-    on_fault: OnFault,
+    scoring: Scoring,
     /// Whether sets can have the same moves.
     can_repeat: bool,
     /// Sets that are not judged yet.
@@ -59,9 +55,9 @@ pub struct SetOfTrial {
 
 impl Trial {
     /// Nothing is played. `can_repeat`: whether the moves of a set may be those of an earlier one.
-    pub fn new(regression: Regression, schedule: Schedule, on_fault: OnFault, can_repeat: bool) -> Trial {
+    pub fn new(regression: Regression, scoring: Scoring, can_repeat: bool) -> Trial {
         let faults = <[Faults; 2]>::default();
-        Trial { regression, schedule, on_fault, can_repeat, open: BTreeMap::new(), faults }
+        Trial { regression, scoring, can_repeat, open: BTreeMap::new(), faults }
     }
 
     /// The faults of `new` and of `base` in the sets that were judged.
@@ -71,9 +67,7 @@ impl Trial {
 
     /// Takes in a match that has ended. Returns the sets that are judged now.
     pub fn add(&mut self, fixture: &Fixture, report: &MatchReport, record: &[u8]) -> Vec<SetOfTrial> {
-        let Some((_, result)) = result_of(&self.schedule, self.on_fault, fixture, report) else {
-            return Vec::new();
-        };
+        let Some(result) = self.scoring.result(fixture, report) else { return Vec::new() };
         let mut faults = <[Faults; 2]>::default();
         for (seat, &entrant) in fixture.entrants.iter().enumerate() {
             faults[entrant].merge(&report.counted_faults(seat));
@@ -81,7 +75,7 @@ impl Trial {
         let moves = if self.can_repeat { moves(fixture, record) } else { Moves::default() };
         let set = self.open.entry(result.set).or_default();
         set.push(Played { id: report.id.clone(), result, faults, moves });
-        if set.len() < self.schedule.legs() as usize {
+        if set.len() < self.scoring.legs as usize {
             return Vec::new();
         }
         let digest = self.can_repeat.then(|| digest(set));

@@ -85,8 +85,7 @@ impl Folder {
         for (id, entrants) in journal.read().map_err(wrong)? {
             let Ok(id) = id.parse::<MatchId>() else { continue };
             if !results.has(id).map_err(wrong)? {
-                let set = (id.number - 1) / schedule.legs() + 1;
-                results.cut_off(id, set, &entrants).map_err(wrong)?;
+                results.cut_off(id, id.set(schedule.legs()), &entrants).map_err(wrong)?;
                 schedule.cut_off(id.number);
             }
         }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
-use referee_protocol::words::OnFault;
 
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
@@ -15,7 +14,7 @@ use crate::cli::tournament::standings;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::chance::Seed;
 use crate::report::tournament::Ruling;
-use crate::server::{Contest, Fixture, Halt, Happening, House, MatchReport, result_of};
+use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
 use crate::store::{MatchRow, Results};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::Standings;
@@ -97,8 +96,11 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     let unsealed = folder.unsealed(&records)?;
     let Folder { path, mut results, journal, prepared, schedule, .. } = folder;
     let on_fault = prepared.run.terms.on_fault;
-    let mut ours = schedule.clone();
-    let contest = Contest::new(schedule, prepared.openings, &prepared.entrants, on_fault, Some(journal));
+    let scoring = Scoring { seating: prepared.seating, legs: schedule.legs(), on_fault };
+    let progress = progress(&schedule);
+    let board = Board::new(schedule);
+    let contest =
+        Contest::new((board.clone(), scoring), prepared.openings, &prepared.entrants, Some(journal));
     let names: Vec<String> = prepared.entrants.iter().map(|entrant| entrant.name.clone()).collect();
     let house = House {
         run: prepared.run,
@@ -112,7 +114,6 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
         unsealed: Some(unsealed),
         watch: None,
     };
-    let progress = progress(&ours);
     let mut shown: Option<Instant> = None;
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {
@@ -122,13 +123,13 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 if let Some(why) = never_came {
                     progress.suspend(|| eprintln!("{}: {why}", fixture.id));
                 }
-                store(&mut results, &mut ours, on_fault, fixture, report)
-                    .map_err(|error| error.to_string())?;
+                store(&mut results, scoring, fixture, report).map_err(|error| error.to_string())?;
                 progress.inc(u64::from(report.ranks.is_some()));
                 if !progress.is_hidden() && shown.is_none_or(|at| at.elapsed() > OFTEN) {
                     shown = Some(now());
-                    progress.set_length(length(&ours));
-                    progress.set_message(leaders(&ours, &names));
+                    let schedule = board.look();
+                    progress.set_length(length(&schedule));
+                    progress.set_message(leaders(&schedule, &names));
                 }
                 if is_json {
                     let line = serde_json::to_string(report).map_err(|error| error.to_string())?;
@@ -143,8 +144,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     if let Some(why) = stopped.why {
         return Err(Failure::cannot_run(why));
     }
-    let ruling =
-        Ruling { awards: ours.awards().to_vec(), tie_breaks: ours.plan().format.tie_breaks().to_vec() };
+    let ruling = Ruling::of(&board.look());
     standings::show(&path, &results, &ruling, is_json)?;
     if stopped.is_interrupted {
         eprintln!("interrupted: `referee tournament resume {}` goes on", path.display());
@@ -193,23 +193,16 @@ fn leaders(schedule: &Schedule, names: &[String]) -> String {
 }
 
 /// Keeps what became of a match.
-fn store(
-    results: &mut Results,
-    schedule: &mut Schedule,
-    on_fault: OnFault,
-    fixture: &Fixture,
-    report: &MatchReport,
-) -> io::Result<()> {
+fn store(results: &mut Results, scoring: Scoring, fixture: &Fixture, report: &MatchReport) -> io::Result<()> {
     let id: MatchId = fixture.id.parse().map_err(io::Error::other)?;
-    let result = result_of(schedule, on_fault, fixture, report);
-    let MatchId { number, .. } = id;
+    let result = scoring.result(fixture, report);
     let row = MatchRow {
         id,
-        set: (number - 1) / schedule.legs() + 1,
+        set: id.set(scoring.legs),
         lineup: fixture.entrants.iter().map(|&entrant| entrant as u16).collect(),
         ranks: report.ranks.clone(),
-        faulted: result.map(|(_, result)| result.faulted).unwrap_or_default(),
-        forfeited: result.map(|(_, result)| result.forfeited).unwrap_or_default(),
+        faulted: result.map(|result| result.faulted).unwrap_or_default(),
+        forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
         ended_by: report.ended_by.to_string(),
         reason: report.reason.clone(),
         scores: report.scores.clone(),
@@ -228,13 +221,8 @@ fn store(
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
     };
     results.add_match(&row)?;
-    match result {
-        // What does not count any more is stored all the same.
-        Some((number, result)) => drop(schedule.record(number, result)),
-        None => {
-            results.interrupted(&fixture.entrants)?;
-            schedule.cut_off(number);
-        }
+    if result.is_none() {
+        results.interrupted(&fixture.entrants)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::store::{EntrantRow, Results};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{self, Counts};
+use crate::tournament::schedule::Schedule;
 use crate::tournament::standings::{Award, Standings, TieBreak, Wdl};
 
 /// What the standings follow from beside the results.
@@ -17,6 +18,16 @@ pub struct Ruling {
     pub awards: Vec<Award>,
     /// What decides among equal points.
     pub tie_breaks: Vec<TieBreak>,
+}
+
+impl Ruling {
+    /// That of a tournament that stands so.
+    pub fn of(schedule: &Schedule) -> Ruling {
+        Ruling {
+            awards: schedule.awards().to_vec(),
+            tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
+        }
+    }
 }
 
 impl Default for Ruling {

@@ -14,6 +14,13 @@ pub struct MatchId {
     pub attempt: u32,
 }
 
+impl MatchId {
+    /// The number of its set, from 1, where sets have so many matches.
+    pub fn set(self, legs: u32) -> u32 {
+        (self.number - 1) / legs + 1
+    }
+}
+
 impl fmt::Display for MatchId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.attempt {
