@@ -79,6 +79,10 @@ impl<K: From<Key> + Into<Key>, T> Arena<K, T> {
         Some(self.slab.remove(key.index).1)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.slab.len()
+    }
+
     pub(super) fn keys(&self) -> impl Iterator<Item = K> {
         self.slab.iter().map(|(index, &(serial, _))| Key { index, serial }.into())
     }

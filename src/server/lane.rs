@@ -18,6 +18,7 @@ use crate::core::seat::Seat;
 use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
 use crate::server::arena::{Arena, key};
+use crate::server::glances::Glances;
 use crate::server::lobby::Guests;
 use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
@@ -114,6 +115,9 @@ pub struct Lane {
     /// Matches in which something happened, and sessions with something to write, since the last flush.
     touched: Vec<MatchKey>,
     dirty: Vec<SessionKey>,
+    /// The session that was asked last.
+    asked: Option<SessionKey>,
+    glances: Glances,
     /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
     pub(super) ready: Vec<SessionKey>,
     pub(super) notices: VecDeque<Notice>,
@@ -146,6 +150,8 @@ impl Lane {
             alarms: Alarms::new(),
             touched: Vec::new(),
             dirty: Vec::new(),
+            asked: None,
+            glances: Glances::default(),
             notices: VecDeque::new(),
             lag: 0,
             measured: 0,
@@ -330,11 +336,26 @@ impl Lane {
             self.serve();
             if self.notices.is_empty()
                 && self.ready.is_empty()
+                && !self.glance()
                 && self.alarms.poll(self.start, cx).is_pending()
             {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Looks for the answer to the request that went out last, where no other match has to wait meanwhile.
+    fn glance(&mut self) -> bool {
+        let Some(key) = self.asked.take() else { return false };
+        if self.matches.len() != 1 || !self.glances.is_due() {
+            return false;
+        }
+        let is_found = self.sessions.get_mut(key).is_some_and(Session::glance);
+        self.glances.note(is_found);
+        if is_found {
+            self.ready.push(key);
+        }
+        is_found
     }
 
     /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
@@ -537,6 +558,7 @@ impl Lane {
             if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
                 if is_asking {
                     session.chatter = (0, 0);
+                    self.asked = *place;
                 }
                 session.queue(outbox);
                 self.dirty.extend(*place);

@@ -6,6 +6,7 @@ mod bots;
 mod contest;
 mod dispatch;
 mod entrant;
+mod glances;
 mod house;
 pub(crate) mod incoming;
 mod lane;

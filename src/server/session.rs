@@ -205,10 +205,20 @@ impl Session {
         self.waker.wake_by_ref();
     }
 
+    /// Reads what is there before it is reported. Whether something was.
+    pub(super) fn glance(&mut self) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
+        // How a stream ends is told by the report.
+        matches!(stream.try_read(&mut self.lines), Ok(Progress::Read { .. }))
+    }
+
     /// Reads what is there at the last moment, whether it was reported or not. False when the stream has ended.
     pub(super) fn drain(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         for _ in 0..DRAINS {
+            if !stream.may_read() {
+                return true;
+            }
             match stream.try_read(&mut self.lines) {
                 Ok(Progress::Read { .. }) => {}
                 Ok(Progress::End) => return false,

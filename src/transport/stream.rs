@@ -88,8 +88,10 @@ impl End {
         self.marked(|fd| rustix::io::write(fd, bytes))
     }
 
-    /// Whether there is something to read, or the end. To ask takes no lock, as to read does.
-    fn is_readable(&self) -> bool {
+    fn may_read(&self) -> bool {
+        if self.mark.0.is_none() {
+            return true;
+        }
         let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
         rustix::event::poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
@@ -255,14 +257,16 @@ impl Stream {
         }
     }
 
+    /// Whether a read would find something, or the end. To ask takes no lock of a pipe, as to read does.
+    pub fn may_read(&self) -> bool {
+        self.input.fd().may_read()
+    }
+
     /// Reads once, whether the stream was reported ready or not.
     ///
     /// # Errors
     /// Those of `read`; `WouldBlock` when nothing is there.
     pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
-        if self.tls.is_none() && !self.input.fd().is_readable() {
-            return Err(nothing_yet());
-        }
         fill(lines, self.input.fd(), &mut self.tls)
     }
 
