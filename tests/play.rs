@@ -500,7 +500,9 @@ fn a_bot_that_says_no_hello_in_time_does_not_start() {
     let silent = folder.bot("silent", &format!("{KEEPS_ITS_PID}\nplay(hello=lambda _: None)"));
     let plain = folder.plain_bot("plain");
     let ended = referee(["play", "checkers", &plain, &silent, "-n", "2", "--hello-limit", "1s"]);
-    ended.with_code(5).says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms)"]);
+    ended
+        .with_code(5)
+        .says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms; is stdout flushed?)"]);
     assert_gone(&folder.pids("silent.pids"));
 }
 

@@ -322,7 +322,9 @@ impl Session {
         {
             Some((FaultCode::Disconnected, how.to_owned()))
         } else if self.hello_until.is_some_and(|until| now >= until) {
-            Some((FaultCode::NoStart, format!("no `hello` within {} ms", self.hello_limit.as_millis())))
+            let hint = if self.role == Role::Process { "; is stdout flushed?" } else { "" };
+            let limit = self.hello_limit.as_millis();
+            Some((FaultCode::NoStart, format!("no `hello` within {limit} ms{hint}")))
         } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {
             Some((FaultCode::Stalled, format!("it took nothing for {} ms", limits::STALLED_MS)))
         } else if self.lines.skipped() > limits::SKIPPED {
