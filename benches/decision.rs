@@ -2,7 +2,8 @@
 //!
 //! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
 //! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
-//! Before that, two lanes are compared with one on all cores.
+//! Instant bots look for what they need in a line and do not read the rest; a row has bots of the Rust SDK beside them.
+//! Before that, two lanes are compared with one, each on a core of its own.
 //! `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -11,13 +12,28 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use referee_bot::{Answer, from_fn, hello, run, run_on};
-use referee_protocol::bot::Want;
+use memchr::{memchr, memmem};
+use referee_bot::{Answer, from_fn, hello, run};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 const ROUNDS: usize = 9;
 const MATCHES: u32 = 400;
+
+/// A typical request in such a match, the two events that go with it, and an answer.
+const TURN: &str = concat!(
+    r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
+    r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
+    r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
+    "\n"
+);
+const EVENTS: &str = concat!(
+    r#"{"type":"event","match":"m100","seat":0,"n":40,"event":{"kind":"move","seat":0,"move":"11-15"}}"#,
+    "\n",
+    r#"{"type":"event","match":"m100","seat":0,"n":41,"event":{"kind":"move","seat":1,"move":"22-18"}}"#,
+    "\n",
+);
+const ANSWER: &str = "{\"type\":\"move\",\"match\":\"m100\",\"seat\":0,\"turn\":20,\"move\":\"11-15\"}\n";
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -25,16 +41,17 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("as-bot") => {
-            let mut hello = hello("instant");
-            if args.get(2).is_some_and(|wants| wants == "events") {
-                hello.wants = Some(vec![Want::View, Want::Legal, Want::Event]);
-            }
-            Ok(run(from_fn(hello, |turn| Answer::legal(pick(turn.turn, turn.legal().len()))))?)
+            let stdout = std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?;
+            instant(std::io::stdin().lock(), std::fs::File::from(stdout), "instant", &args[2])
+        }
+        Some("as-sdk-bot") => {
+            let bot = from_fn(hello("sdk"), |turn| Answer::legal(pick(turn.turn, turn.legal().len())));
+            Ok(run(bot)?)
         }
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
         Some("as-guest") => guest(args[2].parse()?, &args[3]),
         Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
-        Some("as-pair") => pair(args[2].parse()?),
+        Some("as-pair") => pair(args[2].parse()?, args[3].parse()?),
         _ => bench(),
     }
 }
@@ -70,10 +87,60 @@ fn echo(size: usize) -> std::io::Result<()> {
 fn guest(address: SocketAddr, name: &str) -> Result<()> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    let bot = from_fn(hello(name), |turn| Answer::legal(pick(turn.turn, turn.legal().len())));
     // The referee may have ended the connection already.
-    let _ = run_on(BufReader::with_capacity(256 * 1024, stream.try_clone()?), stream, bot);
+    let _ = instant(stream.try_clone()?, stream, name, VIEW_AND_LEGAL);
     Ok(())
+}
+
+/// What an instant bot wants, as in its `hello`.
+const VIEW_AND_LEGAL: &str = r#""view","legal""#;
+const EVENTS_TOO: &str = r#""view","legal","event""#;
+
+/// Plays as fast as can be.
+fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
+    writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
+    each_chunk(&mut input, |lines| {
+        let mut answers = Vec::new();
+        for line in lines.split(|&byte| byte == b'\n') {
+            answer(line, &mut answers)?;
+        }
+        Ok(output.write_all(&answers)?)
+    })
+}
+
+/// Hands on the complete lines of what comes, chunk by chunk, until it ends.
+fn each_chunk(input: &mut impl Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let (mut chunk, mut rest) = (vec![0; 256 * 1024], Vec::new());
+    loop {
+        let got = input.read(&mut chunk)?;
+        if got == 0 {
+            return Ok(());
+        }
+        rest.extend_from_slice(&chunk[..got]);
+        let end = rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        take(&rest[..end])?;
+        rest.drain(..end);
+    }
+}
+
+/// Answers a line if it asks for something. Whether it was for a move.
+fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
+    let id = || between(line, b"\"match\":\"", b'"').ok_or("no match");
+    if line.starts_with(b"{\"type\":\"turn\"") {
+        let seat = between(line, b"\"seat\":", b',').ok_or("no seat")?;
+        let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
+        let legal = between(line, b"\"legal\":[", b']').ok_or("no legal")?;
+        let choice = legal.split(',').nth(pick(turn.parse()?, legal.split(',').count())).ok_or("no move")?;
+        let id = id()?;
+        writeln!(answers, r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":{choice}}}"#)?;
+        return Ok(true);
+    }
+    if line.starts_with(b"{\"type\":\"start\"") {
+        let id = id()?;
+        let seat = memmem::rfind(line, b"\"seat\":").ok_or("no seat")?;
+        writeln!(answers, r#"{{"type":"ready","match":"{id}","seat":{}}}"#, char::from(line[seat + 7]))?;
+    }
+    Ok(false)
 }
 
 /// Connects and answers every line with a line of `size` bytes.
@@ -93,18 +160,19 @@ fn tcp_echo(address: SocketAddr, size: usize) -> Result<()> {
     }
 }
 
-/// A bare ping-pong of pipes in a process of its own, for two of them side by side. Prints what a round trip takes.
-fn pair(decisions: u64) -> Result<()> {
-    let (turn, _, answer) = sizes();
-    println!("{}", bare_pipes(turn, answer, decisions)?);
+/// A bare ping-pong of pipes in a process tree of its own, on one core. Prints what a round trip takes.
+fn pair(core: usize, decisions: u64) -> Result<()> {
+    pin(core)?;
+    println!("{}", bare_pipes(TURN.len(), ANSWER.len(), decisions)?);
     Ok(())
 }
 
-fn pin() -> Result<()> {
+/// Keeps to the first core that is allowed, the second, ...
+fn pin(core: usize) -> Result<()> {
     let allowed = sched_getaffinity(None)?;
-    let first = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).ok_or("no core")?;
+    let cpu = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).nth(core).ok_or("no such core")?;
     let mut one = CpuSet::new();
-    one.set(first);
+    one.set(cpu);
     Ok(sched_setaffinity(None, &one)?)
 }
 
@@ -160,9 +228,9 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots, records written.
-fn play(matches: u32, wants: &str, options: &[&str]) -> Result<(f64, u64)> {
+fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
-    let bot = format!("'{}' as-bot {wants}", std::env::current_exe()?.display());
+    let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
@@ -182,8 +250,8 @@ fn play(matches: u32, wants: &str, options: &[&str]) -> Result<(f64, u64)> {
 }
 
 /// The same without the start of processes: the difference between many matches and one.
-fn pipes(wants: &str) -> Result<Figure> {
-    let (one, many) = (play(1, wants, &[])?, play(MATCHES, wants, &[])?);
+fn pipes(bot: &str) -> Result<Figure> {
+    let (one, many) = (play(1, bot, &[])?, play(MATCHES, bot, &[])?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -255,29 +323,35 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
     Ok(took)
 }
 
-/// How many times as many decisions two lanes make as one, each playing one match at a time: first the referee's, then
-/// those of two bare ping-pongs beside one. Nothing is pinned.
+/// How many times as many decisions two lanes make on two cores as one lane on one core: first the referee's, then those
+/// of two bare ping-pongs beside one.
 fn lanes() -> Result<()> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
+    let all = sched_getaffinity(None)?;
     for _ in 0..ROUNDS {
-        let each = |jobs: &str| -> Result<f64> {
-            let (one, many) = (play(2, "", &["--jobs", jobs])?, play(2 * MATCHES, "", &["--jobs", jobs])?);
-            Ok((many.0 - one.0) / (many.1 - one.1) as f64)
+        let each = |options: &[&str]| -> Result<f64> {
+            let (few, many) = (play(2, &instant, options)?, play(2 * MATCHES, &instant, options)?);
+            Ok((many.0 - few.0) / (many.1 - few.1) as f64)
         };
-        ours.push(each("1")? / each("2")?);
+        pin(0)?;
+        let alone = each(&[])?;
+        sched_setaffinity(None, &all)?;
+        ours.push(alone / each(&["--jobs", "2", "--pin"])?);
         let decisions = u64::from(MATCHES) * 60;
-        let bare = || -> Result<Child> {
+        let bare = |core: usize| -> Result<Child> {
             let mut pair = Command::new(std::env::current_exe()?);
-            Ok(pair.args(["as-pair", &decisions.to_string()]).stdout(Stdio::piped()).spawn()?)
+            pair.args(["as-pair", &core.to_string(), &decisions.to_string()]);
+            Ok(pair.stdout(Stdio::piped()).spawn()?)
         };
         let each = |pair: Child| -> Result<f64> {
             Ok(String::from_utf8(pair.wait_with_output()?.stdout)?.trim().parse()?)
         };
-        let alone = each(bare()?)?;
-        let [first, second] = [bare()?, bare()?];
+        let alone = each(bare(0)?)?;
+        let [first, second] = [bare(0)?, bare(1)?];
         theirs.push(alone / each(first)? + alone / each(second)?);
     }
-    println!("{:<28} {:>8.2}    {:>8.2}", "two lanes beside one, times", median(ours), median(theirs));
+    println!("{:<28} {:8.2}    {:8.2}", "two lanes beside one, times", median(ours), median(theirs));
     Ok(())
 }
 
@@ -308,53 +382,23 @@ fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     peer.lines(1)?;
     writeln!(peer.to, r#"{{"type":"hello","protocol":1,"name":"host","slots":{slots}}}"#)?;
     let start = Instant::now();
-    let (mut decisions, mut answers, mut rest) = (0, Vec::new(), Vec::new());
-    let mut chunk = [0; 256 * 1024];
-    loop {
-        let got = peer.from.read(&mut chunk)?;
-        if got == 0 {
-            break;
-        }
-        rest.extend_from_slice(&chunk[..got]);
-        let end = rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let (mut decisions, mut answers) = (0, Vec::new());
+    let Peer { to, from, .. } = &mut peer;
+    each_chunk(from, |lines| {
         answers.clear();
-        for line in rest[..end].split(|&byte| byte == b'\n') {
-            let id = || -> Option<&str> { between(line, b"\"match\":\"", b'"') };
-            let seat = || -> Option<&str> { between(line, b"\"seat\":", b',') };
-            if line.starts_with(b"{\"type\":\"turn\"") {
-                let (Some(id), Some(seat)) = (id(), seat()) else { return Err("no turn".into()) };
-                let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
-                let legal = between(line, b"\"legal\":[", b']').ok_or("no legal")?;
-                let legal: Vec<&str> = legal.split(',').collect();
-                let choice = legal[pick(turn.parse()?, legal.len())];
-                decisions += 1;
-                writeln!(
-                    answers,
-                    r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":{choice}}}"#
-                )?;
-            } else if line.starts_with(b"{\"type\":\"start\"") {
-                let id = id().ok_or("no match")?;
-                let seat = line.windows(7).rposition(|part| part == b"\"seat\":").ok_or("no seat")?;
-                writeln!(
-                    answers,
-                    r#"{{"type":"ready","match":"{id}","seat":{}}}"#,
-                    char::from(line[seat + 7])
-                )?;
-            }
+        for line in lines.split(|&byte| byte == b'\n') {
+            decisions += u64::from(answer(line, &mut answers)?);
         }
-        rest.drain(..end);
-        if !answers.is_empty() {
-            peer.to.write_all(&answers)?;
-        }
-    }
+        Ok(to.write_all(&answers)?)
+    })?;
     let took = start.elapsed().as_secs_f64() * 1e6;
     peer.end()?;
     Ok(Figure { each: took / decisions as f64, decisions })
 }
 
 fn between<'a>(line: &'a [u8], before: &[u8], after: u8) -> Option<&'a str> {
-    let start = line.windows(before.len()).position(|part| part == before)? + before.len();
-    let len = line[start..].iter().position(|&byte| byte == after)?;
+    let start = memmem::find(line, before)? + before.len();
+    let len = memchr(after, &line[start..])?;
     std::str::from_utf8(&line[start..start + len]).ok()
 }
 
@@ -371,24 +415,6 @@ fn bare_stdio(slots: usize, request: usize, answer: usize, decisions: u64) -> Re
     let took = start.elapsed().as_secs_f64() * 1e6 / decisions as f64;
     peer.end()?;
     Ok(took)
-}
-
-/// Typical sizes in such a match, in bytes: of a request, of the two events that go with it, and of an answer.
-fn sizes() -> (usize, usize, usize) {
-    let events = concat!(
-        r#"{"type":"event","match":"m100","seat":0,"n":40,"event":{"kind":"move","seat":0,"move":"11-15"}}"#,
-        "\n",
-        r#"{"type":"event","match":"m100","seat":0,"n":41,"event":{"kind":"move","seat":1,"move":"22-18"}}"#,
-        "\n",
-    );
-    let turn = concat!(
-        r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
-        r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
-        r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
-        "\n"
-    );
-    let answer = "{\"type\":\"move\",\"match\":\"m100\",\"seat\":0,\"turn\":20,\"move\":\"11-15\"}\n";
-    (turn.len(), events.len(), answer.len())
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -415,18 +441,19 @@ fn compare(
 
 fn bench() -> Result<()> {
     lanes()?;
-    pin()?;
-    let (turn, events, answer) = sizes();
+    pin(0)?;
+    let (turn, events, answer) = (TURN.len(), EVENTS.len(), ANSWER.len());
     let request = turn + events;
     println!("checkers between instant bots, one core, records written");
     println!("{turn} bytes to a bot, {events} more with events, {answer} back");
     println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "bare", "ratio");
-    compare("pipes, two bots", || pipes(""), |decisions| bare_pipes(turn, answer, decisions))?;
-    compare(
-        "pipes, and they want events",
-        || pipes("events"),
-        |decisions| bare_pipes(request, answer, decisions),
-    )?;
+    for (name, bot, request) in [
+        ("pipes, two bots", format!("as-bot '{VIEW_AND_LEGAL}'"), turn),
+        ("pipes, and they want events", format!("as-bot '{EVENTS_TOO}'"), request),
+        ("pipes, two of the Rust SDK", "as-sdk-bot".to_owned(), turn),
+    ] {
+        compare(name, || pipes(&bot), |decisions| bare_pipes(request, answer, decisions))?;
+    }
     compare("TCP, two bots", connections, |decisions| bare_connections(turn, answer, decisions))?;
     for slots in [1, 64] {
         compare(
