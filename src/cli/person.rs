@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::core::chance::MatchKey;
-use crate::core::{Game, Known, Seat, Seating, Viewer};
+use crate::core::{Drawn, Game, Known, Seat, Seating, Viewer};
 use crate::games::{self, Visitor};
 use crate::report::Scoresheet;
 
@@ -215,13 +215,5 @@ impl Visitor for Drawing<'_> {
         // What the seat cannot see is not drawn, so any position that agrees with the view will do.
         let position = G::imagine(&known, &seen, &mut MatchKey([0; 32]).stream());
         self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
-    }
-}
-
-struct Drawn<'a, G>(&'a G, Viewer);
-
-impl<G: Game> fmt::Display for Drawn<'_, G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.draw_board(self.1, f)
     }
 }

@@ -115,6 +115,15 @@ impl Fact for NoFact {
     fn as_seen_by(&self, _: Viewer) -> impl Serialize {}
 }
 
+/// A position for a person, to be printed.
+pub struct Drawn<'a, G>(pub &'a G, pub Viewer);
+
+impl<G: Game> Display for Drawn<'_, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw_board(self.1, f)
+    }
+}
+
 /// The rules of a game. The value is a position; it knows no history, clock, random source or bot.
 pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// What is known before it is played.

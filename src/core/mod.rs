@@ -13,7 +13,7 @@ pub mod perft;
 pub mod seat;
 
 pub use chance::Uniform;
-pub use game::{Draw, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
+pub use game::{Draw, Drawn, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
 pub use notation::{Checked, Flaw, Notation, Sheet, Verdict};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;

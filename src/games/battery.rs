@@ -5,12 +5,29 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::to_raw_value;
 
 use crate::core::chance::{MatchKey, Stream};
 use crate::core::erased::{Of, Refused, Rules, Table};
 use crate::core::openings::LINES;
-use crate::core::{Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use crate::core::{Drawn, Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+
+/// A set-up with these options, through the object-safe layer.
+pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, String> {
+    let options = to_raw_value(&options).unwrap();
+    Of::<G>::RULES.open(&options, G::META.seatings[0]).map_err(|error| error.to_string())
+}
+
+/// A view as it goes out.
+pub(crate) fn view<G: Game>(position: &G, viewer: Viewer) -> String {
+    serde_json::to_string(&position.view(viewer)).unwrap()
+}
+
+/// A position as a person gets to see it.
+pub(crate) fn drawn<G: Game>(position: &G, viewer: Viewer) -> String {
+    Drawn(position, viewer).to_string()
+}
 
 macro_rules! battery {
     ($game:ty) => {
@@ -52,14 +69,6 @@ const REFUSALS: usize = 1000;
 
 fn stream(number: u8) -> Stream {
     MatchKey([number; 32]).stream()
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap()
-}
-
-fn view<G: Game>(position: &G, viewer: Viewer) -> String {
-    json(&position.view(viewer))
 }
 
 fn viewers(seating: Seating) -> impl Iterator<Item = Viewer> {

@@ -1,17 +1,13 @@
 //! What is read and written: moves, FEN, options, views, the board for a person.
 
-use serde_json::{json, value::to_raw_value};
+use serde_json::json;
 
 use super::*;
-use crate::core::erased::{Of, Refused, Rules, Table};
-
-fn open(options: serde_json::Value) -> Result<Box<dyn Table>, String> {
-    let options = to_raw_value(&options).unwrap();
-    Of::<Checkers>::RULES.open(&options, Checkers::META.seatings[0]).map_err(|error| error.to_string())
-}
+use crate::core::erased::Refused;
+use crate::games::battery::{drawn, open, view};
 
 fn refusal(options: serde_json::Value) -> String {
-    open(options).map(|_| ()).unwrap_err()
+    open::<Checkers>(options).map(|_| ()).unwrap_err()
 }
 
 #[test]
@@ -36,7 +32,7 @@ fn moves_are_read_as_they_are_written() {
 
 #[test]
 fn the_short_form_names_a_capture_by_its_ends() {
-    let mut table = open(json!({ "fen": "B:W19,27:B15" })).unwrap();
+    let mut table = open::<Checkers>(json!({ "fen": "B:W19,27:B15" })).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.find(BLACK, "15x31"), Ok(0));
     assert_eq!(table.text(BLACK, 0), "15x24x31");
@@ -47,7 +43,7 @@ fn the_short_form_names_a_capture_by_its_ends() {
 
 #[test]
 fn a_step_has_no_short_form() {
-    let mut table = open(json!({})).unwrap();
+    let mut table = open::<Checkers>(json!({})).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.find(BLACK, "11x15"), Err(Refused::Illegal));
 }
@@ -55,17 +51,18 @@ fn a_step_has_no_short_form() {
 #[test]
 fn an_ambiguous_short_form_is_refused_with_its_candidates() {
     let both = |moves: [&str; 2]| Err(Refused::Ambiguous(moves.map(str::to_owned).to_vec()));
-    let mut table = open(json!({ "fen": "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13" })).unwrap();
+    let mut table =
+        open::<Checkers>(json!({ "fen": "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13" })).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.find(BLACK, "2x27"), both(["2x11x18x27", "2x11x20x27"]));
-    let mut table = open(json!({ "fen": "B:W9,10,17,18:BK6" })).unwrap();
+    let mut table = open::<Checkers>(json!({ "fen": "B:W9,10,17,18:BK6" })).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.find(BLACK, "6x6"), both(["6x13x22x15x6", "6x15x22x13x6"]));
 }
 
 #[test]
 fn a_whole_path_is_no_short_form_of_others() {
-    let mut table = open(json!({ "fen": "B:W9,10,17,18,19:BK15" })).unwrap();
+    let mut table = open::<Checkers>(json!({ "fen": "B:W9,10,17,18,19:BK15" })).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.count(BLACK), 3);
     let index = table.find(BLACK, "15x24").unwrap();
@@ -158,15 +155,15 @@ fn options_that_cannot_be_played_are_refused() {
         refusal(json!({ "draw_plies": 0 })),
         "draw_plies 0 needs a turn_limit above 0, or the game might not end"
     );
-    assert!(open(json!({ "draw_plies": 0, "turn_limit": 1 })).is_ok());
+    assert!(open::<Checkers>(json!({ "draw_plies": 0, "turn_limit": 1 })).is_ok());
     assert!(refusal(json!({ "draw_plies": -1 })).contains("-1"));
     assert!(refusal(json!({ "plies": 1 })).contains("`plies`"));
-    assert!(open(json!({ "fen": "B:W:B1" })).is_ok(), "only the side to move needs a piece");
+    assert!(open::<Checkers>(json!({ "fen": "B:W:B1" })).is_ok(), "only the side to move needs a piece");
 }
 
 #[test]
 fn the_view_of_the_start_is_that_of_the_rules_page() {
-    let table = open(json!({})).unwrap();
+    let table = open::<Checkers>(json!({})).unwrap();
     for viewer in [Viewer::Seat(BLACK), Viewer::Seat(WHITE), Viewer::Public, Viewer::Omniscient] {
         let mut out = Vec::new();
         table.write_view(viewer, &mut out);
@@ -181,31 +178,30 @@ fn the_view_of_the_start_is_that_of_the_rules_page() {
 fn the_view_shows_kings_the_count_and_the_end() {
     let mut position = at("B:WK32,12:BK1,3,4");
     play(&mut position, "1-5");
-    let view = |position: &Checkers| serde_json::to_string(&position.view(Viewer::Public)).unwrap();
     assert_eq!(
-        view(&position),
+        view(&position, Viewer::Public),
         r#"{"to_move":[1],"board":"..bbB......w...................W","fen":"W:W12,K32:B3,4,K5","quiet_plies":1}"#
     );
     let mut position = at("B:W12:B3,4");
     play(&mut position, "4-8");
     assert_eq!(
-        view(&position),
+        view(&position, Viewer::Public),
         r#"{"to_move":[],"board":"..b....b...w....................","fen":"W:W12:B3,8","quiet_plies":1}"#
     );
 }
 
 #[test]
 fn a_person_finds_every_square_on_the_board() {
-    let drawn = |fen: &str| {
-        let table = open(json!({ "fen": fen })).unwrap();
+    let drawn_at = |fen: &str| {
+        let table = open::<Checkers>(json!({ "fen": fen })).unwrap();
         crate::core::erased::Board(table.as_ref(), Viewer::Public).to_string()
     };
-    let start = drawn(&Board::default().to_string());
+    let start = drawn_at(&Board::default().to_string());
     let (board, last) = start.split_at(start.len() - "Black to move\n".len());
     assert_eq!(last, "Black to move\n");
     assert!(Checkers::META.rules.contains(board), "the rules page shows another board than\n{board}");
     assert_eq!(
-        drawn("W:W21,K32:B16,K1"),
+        drawn_at("W:W21,K32:B16,K1"),
         " 1 |     B     2     3     4 | 4
  5 |  5     6     7     8    | 8
  9 |     9    10    11    12 | 12
@@ -221,15 +217,8 @@ White to move
 
 #[test]
 fn a_person_sees_the_quiet_plies_and_the_end() {
-    let last_line = |position: &Checkers| {
-        struct Drawn<'a>(&'a Checkers);
-        impl fmt::Display for Drawn<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.draw_board(Viewer::Public, f)
-            }
-        }
-        Drawn(position).to_string().lines().last().map(str::to_owned).unwrap()
-    };
+    let last_line =
+        |position: &Checkers| drawn(position, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut position = at("B:W12,K32:B3,4");
     play(&mut position, "4-8");
     assert_eq!(last_line(&position), "White to move, quiet plies: 1");

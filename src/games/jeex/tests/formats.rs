@@ -1,22 +1,14 @@
 //! What is read and written: moves, options, views, the board for a person.
 
-use serde_json::{json, value::to_raw_value};
+use serde_json::json;
 
 use super::*;
 use crate::core::chance::MatchKey;
-use crate::core::erased::{self, Of, Rules, Table};
-
-fn open(options: serde_json::Value) -> Result<Box<dyn Table>, String> {
-    let options = to_raw_value(&options).unwrap();
-    Of::<Jeex>::RULES.open(&options, Jeex::META.seatings[0]).map_err(|error| error.to_string())
-}
+use crate::core::erased;
+use crate::games::battery::{drawn, open, view};
 
 fn refusal(options: serde_json::Value) -> String {
-    open(options).map(|_| ()).unwrap_err()
-}
-
-fn view(position: &Jeex) -> String {
-    serde_json::to_string(&position.view(Viewer::Public)).unwrap()
+    open::<Jeex>(options).map(|_| ()).unwrap_err()
 }
 
 /// What a bot makes of the position's view.
@@ -27,20 +19,12 @@ fn imagined(position: &Jeex, seat: Seat) -> Jeex {
         seat,
         turns_left: position.turns_left(),
     };
-    let seen = serde_json::from_str(&view(position)).unwrap();
+    let seen = serde_json::from_str(&view(position, Viewer::Public)).unwrap();
     Jeex::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
 }
 
-struct Drawn<'a>(&'a Jeex);
-
-impl fmt::Display for Drawn<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.draw_board(Viewer::Public, f)
-    }
-}
-
 fn last_line(position: &Jeex) -> String {
-    Drawn(position).to_string().lines().last().map(str::to_owned).unwrap()
+    drawn(position, Viewer::Public).lines().last().map(str::to_owned).unwrap()
 }
 
 #[test]
@@ -101,15 +85,15 @@ fn options_that_cannot_be_played_are_refused() {
             format!("turn_limit {turn_limit} is too low: the opening alone takes 2 turns")
         );
     }
-    assert!(open(json!({ "turn_limit": 2, "draw_plies": 0 })).is_ok());
+    assert!(open::<Jeex>(json!({ "turn_limit": 2, "draw_plies": 0 })).is_ok());
     assert!(refusal(json!({ "draw_plies": -1 })).contains("-1"));
     assert!(refusal(json!({ "fen": "" })).contains("`fen`"));
-    assert_eq!(open(json!({})).unwrap().options().get(), r#"{"turn_limit":400,"draw_plies":50}"#);
+    assert_eq!(open::<Jeex>(json!({})).unwrap().options().get(), r#"{"turn_limit":400,"draw_plies":50}"#);
 }
 
 #[test]
 fn the_view_after_the_first_move_is_that_of_the_rules_page() {
-    let mut table = open(json!({})).unwrap();
+    let mut table = open::<Jeex>(json!({})).unwrap();
     table.prepare(WHITE);
     table.play(WHITE, table.find(WHITE, "place b3 E").unwrap());
     for viewer in [Viewer::Seat(WHITE), Viewer::Seat(BLACK), Viewer::Public, Viewer::Omniscient] {
@@ -124,18 +108,18 @@ fn the_view_after_the_first_move_is_that_of_the_rules_page() {
 #[test]
 fn the_view_shows_the_start_the_play_and_the_end() {
     assert_eq!(
-        view(&after(&[])),
+        view(&after(&[]), Viewer::Public),
         r#"{"to_move":[0],"phase":"opening","stones":{},"supply":[7,7],"removed":0,"quiet_plies":0}"#
     );
     let stones = r#"{"b2":[0,"SE"],"b3":[1,"SE"],"c1":[1,"N"],"d1":[0,"NW"]}"#;
     assert_eq!(
-        view(&after(&EXAMPLE[..10])),
+        view(&after(&EXAMPLE[..10]), Viewer::Public),
         format!(
             r#"{{"to_move":[0],"phase":"play","stones":{stones},"supply":[4,5],"removed":1,"quiet_plies":1}}"#
         )
     );
     assert_eq!(
-        view(&after(&EXAMPLE)),
+        view(&after(&EXAMPLE), Viewer::Public),
         r#"{"to_move":[],"phase":"play","stones":{"b2":[0,"SE"],"b3":[0,"NW"],"c1":[1,"N"]},"supply":[5,5],"removed":1,"quiet_plies":0}"#
     );
 }
@@ -143,7 +127,7 @@ fn the_view_shows_the_start_the_play_and_the_end() {
 #[test]
 fn a_claim_leaves_the_count_in_the_view_as_it_is() {
     let position = after(&[QUIET[0], QUIET[1], "rotate a1 N", "rotate e3 N", "claim"]);
-    assert!(view(&position).ends_with(r#""quiet_plies":2}"#));
+    assert!(view(&position, Viewer::Public).ends_with(r#""quiet_plies":2}"#));
 }
 
 #[test]
@@ -195,7 +179,7 @@ fn a_view_that_is_wrong_is_refused() {
 #[test]
 fn a_person_sees_whose_stones_point_where() {
     let table = {
-        let mut table = open(json!({})).unwrap();
+        let mut table = open::<Jeex>(json!({})).unwrap();
         for (ply, text) in EXAMPLE[..7].iter().enumerate() {
             let seat = [WHITE, BLACK][ply % 2];
             table.prepare(seat);
@@ -203,11 +187,11 @@ fn a_person_sees_whose_stones_point_where() {
         }
         table
     };
-    let drawn = erased::Board(table.as_ref(), Viewer::Public).to_string();
-    assert!(Jeex::META.rules.contains(&drawn), "the rules page shows another board than\n{drawn}");
+    let page = erased::Board(table.as_ref(), Viewer::Public).to_string();
+    assert!(Jeex::META.rules.contains(&page), "the rules page shows another board than\n{page}");
     let position = at(&["a1 N", "a2 NE", "a3 E", "b1 SE"], &["c1 S", "c3 SW", "d1 W", "d2 NW"]);
     assert_eq!(
-        Drawn(&position).to_string(),
+        drawn(&position, Viewer::Public),
         "    a    b    c    d    e
 3   W→   .    B↙   .    .   3
 2   W↗  [. ]  ()  [B↖]  .   2

@@ -1,17 +1,12 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
 use serde_json::json;
-use serde_json::value::to_raw_value;
 
 use super::*;
 use crate::core::Fact as _;
 use crate::core::chance::MatchKey;
-use crate::core::erased::{Of, Rules, Table};
-
-fn open(options: serde_json::Value) -> Result<Box<dyn Table>, String> {
-    let options = to_raw_value(&options).unwrap();
-    Of::<Keezen>::RULES.open(&options, seating(4)).map_err(|error| error.to_string())
-}
+use crate::core::erased::{Of, Rules};
+use crate::games::battery::{drawn, open, view};
 
 /// A game that agrees with a view of seat 0.
 pub(super) fn imagined(view: &str) -> Keezen {
@@ -19,20 +14,6 @@ pub(super) fn imagined(view: &str) -> Keezen {
     let seating = seating(seen.cards.len() as u8);
     let known = Known { options: &Options::default(), seating, seat: Seat(0), turns_left: Some(5000) };
     Keezen::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
-}
-
-pub(super) fn view(game: &Keezen, viewer: Viewer) -> String {
-    serde_json::to_string(&game.view(viewer)).unwrap()
-}
-
-fn drawn(game: &Keezen, viewer: Viewer) -> String {
-    struct Drawn<'a>(&'a Keezen, Viewer);
-    impl fmt::Display for Drawn<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.draw_board(self.1, f)
-        }
-    }
-    Drawn(game, viewer).to_string()
 }
 
 const ZERO: Viewer = Viewer::Seat(Seat(0));
@@ -123,10 +104,10 @@ fn a_text_that_is_no_move_is_refused() {
 #[test]
 fn the_turn_limit_is_at_least_1_and_5000_by_default() {
     assert_eq!(Of::<Keezen>::RULES.default_options().get(), r#"{"turn_limit":5000}"#);
-    let refusal = open(json!({ "turn_limit": 0 })).map(|_| ()).unwrap_err();
+    let refusal = open::<Keezen>(json!({ "turn_limit": 0 })).map(|_| ()).unwrap_err();
     assert_eq!(refusal, "turn_limit is 0; it must be at least 1");
-    assert_eq!(open(json!({ "turn_limit": 1 })).unwrap().turns_left(), Some(1));
-    assert!(open(json!({ "turn_limit": -1 })).is_err());
+    assert_eq!(open::<Keezen>(json!({ "turn_limit": 1 })).unwrap().turns_left(), Some(1));
+    assert!(open::<Keezen>(json!({ "turn_limit": -1 })).is_err());
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::formats::view;
 use super::*;
 use crate::core::Fact as _;
 use crate::core::chance::{MatchKey, Stream};
+use crate::games::battery::view;
 
 fn stream(number: u8) -> Stream {
     MatchKey([number; 32]).stream()

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::core::Fact as _;
 use crate::core::chance::{MatchKey, Stream};
+use crate::games::battery;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
@@ -434,7 +435,7 @@ fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut Stream, tally:
         .collect();
     for _ in 0..steps {
         for &viewer in &viewers {
-            assert_eq!(formats::view(&fast, viewer), slow.view(viewer));
+            assert_eq!(battery::view(&fast, viewer), slow.view(viewer));
         }
         let turn = slow.turn();
         assert_eq!(fast.turn(), turn, "{}", slow.view(Viewer::Omniscient));

@@ -1,15 +1,9 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
-use serde_json::value::to_raw_value;
-
 use super::*;
 use crate::core::chance::MatchKey;
-use crate::core::erased::{Of, Refused, Rules, Table};
-
-fn open(options: serde_json::Value) -> Result<Box<dyn Table>, String> {
-    let options = to_raw_value(&options).unwrap();
-    Of::<Saxum>::RULES.open(&options, Saxum::META.seatings[0]).map_err(|error| error.to_string())
-}
+use crate::core::erased::{Of, Refused, Rules};
+use crate::games::battery::{drawn, open, view};
 
 /// The game that a bot imagines when it sees this.
 pub(super) fn imagined(view: &str) -> Saxum {
@@ -17,20 +11,6 @@ pub(super) fn imagined(view: &str) -> Saxum {
     let (options, seating) = (&Options::default(), Saxum::META.seatings[0]);
     let known = Known { options, seating, seat: ZERO, turns_left: Some(2000) };
     Saxum::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
-}
-
-pub(super) fn view(game: &Saxum) -> String {
-    serde_json::to_string(&game.view(Viewer::Public)).unwrap()
-}
-
-fn drawn(game: &Saxum) -> String {
-    struct Drawn<'a>(&'a Saxum);
-    impl fmt::Display for Drawn<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.draw_board(Viewer::Public, f)
-        }
-    }
-    Drawn(game).to_string()
 }
 
 #[test]
@@ -95,7 +75,7 @@ fn a_text_that_is_no_move_is_refused() {
 
 #[test]
 fn a_move_has_no_short_form() {
-    let mut table = open(json!({})).unwrap();
+    let mut table = open::<Saxum>(json!({})).unwrap();
     table.settle(&[2, 2]);
     table.prepare(ZERO);
     assert_eq!(table.find(ZERO, "place 2 2"), Ok(0));
@@ -107,11 +87,11 @@ fn a_move_has_no_short_form() {
 #[test]
 fn each_option_is_at_least_1() {
     for name in ["turn_limit", "points_to_win", "rows_to_win"] {
-        let refusal = open(json!({ name: 0 })).map(|_| ()).unwrap_err();
+        let refusal = open::<Saxum>(json!({ name: 0 })).map(|_| ()).unwrap_err();
         assert_eq!(refusal, format!("{name} is 0; it must be at least 1"));
-        assert!(open(json!({ name: 1 })).is_ok());
-        assert!(open(json!({ name: -1 })).is_err());
-        assert!(open(json!({ name: u32::MAX })).is_ok());
+        assert!(open::<Saxum>(json!({ name: 1 })).is_ok());
+        assert!(open::<Saxum>(json!({ name: -1 })).is_err());
+        assert!(open::<Saxum>(json!({ name: u32::MAX })).is_ok());
     }
 }
 
@@ -156,7 +136,7 @@ fn the_view_shows_a_field_to_be_chosen() {
     game.position.insurance = [2, 7];
     roll(&mut game, [1, 2]);
     assert_eq!(
-        view(&game),
+        view(&game, Viewer::Public),
         r#"{"to_move":[0],"phase":"field","dice":[1,2],"board":["00000","000..",".1...",".....","....1"],"points":[5,0],"rows":[1,3],"insurance":[2,7],"supply":[7,13]}"#
     );
 }
@@ -164,14 +144,14 @@ fn the_view_shows_a_field_to_be_chosen() {
 #[test]
 fn the_view_shows_no_dice_before_the_roll_and_after_the_end() {
     assert_eq!(
-        view(&start(&Options::default())),
+        view(&start(&Options::default()), Viewer::Public),
         r#"{"to_move":[0],"phase":"field","dice":null,"board":[".....",".....",".....",".....","....."],"points":[0,0],"rows":[0,0],"insurance":[7,7],"supply":[15,15]}"#
     );
     let mut game = with_points(at("..... .0... ..... ..... ....."), 176);
     roll(&mut game, [2, 2]);
     play(&mut game, "score 2 2");
     assert_eq!(
-        view(&game),
+        view(&game, Viewer::Public),
         r#"{"to_move":[],"phase":"field","dice":null,"board":[".....",".0...",".....",".....","....."],"points":[177,0],"rows":[0,0],"insurance":[7,7],"supply":[14,15]}"#
     );
 }
@@ -181,13 +161,13 @@ fn the_view_shows_0_for_a_die_that_is_being_rolled_again() {
     let mut game = at(EMPTY);
     roll(&mut game, [6, 3]);
     play(&mut game, "reroll 1");
-    assert!(view(&game).starts_with(r#"{"to_move":[0],"phase":"six","dice":[0,3],"#));
+    assert!(view(&game, Viewer::Public).starts_with(r#"{"to_move":[0],"phase":"six","dice":[0,3],"#));
 }
 
 #[test]
 fn a_position_is_imagined_exactly_whatever_it_waits_for() {
     let check = |game: &Saxum| {
-        let imagined = imagined(&view(game));
+        let imagined = imagined(&view(game, Viewer::Public));
         assert_eq!(imagined.key(), game.key());
         assert_eq!(imagined.turn(), game.turn());
     };
@@ -256,23 +236,23 @@ fn a_person_sees_the_rolled_fields_and_what_everybody_has() {
     game.position.to_move = ONE;
     game.position.points = [0, 12];
     roll(&mut game, [2, 3]);
-    let page = drawn(&game);
+    let page = drawn(&game, Viewer::Public);
     assert!(Saxum::META.rules.contains(&page), "the rules page shows another board than\n{page}");
 }
 
 #[test]
 fn a_person_sees_a_six_a_roll_to_come_and_the_end() {
-    let last_line = |game: &Saxum| drawn(game).lines().last().map(str::to_owned).unwrap();
+    let last_line = |game: &Saxum| drawn(game, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut game = at("..... .1... ..... ..... .....");
     game.position.insurance[0] = 1;
     assert_eq!(last_line(&game), "seat 0 to roll");
     roll(&mut game, [6, 2]);
     assert_eq!(last_line(&game), "seat 0 to move, dice 6 2");
-    assert!(!drawn(&game).contains('['), "a six gives no field");
+    assert!(!drawn(&game, Viewer::Public).contains('['), "a six gives no field");
     play(&mut game, "reroll 1");
     assert_eq!(last_line(&game), "seat 0 to roll");
     roll(&mut game, [2]);
-    assert!(drawn(&game).contains("2 |  . [1] .  .  ."), "a double gives one field");
+    assert!(drawn(&game, Viewer::Public).contains("2 |  . [1] .  .  ."), "a double gives one field");
     play(&mut game, "insure 2 2");
     assert_eq!(last_line(&game), "over: insurance");
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::core::chance::{MatchKey, Stream};
+use crate::games::battery;
 
 /// A game, slowly. Seats and dice are counted from 0, rows and columns from 1.
 #[derive(Clone)]
@@ -263,7 +264,7 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut Stream, tally: 
     for _ in 0..steps {
         let turn = slow.turn();
         assert_eq!(fast.turn(), turn, "{}", slow.view());
-        assert_eq!(formats::view(&fast), slow.view());
+        assert_eq!(battery::view(&fast, Viewer::Public), slow.view());
         assert_eq!(fast.turns_left().map(i64::from), Some(slow.turns_left));
         tally.positions += 1;
         let mut told = Vec::new();

@@ -1,26 +1,11 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
-use serde_json::value::to_raw_value;
-
 use super::*;
 use crate::core::Fact as _;
 use crate::core::erased::{Of, Rules};
+use crate::games::battery::{drawn, open, view};
 
 const EVERYBODY: [Viewer; 4] = [Viewer::Seat(ZERO), Viewer::Seat(ONE), Viewer::Public, Viewer::Omniscient];
-
-pub(super) fn view(game: &XeQueo, viewer: Viewer) -> String {
-    serde_json::to_string(&game.view(viewer)).unwrap()
-}
-
-fn drawn(game: &XeQueo, viewer: Viewer) -> String {
-    struct Drawn<'a>(&'a XeQueo, Viewer);
-    impl fmt::Display for Drawn<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.draw_board(self.1, f)
-        }
-    }
-    Drawn(game, viewer).to_string()
-}
 
 /// The view of the rules page.
 pub(super) const PAGE: &str = r#"{"round":2,"phase":"play","to_move":[0],"rings":[1,0],"pawns":{"red":"c4","orange":"b2","yellow":"g7","green":"f6","blue":"b6","purple":"f2","black":"a3"},"ring":"d4","choice":"red","moves":[[0,"red","c4"],[1,"orange","b2"]],"last_round":{"winner":0,"choices":["red","blue"],"reason":"accused"}}"#;
@@ -100,8 +85,7 @@ fn a_text_that_is_no_move_is_refused() {
 #[test]
 fn there_are_no_options() {
     assert_eq!(Of::<XeQueo>::RULES.default_options().get(), "{}");
-    let options = to_raw_value(&serde_json::json!({ "turn_limit": 100 })).unwrap();
-    assert!(Of::<XeQueo>::RULES.open(&options, XeQueo::META.seatings[0]).is_err());
+    assert!(open::<XeQueo>(serde_json::json!({ "turn_limit": 100 })).is_err());
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::core::chance::{MatchKey, Stream};
+use crate::games::battery;
 use crate::games::xe_queo::position::other;
 
 fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut Stream) -> XeQueo {
-    let seen = serde_json::from_str(&formats::view(game, viewer)).unwrap();
+    let seen = serde_json::from_str(&battery::view(game, viewer)).unwrap();
     let (options, seating) = (&Options::default(), XeQueo::META.seatings[0]);
     XeQueo::imagine(&Known { options, seating, seat, turns_left: None }, &seen, rng)
 }
@@ -33,7 +34,7 @@ fn whatever_was_moved_every_choice_of_the_opponent_is_imagined_equally_often() {
             assert_eq!(imagined.position.choices[seat.index()], own);
             times[imagined.position.choices[other(seat).index()].unwrap() as usize] += 1;
             // Nothing else differs.
-            assert_eq!(formats::view(&imagined, Viewer::Public), formats::view(&game, Viewer::Public));
+            assert_eq!(battery::view(&imagined, Viewer::Public), battery::view(&game, Viewer::Public));
         }
         // The standard deviation is 29.
         assert!(times.iter().all(|times| (880..1120).contains(times)), "{times:?}");

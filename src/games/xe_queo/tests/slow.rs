@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::core::chance::{MatchKey, Stream};
+use crate::games::battery;
 
 const COLOURS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
 
@@ -227,9 +228,9 @@ struct Tally {
 fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut Stream, tally: &mut Tally) {
     loop {
         let movers = slow.movers();
-        assert_eq!(formats::view(&fast, Viewer::Seat(ZERO)), slow.view(Some(0)));
-        assert_eq!(formats::view(&fast, Viewer::Seat(ONE)), slow.view(Some(1)));
-        assert_eq!(formats::view(&fast, Viewer::Public), slow.view(None));
+        assert_eq!(battery::view(&fast, Viewer::Seat(ZERO)), slow.view(Some(0)));
+        assert_eq!(battery::view(&fast, Viewer::Seat(ONE)), slow.view(Some(1)));
+        assert_eq!(battery::view(&fast, Viewer::Public), slow.view(None));
         tally.longest_round = tally.longest_round.max(slow.moved.len());
         let deciders = match fast.turn() {
             Turn::Over(outcome) => {
