@@ -23,7 +23,7 @@ use crate::core::{Seat, Viewer, hex};
 use crate::games;
 use crate::referee::Opening;
 use crate::report::result_line;
-use crate::server::{Openings, Play, Played, Source, Step, Watch};
+use crate::server::{Entrant, House, Openings, Play, Played, Source, Step, Watch};
 
 /// How long the person's side may take to show what it was told before the result is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -71,21 +71,20 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let watch: Watch = Box::new(move |play, _| {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Board(play.table(), viewer).to_string();
     });
-    let play = Play {
+    let house = House {
         run: args.terms.run()?,
         rules,
-        openings: Openings::same(options, Opening::None),
         seating,
-        bots,
-        matches: 1,
-        mirror: None,
-        trust_bots: false,
+        entrants: Entrant::of(bots),
         jobs: 1,
         is_pinned: false,
         listen: None,
         records: args.terms.records()?,
+        unsealed: None,
         watch: Some(watch),
     };
+    let openings = Openings::same(options, Opening::None);
+    let play = Play { house, matches: 1, openings, mirror: None, trust_bots: false };
     let listener = door.listener.try_clone().map_err(Failure::cannot_run)?;
     let (tell, told) = channel();
     // It may wait for the keyboard when all is over, so nobody waits for it.

@@ -89,6 +89,18 @@ pub(super) struct MatchOptions {
     record: Option<PathBuf>,
 }
 
+/// How many matches are played at once, and where.
+#[derive(Debug, Args)]
+pub(super) struct LaneOptions {
+    /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
+    /// share the processors
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) jobs: u32,
+    /// Keep each lane and the processes of its bots on a processor of their own
+    #[arg(long)]
+    pub(super) pin: bool,
+}
+
 /// How bots connect.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bots that connect (tcp:NAME)")]

@@ -7,13 +7,15 @@ use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::openings::OpeningOptions;
-use crate::cli::options::{GameOptions, ListenOptions, MatchOptions, game};
+use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
 use crate::referee::Match;
 use crate::report::{Scoresheet, result_line, sets_line, summary_table};
-use crate::server::{MatchReport, Mirror, Play, Played, SetReport, Source, Step, Watch, seating_for};
+use crate::server::{
+    Entrant, House, MatchReport, Mirror, Play, Played, SetReport, Source, Step, Watch, seating_for,
+};
 
 /// Play matches between bots that the referee starts or that connect to it
 ///
@@ -53,13 +55,8 @@ pub(super) struct Args {
     /// play games with chance or secrets
     #[arg(long, requires = "mirror")]
     trust_bots: bool,
-    /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
-    /// share the processors
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    jobs: u32,
-    /// Keep each lane and the processes of its bots on a processor of their own
-    #[arg(long)]
-    pin: bool,
+    #[command(flatten)]
+    lanes: LaneOptions,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
@@ -97,24 +94,22 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let size = mirror.map_or(1, |mirror| mirror.size(args.bots.len()) as u32);
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
-    let mut play = Play {
+    let house = House {
         run,
         rules,
         seating,
-        bots: args.bots,
-        matches,
-        openings,
-        mirror,
-        trust_bots: args.trust_bots,
-        records: None,
-        jobs: args.jobs as usize,
-        is_pinned: args.pin,
+        entrants: Entrant::of(args.bots),
+        jobs: args.lanes.jobs as usize,
+        is_pinned: args.lanes.pin,
         listen,
+        records: None,
+        unsealed: None,
         watch: (matches == 1 && !args.json).then(scoresheet),
     };
+    let mut play = Play { house, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
     // Nothing is left behind by what is refused.
-    play.records = args.terms.records()?;
+    play.house.records = args.terms.records()?;
     let mut printer = Printer::new(matches, args.json);
     let Played { summary, stopped } =
         block_on(async { play.run(interrupted(), |step| printer.tell(step)).await })?;

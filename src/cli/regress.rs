@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::cli::openings::OpeningOptions;
-use crate::cli::options::{GameOptions, ListenOptions, MatchOptions, game};
+use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::games;
@@ -60,13 +60,8 @@ pub(super) struct Args {
     /// for each match, and bots that connect may play them
     #[arg(long)]
     trust_bots: bool,
-    /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
-    /// share the processors
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    jobs: u32,
-    /// Keep each lane and the processes of its bots on a processor of their own
-    #[arg(long)]
-    pin: bool,
+    #[command(flatten)]
+    lanes: LaneOptions,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
@@ -184,8 +179,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         rules,
         seating,
         entrants,
-        jobs: args.jobs as usize,
-        is_pinned: args.pin,
+        jobs: args.lanes.jobs as usize,
+        is_pinned: args.lanes.pin,
         listen,
         records,
         unsealed: None,

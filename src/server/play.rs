@@ -5,31 +5,20 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 use crate::core::erased::Rules;
-use crate::core::game::Meta;
 use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Faults, Leg};
-use crate::server::entrant::{Entrant, Source};
+use crate::server::entrant::Source;
 use crate::server::house::{Halt, Happening, House, Stopped};
-use crate::server::lobby::Listen;
 use crate::server::openings::Openings;
 use crate::server::results::{BotSummary, MatchReport, SetReport, Sets, Summary};
-use crate::server::run::Run;
 use crate::server::schedule::{Fixture, Next, Schedule};
-use crate::server::worker::Watch;
-use crate::store::Records;
 
 /// What is to be played.
 pub struct Play {
-    /// The seed and the terms.
-    pub run: Run,
-    /// The game.
-    pub rules: &'static dyn Rules,
-    /// How the seats play together.
-    pub seating: Seating,
-    /// The bots, one for each seat or one for each side, as [`seating_for`] allows. The first begins in seat 0, and they
-    /// move on by one seat from match to match.
-    pub bots: Vec<Source>,
+    /// Where. Its entrants are one for each seat or one for each side, as [`seating_for`] allows; the first begins in seat
+    /// 0, and they move on by one seat from match to match.
+    pub house: House,
     /// How many matches.
     pub matches: u32,
     /// What its matches begin with.
@@ -39,16 +28,6 @@ pub struct Play {
     /// Whether bots remember nothing of earlier matches, so that those of a deal with chance or secrets need no new
     /// processes. Else no bot that connects may play one: see [`Play::check`].
     pub trust_bots: bool,
-    /// How many processes or connections of each bot play at once.
-    pub jobs: usize,
-    /// Whether each lane and the processes of its bots keep to a processor.
-    pub is_pinned: bool,
-    /// How bots connect, where some do.
-    pub listen: Option<Listen>,
-    /// Where records go.
-    pub records: Option<Records>,
-    /// Who looks on.
-    pub watch: Option<Watch>,
 }
 
 /// A mirrored set: a deal is played several times, with the bots in other seats each time.
@@ -125,8 +104,8 @@ pub fn is_told_by_a_deal(rules: &dyn Rules) -> bool {
 ///
 /// # Errors
 /// Which bot, and why.
-pub fn check_fresh(rules: &dyn Rules, bots: &[Source]) -> Result<(), String> {
-    match bots.iter().find(|bot| matches!(bot, Source::Tcp(_))) {
+pub fn check_fresh<'a>(rules: &dyn Rules, bots: impl IntoIterator<Item = &'a Source>) -> Result<(), String> {
+    match bots.into_iter().find(|bot| matches!(bot, Source::Tcp(_))) {
         None => Ok(()),
         Some(bot) => Err(format!(
             "{} has chance or hidden information: in the second match of a deal a bot that remembers the first knows \
@@ -221,10 +200,10 @@ impl Play {
     pub fn check(&self) -> Result<(), String> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
-            check_fresh(self.rules, &self.bots)
+            check_fresh(self.house.rules, self.house.entrants.iter().map(|entrant| &entrant.source))
                 .map_err(|what| format!("--mirror: {what}; --trust-bots plays nevertheless"))?;
         }
-        let size = mirror.size(self.bots.len()) as u32;
+        let size = mirror.size(self.house.entrants.len()) as u32;
         if !self.matches.is_multiple_of(size) {
             return Err(format!(
                 "-n {}: with --mirror a multiple of {size}, the matches of a set",
@@ -235,39 +214,26 @@ impl Play {
     }
 
     fn needs_fresh_bots(&self) -> bool {
-        self.mirror.is_some() && is_told_by_a_deal(self.rules) && !self.trust_bots
+        self.mirror.is_some() && is_told_by_a_deal(self.house.rules) && !self.trust_bots
     }
 
     /// Plays. `interrupt` breaks it off; `tell` is told what happens.
     pub async fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>)) -> Played {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
-        let entrants = Entrant::of(self.bots);
-        let mut tally = Tally::new(&entrants, self.rules.meta(), self.seating, trust_bots);
-        tally.summary.seed = self.run.seed.to_hex();
-        let size = self.mirror.map_or(1, |mirror| mirror.size(entrants.len()) as u32);
+        let Play { house, matches, openings, mirror, .. } = self;
+        let mut tally = Tally::new(&house, trust_bots);
+        let size = mirror.map_or(1, |mirror| mirror.size(house.entrants.len()) as u32);
         let schedule = InOrder {
-            sets: 1..=self.matches / size,
+            sets: 1..=matches / size,
             size,
-            mirror: self.mirror,
+            mirror,
             begun: VecDeque::new(),
             running: HashMap::new(),
-            seats: self.seating.seats(),
-            bots: entrants.len(),
-            openings: self.openings,
+            seats: house.seating.seats(),
+            bots: house.entrants.len(),
+            openings,
             is_fresh,
-        };
-        let house = House {
-            run: self.run,
-            rules: self.rules,
-            seating: self.seating,
-            entrants,
-            jobs: self.jobs,
-            is_pinned: self.is_pinned,
-            listen: self.listen,
-            records: self.records,
-            unsealed: None,
-            watch: self.watch,
         };
         let told = |happening: Happening<'_>| {
             match happening {
@@ -302,8 +268,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(entrants: &[Entrant], meta: &Meta, seating: Seating, trust_bots: Option<bool>) -> Tally {
-        let bots = entrants.iter().map(|entrant| BotSummary {
+    fn new(house: &House, trust_bots: Option<bool>) -> Tally {
+        let bots = house.entrants.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
             matches: 0,
@@ -316,15 +282,15 @@ impl Tally {
             cpu_ms: 0,
         });
         let summary = Summary {
-            game: meta.id.to_owned(),
+            game: house.rules.meta().id.to_owned(),
             matches: 0,
             aborted: 0,
             bots: bots.collect(),
-            seed: String::new(),
+            seed: house.run.seed.to_hex(),
             trust_bots,
             interrupted: false,
         };
-        Tally { seating, summary, sets: Vec::new() }
+        Tally { seating: house.seating, summary, sets: Vec::new() }
     }
 
     fn count(&mut self, fixture: &Fixture, report: &MatchReport) {
