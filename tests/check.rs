@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Ended, ROOT, Referee, referee, sample};
+use common::{Ended, ROOT, Referee, in_rust, referee, sample};
 use serde_json::Value;
 
 /// Short limits, so that what hangs is soon found.
@@ -51,16 +51,7 @@ fn the_sample_bots_in_python_pass() {
 
 #[test]
 fn the_sample_bot_in_rust_passes() {
-    let bot = Path::new(env!("CARGO_BIN_EXE_referee")).with_file_name("referee-random");
-    if !bot.exists() {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--package", "referee-bot", "--bin", "referee-random"])
-            .current_dir(ROOT)
-            .status()
-            .expect("cargo");
-        assert!(built.success());
-    }
-    assert_passes(bot.to_str().expect("UTF-8"));
+    assert_passes(in_rust("referee-random").to_str().expect("UTF-8"));
 }
 
 #[test]

@@ -2,10 +2,7 @@
 
 mod common;
 
-use std::path::PathBuf;
-use std::process::Command;
-
-use common::{Folder, ROOT, referee, sample};
+use common::{Folder, in_rust, referee, sample};
 use serde_json::Value;
 
 fn games() -> Vec<Value> {
@@ -13,26 +10,11 @@ fn games() -> Vec<Value> {
     listed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The sample bot in Rust. Cargo builds it beside the referee when the whole workspace is tested.
-fn random_in_rust() -> PathBuf {
-    let target = PathBuf::from(env!("CARGO_BIN_EXE_referee"));
-    let bot = target.with_file_name("referee-random");
-    if !bot.exists() {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--package", "referee-bot", "--bin", "referee-random"])
-            .current_dir(ROOT)
-            .status()
-            .expect("cargo starts");
-        assert!(built.success());
-    }
-    bot
-}
-
 #[test]
 fn sample_bots_of_two_languages_play_every_game_without_a_fault() {
     let games = games();
     assert!(games.len() >= 4, "{games:?}");
-    let rust = format!("'{}' --seed 1", random_in_rust().display());
+    let rust = format!("'{}' --seed 1", in_rust("referee-random").display());
     for game in &games {
         let id = game["id"].as_str().expect("an id");
         for seats in game["seats"].as_array().expect("a list") {

@@ -29,6 +29,17 @@ pub(crate) fn sample(bot: &str) -> String {
     format!("python3 '{ROOT}/bots/{bot}'")
 }
 
+/// A sample bot in Rust. Cargo builds it beside the referee when the whole workspace is tested.
+pub(crate) fn in_rust(bot: &str) -> PathBuf {
+    let bot = Path::new(env!("CARGO_BIN_EXE_referee")).with_file_name(bot);
+    if !bot.exists() {
+        let built =
+            Command::new(env!("CARGO")).args(["build", "--workspace", "--bins"]).current_dir(ROOT).status();
+        assert!(built.expect("cargo starts").success());
+    }
+    bot
+}
+
 /// A running referee. What hangs is killed and fails the test.
 pub(crate) struct Referee {
     child: Child,
