@@ -5,37 +5,25 @@
 //! `cargo bench --bench contest [MATCHES]`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
+mod common;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use referee_bot::{Answer, from_fn, hello, run};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use common::{Result, VIEW_AND_LEGAL, instant, pin};
 
 const ROUNDS: usize = 5;
 const MATCHES: u32 = 20_000;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("as-bot") => {
-            // Not always the first move, which makes for short and odd matches.
-            Ok(run(from_fn(hello("instant"), |turn| {
-                Answer::legal(turn.turn as usize * 7 % turn.legal().len())
-            }))?)
+            instant(std::io::stdin().lock(), std::io::stdout().lock(), "instant", VIEW_AND_LEGAL)
         }
         matches => bench(matches.and_then(|matches| matches.parse().ok()).unwrap_or(MATCHES)),
     }
-}
-
-fn pin() -> Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let first = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).ok_or("no core")?;
-    let mut one = CpuSet::new();
-    one.set(first);
-    Ok(sched_setaffinity(None, &one)?)
 }
 
 /// Seconds for these arguments of the referee.
@@ -49,7 +37,7 @@ fn time(args: &[&str]) -> Result<f64> {
 }
 
 fn bench(matches: u32) -> Result<()> {
-    pin()?;
+    pin(0)?;
     let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
     println!("{matches} matches of checkers between instant bots, one core, records written");
     println!("{:>14} {:>14} {:>8}", "play", "tournament", "ratio");

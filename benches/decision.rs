@@ -7,18 +7,23 @@
 //! `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
+mod common;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use memchr::{memchr, memmem};
+use common::{Result, VIEW_AND_LEGAL, answer, each_chunk, instant, pick, pin};
 use referee_bot::{Answer, from_fn, hello, run};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 const ROUNDS: usize = 9;
 const MATCHES: u32 = 400;
+
+/// What instant bots want that want events.
+const EVENTS_TOO: &str = r#""view","legal","event""#;
 
 /// A typical request in such a match, the two events that go with it, and an answer.
 const TURN: &str = concat!(
@@ -34,8 +39,6 @@ const EVENTS: &str = concat!(
     "\n",
 );
 const ANSWER: &str = "{\"type\":\"move\",\"match\":\"m100\",\"seat\":0,\"turn\":20,\"move\":\"11-15\"}\n";
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -54,11 +57,6 @@ fn main() -> Result<()> {
         Some("as-pair") => pair(args[2].parse()?, args[3].parse()?),
         _ => bench(),
     }
-}
-
-/// Which legal move an instant bot plays: not always the first, which makes for short and odd matches.
-fn pick(turn: u32, legal: usize) -> usize {
-    turn as usize * 7 % legal
 }
 
 /// Answers every line with a line of `size` bytes.
@@ -92,57 +90,6 @@ fn guest(address: SocketAddr, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What an instant bot wants, as in its `hello`.
-const VIEW_AND_LEGAL: &str = r#""view","legal""#;
-const EVENTS_TOO: &str = r#""view","legal","event""#;
-
-/// Plays as fast as can be.
-fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
-    writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
-    each_chunk(&mut input, |lines| {
-        let mut answers = Vec::new();
-        for line in lines.split(|&byte| byte == b'\n') {
-            answer(line, &mut answers)?;
-        }
-        Ok(output.write_all(&answers)?)
-    })
-}
-
-/// Hands on the complete lines of what comes, chunk by chunk, until it ends.
-fn each_chunk(input: &mut impl Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let (mut chunk, mut rest) = (vec![0; 256 * 1024], Vec::new());
-    loop {
-        let got = input.read(&mut chunk)?;
-        if got == 0 {
-            return Ok(());
-        }
-        rest.extend_from_slice(&chunk[..got]);
-        let end = rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        take(&rest[..end])?;
-        rest.drain(..end);
-    }
-}
-
-/// Answers a line if it asks for something. Whether it was for a move.
-fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
-    let id = || between(line, b"\"match\":\"", b'"').ok_or("no match");
-    if line.starts_with(b"{\"type\":\"turn\"") {
-        let seat = between(line, b"\"seat\":", b',').ok_or("no seat")?;
-        let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
-        let legal = between(line, b"\"legal\":[", b']').ok_or("no legal")?;
-        let choice = legal.split(',').nth(pick(turn.parse()?, legal.split(',').count())).ok_or("no move")?;
-        let id = id()?;
-        writeln!(answers, r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":{choice}}}"#)?;
-        return Ok(true);
-    }
-    if line.starts_with(b"{\"type\":\"start\"") {
-        let id = id()?;
-        let seat = memmem::rfind(line, b"\"seat\":").ok_or("no seat")?;
-        writeln!(answers, r#"{{"type":"ready","match":"{id}","seat":{}}}"#, char::from(line[seat + 7]))?;
-    }
-    Ok(false)
-}
-
 /// Connects and answers every line with a line of `size` bytes.
 fn tcp_echo(address: SocketAddr, size: usize) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
@@ -165,15 +112,6 @@ fn pair(core: usize, decisions: u64) -> Result<()> {
     pin(core)?;
     println!("{}", bare_pipes(TURN.len(), ANSWER.len(), decisions)?);
     Ok(())
-}
-
-/// Keeps to the first core that is allowed, the second, ...
-fn pin(core: usize) -> Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let cpu = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).nth(core).ok_or("no such core")?;
-    let mut one = CpuSet::new();
-    one.set(cpu);
-    Ok(sched_setaffinity(None, &one)?)
 }
 
 struct Peer {
@@ -394,12 +332,6 @@ fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     let took = start.elapsed().as_secs_f64() * 1e6;
     peer.end()?;
     Ok(Figure { each: took / decisions as f64, decisions })
-}
-
-fn between<'a>(line: &'a [u8], before: &[u8], after: u8) -> Option<&'a str> {
-    let start = memmem::find(line, before)? + before.len();
-    let len = memchr(after, &line[start..])?;
-    std::str::from_utf8(&line[start..start + len]).ok()
 }
 
 /// One echo process that answers so many lines at once.
