@@ -34,8 +34,6 @@ pub struct Line<'a> {
     /// In `answer`.
     #[serde(borrow)]
     pub info: Option<&'a RawValue>,
-    /// How long the answer took.
-    pub took_us: Option<u64>,
     /// How long of that the referee could not look at its streams.
     #[serde(default)]
     pub lag_us: u64,

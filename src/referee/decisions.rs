@@ -274,7 +274,13 @@ impl Match {
         let mut line = self.log.line("result", stamp.at);
         line.fields(&ending).value("faults", &faults);
         line.number("decisions", self.decisions).number("lag_ms", self.worst_lag / 1000).end_line();
-        let reveal = Some(self.reveal()).filter(|_| self.setup.leg != Leg::Earlier);
+        // A match of a set that is broken off may be played again on its deal.
+        let is_told = match self.setup.leg {
+            Leg::Only => true,
+            Leg::Last => ended_by != EndedBy::Aborted,
+            Leg::Earlier => false,
+        };
+        let reveal = is_told.then(|| self.reveal());
         for player in &mut self.players {
             player.request = None;
             if player.gone {

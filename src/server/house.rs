@@ -56,7 +56,7 @@ pub struct House {
     /// Records of matches of sets that are not complete, from before the run was interrupted. None where a run is not
     /// gone on with: what it leaves of a set is sealed at its end.
     pub unsealed: Option<Vec<Unsealed>>,
-    /// Who looks on; there is one job then.
+    /// Who looks on; there is one lane and one job then, whatever `jobs` says.
     pub watch: Option<Watch>,
 }
 
@@ -228,6 +228,8 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
             (self.tell)(Happening::Listening(address))?;
         }
         let cpus = cpus(is_pinned)?;
+        // Who looks on sees one lane.
+        let jobs = if watch.is_some() { 1 } else { jobs };
         let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
         let (house, words) = mpsc::unbounded_channel();
         for number in 0..lanes {
@@ -439,10 +441,12 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
     }
 
     fn report(&mut self, ended: Ended) -> Result<(), Halt> {
-        let Ended { fixture, report, record, reveal, never_came } = ended;
+        let Ended { fixture, report, mut record, reveal, never_came } = ended;
         self.schedule.reported();
-        self.archive.keep(&fixture, &record, reveal)?;
-        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, record: &record, never_came })
+        let unsealed = record.len();
+        self.archive.keep(&fixture, &report, &mut record, reveal)?;
+        let record = &record[..unsealed];
+        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, record, never_came })
     }
 
     /// Ends all bots. None is left when it returns.
@@ -521,34 +525,42 @@ struct Archive {
 }
 
 impl Archive {
-    fn keep(&mut self, fixture: &Fixture, record: &[u8], reveal: Reveal) -> Result<(), String> {
+    /// Keeps the record of a match and adds its seal, unless its deal is still to be played.
+    fn keep(
+        &mut self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        record: &mut Vec<u8>,
+        reveal: Reveal,
+    ) -> Result<(), String> {
         let Some(records) = &self.records else { return Ok(()) };
-        let deal = fixture.deal.as_ref().unwrap_or(&fixture.id);
-        let unsealed =
-            Unsealed { deal: deal.clone(), match_id: fixture.id.clone(), record: record.to_owned(), reveal };
-        if fixture.leg == Leg::Earlier {
+        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
+        // One that was broken off may be played again.
+        if fixture.leg == Leg::Earlier || report.ranks.is_none() {
             if self.is_resumable {
                 records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
             }
-            self.unsealed.push(unsealed);
+            let (deal, match_id) = (deal.clone(), fixture.id.clone());
+            self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
             return Ok(());
         }
-        let earlier: Vec<Unsealed> = self.unsealed.extract_if(.., |other| other.deal == *deal).collect();
-        earlier.into_iter().chain([unsealed]).try_for_each(|unsealed| self.seal(unsealed))
-    }
-
-    fn seal(&self, unsealed: Unsealed) -> Result<(), String> {
-        let Unsealed { match_id, mut record, reveal, .. } = unsealed;
-        let Some(records) = &self.records else { return Ok(()) };
-        record::seal(&mut record, reveal);
-        records.keep(&match_id, &record).map_err(|error| not_kept(&match_id, &error))
+        for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
+            seal(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
+        }
+        seal(records, &fixture.id, record, reveal)
     }
 
     /// Seals what is left, unless it may be played later.
     fn close(&mut self) -> Result<(), String> {
-        let left = std::mem::take(&mut self.unsealed);
-        if self.is_resumable { Ok(()) } else { left.into_iter().try_for_each(|unsealed| self.seal(unsealed)) }
+        let Some(records) = self.records.as_ref().filter(|_| !self.is_resumable) else { return Ok(()) };
+        let mut left = self.unsealed.drain(..);
+        left.try_for_each(|mut left| seal(records, &left.match_id, &mut left.record, left.reveal))
     }
+}
+
+fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
+    record::seal(record, reveal);
+    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
 }
 
 fn not_kept(match_id: &str, error: &io::Error) -> String {

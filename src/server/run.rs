@@ -10,7 +10,7 @@ use crate::core::erased::{Rules, Table};
 use crate::core::game::Misconfigured;
 use crate::core::hex;
 use crate::core::seat::{Seating, Viewer};
-use crate::referee::{Header, Leg, Opening, SeatHeader, Setup, Wants, opening};
+use crate::referee::{Header, Leg, Opening, SeatHeader, Setup, Wants};
 use crate::server::entrant::Entrant;
 use crate::store::Records;
 
@@ -134,7 +134,6 @@ impl Run {
     /// When the game cannot start like this.
     pub fn set_up(&self, terms: &Terms, plan: Plan<'_>) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
         let table = plan.rules.open(plan.options, plan.seating)?;
-        opening::check(&*table, &plan.opening)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
         let salt = self.seed.salt(&plan.id);

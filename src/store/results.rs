@@ -346,12 +346,12 @@ impl Results {
         numbers.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// The attempts at these matches that have a result.
+    /// The attempts at these matches that have ended, with a result or without.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn finished(&self, numbers: std::ops::RangeInclusive<u32>) -> io::Result<Vec<MatchId>> {
-        let sql = "SELECT number, attempt FROM matches WHERE number BETWEEN ?1 AND ?2 AND ranks IS NOT NULL";
+    pub fn attempts(&self, numbers: std::ops::RangeInclusive<u32>) -> io::Result<Vec<MatchId>> {
+        let sql = "SELECT number, attempt FROM matches WHERE number BETWEEN ?1 AND ?2";
         let mut query = self.0.prepare(sql).map_err(failed)?;
         let id = |row: &Row<'_>| Ok(MatchId { number: row.get(0)?, attempt: row.get(1)? });
         let ids = query.query_map([numbers.start(), numbers.end()], id);

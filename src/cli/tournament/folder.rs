@@ -107,11 +107,11 @@ impl Folder {
         let sets: std::collections::BTreeSet<u32> =
             self.schedule.due().filter(|due| due.is_mirrored).map(|due| due.set).collect();
         for set in sets {
-            for id in self.results.finished((set - 1) * legs + 1..=set * legs).map_err(wrong)? {
+            for id in self.results.attempts((set - 1) * legs + 1..=set * legs).map_err(wrong)? {
                 let (match_id, deal) = (id.to_string(), format!("s{set}"));
                 let record = match records.take_up(&match_id) {
                     Ok(record) => record,
-                    // It was sealed right before the end.
+                    // It was sealed right before the end, or cut off.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(wrong(error)),
                 };

@@ -274,3 +274,15 @@ fn the_deal_of_a_set_is_told_when_its_last_match_has_ended() {
         assert_eq!(rig.play.reveal().deal, "d1", "the record's seal gets it all the same");
     }
 }
+
+#[test]
+fn the_deal_of_a_set_is_not_told_by_a_last_match_that_is_broken_off() {
+    for (leg, is_revealed) in [(Leg::Only, true), (Leg::Last, false)] {
+        let mut plan = Plan::checkers();
+        plan.leg = leg;
+        let mut rig = plan.open();
+        rig.ready(0);
+        rig.tell(Event::Abort("interrupted"));
+        assert_eq!(rig.last(0, "end").get("reveal").is_some(), is_revealed, "{leg:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Where the time went, from the records.
 //!
-//! The time of an answer is `took_us` less the referee's own `lag_us`: what the clock of the bot was billed. An answer
-//! that came too late counts with its time, one that never came with the time until the limit.
+//! The time of an answer is `took_us` less the referee's own `lag_us`: what the bot itself took. An answer that came too
+//! late counts with its time, one that never came with the time until the limit.
 
 use std::path::Path;
 use std::sync::Mutex;
