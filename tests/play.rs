@@ -526,14 +526,45 @@ fn a_bot_that_speaks_another_protocol_does_not_start() {
 }
 
 #[test]
-fn a_bot_that_does_not_play_the_game_is_told_apart() {
+fn a_bot_that_does_not_play_the_game_does_not_start() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let chess = folder
         .bot("chess", "play(hello=lambda _: say(type='hello', protocol=1, name='x', games=['chess', 'go']))");
     let ended = referee(["play", "checkers", &plain, &chess, "--json"]);
-    let ended = ended.with_code(5).says(&["the bot `chess` does not play checkers: it plays chess, go"]);
-    assert_eq!(ended.one("summary")["matches"], 0);
+    let ended = ended.with_code(5);
+    let ended = ended
+        .says(&["the bot `chess` does not start (no_start: it does not play checkers: it plays chess, go)"]);
+    assert_eq!(ended.one("match")["fault"]["code"], "no_start");
+}
+
+#[test]
+fn a_bot_that_comes_back_without_the_game_has_a_fault_in_its_match() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let moody = folder.bot(
+        "moody",
+        "been = os.path.exists(__file__ + '.been')
+open(__file__ + '.been', 'w').close()
+games = ['chess'] if been else ['checkers']
+play(hello=lambda _: say(type='hello', protocol=1, name='moody', games=games), end=lambda _: sys.exit(0))",
+    );
+    let ended = referee(["play", "checkers", &plain, &moody, "-n", "2", "--json", "--set", "turn_limit=4"]);
+    let ended = ended.with_code(5).says(&["does not play checkers: it plays chess"]);
+    let fault = json!({"seat": 0, "code": "no_start", "detail": "it does not play checkers: it plays chess"});
+    let matches = ended.all("match");
+    assert_eq!((&matches[0]["fault"], &matches[1]["fault"]), (&Value::Null, &fault));
+}
+
+#[test]
+fn a_single_match_is_shown_whatever_the_number_of_jobs() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    for _ in 0..5 {
+        let args = ["play", "checkers", &plain, &plain, "--jobs", "4", "--set", "turn_limit=4"];
+        let ended = referee(args).done();
+        assert!(ended.stdout.contains("Black to move"), "{}", ended.stdout);
+    }
 }
 
 // ---- records ----

@@ -376,3 +376,13 @@ fn a_reader_that_leaves_early_is_no_error() {
         common::Referee::start_as(&mut shell).end().done();
     }
 }
+
+#[test]
+fn a_seat_that_is_none_in_a_line_that_is_not_replayed_does_no_harm() {
+    let folder = Folder::new();
+    let line = line_of(record(), "bots", "");
+    let odd = resealed(&changed(record(), line, "\"type\":\"bots\",", "\"type\":\"bots\",\"seat\":200,"));
+    let file = folder.write("m1.jsonl", odd);
+    referee(["verify", &file]).done();
+    referee(["show", &file]).done();
+}

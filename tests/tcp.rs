@@ -464,3 +464,38 @@ fn a_signal_while_bots_are_waited_for_ends_the_run() {
     // What `alice` said may still be on its way.
     assert!(alice.rest().last().is_none_or(|bye| bye["type"] == "bye"));
 }
+
+#[test]
+fn a_line_without_end_is_told_before_the_connection_is_closed() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
+    let mut alice = Guest::named(address, "alice");
+    alice.hear_of("start");
+    alice.write(vec![b'x'; (16 << 20) + 1]);
+    let rest = alice.rest();
+    let types: Vec<&str> = rest.iter().filter_map(|message| message["type"].as_str()).collect();
+    assert!(types.ends_with(&["error", "bye"]), "{rest:?}");
+    let ended = referee.wait().with_code(0);
+    assert_eq!(ended.one("match")["fault"]["code"], "protocol");
+}
+
+#[test]
+fn a_record_tells_of_processes_only_where_there_were_some() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    for (opponent, has_processes) in [("tcp:bob", false), (&*plain, true)] {
+        let records = folder.text(if has_processes { "with" } else { "without" });
+        let args = ["play", "checkers", "tcp:alice", opponent, "--set", WON, "--record", &records];
+        let (referee, address) = listening(&args);
+        let alice = std::thread::spawn(move || Guest::named(address, "alice").play());
+        if !has_processes {
+            Guest::named(address, "bob").play();
+        }
+        alice.join().expect("it plays");
+        referee.wait().with_code(0);
+        let record = folder.record(&format!("{records}/m1.jsonl"));
+        assert_eq!(record.iter().any(|line| line["type"] == "bots"), has_processes);
+        assert_eq!(record[0]["seats"][0]["bot"]["connection"], "tcp:alice");
+    }
+}

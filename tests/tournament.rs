@@ -202,6 +202,36 @@ fn an_interrupted_tournament_goes_on_with_what_is_missing_and_counts_the_interru
 }
 
 #[test]
+fn who_interrupts_a_set_is_not_told_its_deal() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", "mirror = 'rotations'\njobs = 1", "kind = 'gauntlet'");
+    let dir = folder.text("cup");
+    folder.bot(
+        "bot0",
+        "import time
+def turn(t):
+    if t['match'] == 'm2':
+        time.sleep(0.5)
+    first(t)
+def heard(end):
+    print(json.dumps(end), file=open(__file__ + '.heard', 'a'), flush=True)
+play(turn=turn, end=heard)",
+    );
+    let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
+    running.hear_of("match");
+    running.signal(Signal::INT);
+    running.end().with_code(130);
+    assert!(!folder.read("bot0.py.heard").contains("reveal"), "the deal is still to be played");
+    assert!(!folder.path("cup/records/m2.jsonl").exists(), "its seal would tell the deal");
+    referee(["tournament", "resume", &dir]).done();
+    assert!(folder.read("bot0.py.heard").contains("reveal"));
+    referee(["verify", &format!("{dir}/records")]).done();
+    let records = std::fs::read_dir(folder.path("cup/records")).unwrap();
+    let names = records.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| !name.ends_with(".jsonl")).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
 fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
@@ -304,6 +334,9 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
             referee(["tournament", command, &bad]).with_code(2).says(what);
         }
     }
+    let slow = good.replacen("name = 'bot1'", "name = 'bot1'\nclock_factor = 100.0", 1);
+    let slow = folder.write("slow.toml", slow.replacen("jobs = 2", "jobs = 2\nclock = 'bank=1h'", 1));
+    referee(["tournament", "check", &slow]).with_code(2).says(&["bot1: clock_factor 100", "at most a day"]);
 }
 
 #[test]

@@ -73,6 +73,11 @@ impl Encounter {
         self.play.ending()
     }
 
+    /// How many faults a seat has.
+    pub fn faults(&self, seat: Seat) -> u32 {
+        self.play.faults(seat).total()
+    }
+
     /// What the match has to say to a bot. After it was sent, [`Encounter::sent`] is due.
     pub fn take_outbox(&mut self, seat: Seat) -> Vec<u8> {
         std::mem::take(self.play.outbox(seat))

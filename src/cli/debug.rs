@@ -235,10 +235,10 @@ async fn play(
             }
             encounter.sent(player.seat);
         }
-        if let Some(ending) = encounter.ending() {
-            let bot = players.iter().find(|player| player.is_shown).map(|player| player.seat.0);
-            let is_its_fault = ending.fault.as_ref().is_some_and(|fault| Some(fault.seat) == bot);
-            return Ok(if is_its_fault { Exit::No } else { Exit::Done });
+        if encounter.ending().is_some() {
+            let mut shown = players.iter().filter(|player| player.is_shown);
+            let has_faults = shown.any(|player| encounter.faults(player.seat) > 0);
+            return Ok(if has_faults { Exit::No } else { Exit::Done });
         }
         let (index, came) = next(players, encounter.deadline()).await;
         let Some(player) = players.get_mut(index) else { continue };

@@ -56,7 +56,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         if !news.is_empty() {
             scoresheet.add(&mut out, play, &news)?;
         }
-        let name = line.seat.map_or("", |seat| &play.setup().header.seats[seat.index()].name);
+        let seat = line.seat.and_then(|seat| play.setup().header.seats.get(seat.index()));
+        let name = seat.map_or("", |seat| &seat.name);
         match line.kind.as_str() {
             "fault" => {
                 let (code, detail) = (line.code.unwrap_or_default(), line.detail.unwrap_or_default());

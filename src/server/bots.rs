@@ -44,8 +44,6 @@ pub(super) struct Bot {
     pub(super) entrant: usize,
     pub(super) state: State,
     pub(super) process: Option<Process>,
-    /// Whether no match has ended since it has come.
-    pub(super) is_fresh: bool,
     /// Seats that wait for its next process or connection.
     pub(super) waiting: Vec<(MatchKey, Seat)>,
     /// Its processor time up to the end of its last match.
@@ -60,7 +58,6 @@ impl Bot {
             entrant,
             state: State::Absent,
             process: None,
-            is_fresh: true,
             waiting: Vec::new(),
             cpu_before: Duration::ZERO,
             gone: Vec::new(),

@@ -41,8 +41,7 @@ impl Lane {
         };
         if !session.count_line(bytes) {
             let message = "more than 64 lines or 128 KiB for each open match since the last request";
-            session.refuse(ErrorCode::Protocol, message.to_owned(), None, None);
-            return self.lose(key, now, (FaultCode::Protocol, message), Some(message));
+            return self.throw_out(key, now, message);
         }
         match line {
             Line::Text([]) => {}

@@ -110,7 +110,7 @@ impl Entrant {
     }
 
     /// Its own clock, where that is not the common one.
-    pub(super) fn clock(&self, common: Clock) -> Option<Clock> {
+    pub fn clock(&self, common: Clock) -> Option<Clock> {
         let share = |ms: u64| (ms as f64 * self.clock_factor).round() as u64;
         let clock = Clock {
             delay_ms: share(common.delay_ms),

@@ -220,6 +220,11 @@ impl Lane {
         self.sessions.get(session)?.hello.as_ref()
     }
 
+    /// Whether a match has ended on a session.
+    pub fn has_played(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.has_played)
+    }
+
     /// Ends a session: what waits for it is written as far as it is taken, then the stream is closed.
     pub fn forget(&mut self, session: SessionKey) {
         if let Some(mut session) = self.sessions.remove(session) {
@@ -444,10 +449,10 @@ impl Lane {
             return;
         }
         if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
-            return if session.role == Role::Guest && code == FaultCode::NoStart {
-                self.turn_away(key, ErrorCode::NoStart, detail, now);
-            } else {
-                self.lose(key, now, (code, &detail), None);
+            return match (session.role, code) {
+                (Role::Guest, FaultCode::NoStart) => self.turn_away(key, ErrorCode::NoStart, detail, now),
+                (_, FaultCode::Protocol) => self.throw_out(key, now, &detail),
+                _ => self.lose(key, now, (code, &detail), None),
             };
         }
         let Some(session) = self.sessions.get_mut(key) else { return };
@@ -458,6 +463,14 @@ impl Lane {
             session.alarm = Some(due);
             self.alarms.set(due, Due::Session(key));
         }
+    }
+
+    /// Ends a session that does not keep to the protocol, and tells it why.
+    pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: &str) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.refuse(ErrorCode::Protocol, what.to_owned(), None, None);
+        }
+        self.lose(key, now, (FaultCode::Protocol, what), Some(what));
     }
 
     /// The open requests of a session.

@@ -17,6 +17,7 @@ use crate::record;
 use crate::referee::{Match, Wants};
 use crate::server::arena::Arena;
 use crate::server::bots::{Bot, BotInRecord, BotKey, State};
+use crate::server::entrant::Source;
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
 use crate::server::post::{Come, Ended, OVER, Order, Word};
 use crate::server::results::{Loss, MatchReport};
@@ -262,7 +263,6 @@ impl Worker {
         };
         let bot = &mut self.bots[key];
         bot.cpu_before = Duration::ZERO;
-        bot.is_fresh = true;
         match come {
             Come::Process(process, wire, tell) => {
                 bot.process = Some(process);
@@ -306,15 +306,37 @@ impl Worker {
         let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
             let plays = if games.is_empty() { "nothing".to_owned() } else { games.join(", ") };
-            let name = &self.common.entrants[bot.entrant].name;
-            return self
-                .say(Word::CannotRun(format!("the bot `{name}` does not play {id}: it plays {plays}")));
+            self.turn_away(key, session);
+            return self.fail(key, FaultCode::NoStart, format!("it does not play {id}: it plays {plays}"));
         }
         let ready_ms = self.common.run.terms.first_ready_ms;
         for (game, seat) in mem::take(&mut bot.waiting) {
             self.lane.seat(game, seat, Ok(session), ready_ms);
         }
         self.play_on_with(key);
+    }
+
+    /// Lets go of a bot that cannot be used.
+    fn turn_away(&mut self, key: BotKey, session: SessionKey) {
+        self.lane.dismiss(session, "it does not play this game");
+        self.lane.forget(session);
+        self.by_session.remove(&session);
+        self.lose(key);
+    }
+
+    /// What a bot leaves behind goes back to the house.
+    fn lose(&mut self, key: BotKey) {
+        let bot = &mut self.bots[key];
+        match bot.process.take() {
+            Some(process) => {
+                bot.gone.push(process.stderr().clone());
+                self.say(Word::Leaves(process));
+            }
+            None => {
+                let entrant = bot.entrant;
+                self.say(Word::Lost(entrant));
+            }
+        }
     }
 
     /// A bot does not come.
@@ -356,13 +378,7 @@ impl Worker {
                 let bot = &mut self.bots[key];
                 let entrant = bot.entrant;
                 tracing::debug!(bot = self.common.entrants[entrant].name, %code, detail, "gone");
-                match bot.process.take() {
-                    Some(process) => {
-                        bot.gone.push(process.stderr().clone());
-                        self.say(Word::Leaves(process));
-                    }
-                    None => self.say(Word::Lost(entrant)),
-                }
+                self.lose(key);
                 if !had_come {
                     return self.fail(key, code, detail);
                 }
@@ -409,10 +425,11 @@ impl Worker {
         let seats = bots.iter().map(|&key| {
             let bot = &self.bots[key];
             let entrant = &common.entrants[bot.entrant];
-            let hello = bot.session().and_then(|session| self.lane.hello(session));
+            let session = bot.session();
+            let hello = session.and_then(|session| self.lane.hello(session));
             PlannedSeat {
                 name: entrant.name.clone(),
-                ready_ms: terms.ready_ms(bot.is_fresh),
+                ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
                 clock: terms.clock.and_then(|clock| entrant.clock(clock)),
                 bot: entrant.in_header(hello),
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
@@ -458,7 +475,6 @@ impl Worker {
         let mut never_came = None;
         for (&key, record) in bots.iter().zip(&in_record) {
             let bot = &mut self.bots[key];
-            bot.is_fresh = false;
             let State::Failed(code, detail) = &bot.state else { continue };
             let entrant = &self.common.entrants[bot.entrant];
             let said = record.stderr.trim_end();
@@ -470,7 +486,9 @@ impl Worker {
             bot.state = State::Absent;
         }
         let Finished { setup, mut record, reveal, ending, .. } = finished;
-        if self.common.records.is_some() {
+        let is_process =
+            |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
+        if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {
             record::add_bots(&mut record, &in_record);
         }
         let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();

@@ -17,7 +17,7 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::games;
 use crate::server::{
-    Entrant, Listen, Openings, Run, Source, Terms, check_fresh, check_name, is_told_by_a_deal,
+    Entrant, Listen, Openings, Run, Source, Terms, check_clock, check_fresh, check_name, is_told_by_a_deal,
 };
 use crate::tournament::Deals;
 use crate::tournament::schedule::{Entry, Format, Plan, Schedule};
@@ -339,6 +339,12 @@ impl Config {
         let mut entrants = Entrant::named(sources.into_iter().zip(names).collect());
         for (entrant, config) in entrants.iter_mut().zip(&self.entrants) {
             entrant.clock_factor = config.clock_factor;
+            if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
+                check_clock(clock).map_err(|what| {
+                    let factor = config.clock_factor;
+                    Failure::usage(format!("entrant {}: clock_factor {factor}: {what}", entrant.name))
+                })?;
+            }
             entrant.is_fresh = needs_fresh || config.restart.unwrap_or(self.restart) == Restart::Always;
         }
         let format = match self.format {
