@@ -119,7 +119,7 @@ impl Match {
             _ => None,
         });
         let exits = exits.collect();
-        self.judge(stamp, exits);
+        self.judge(stamp, exits, false);
         let by_referee = match self.phase {
             Phase::Ended => return 0,
             Phase::Ready => {
@@ -133,7 +133,7 @@ impl Match {
         let later: Vec<_> = later.collect();
         // Where the moves have ended the match, what came after the answers came after the end.
         if !later.is_empty() && self.phase != Phase::Ended && !matches!(self.table.turn(), Turn::Over(_)) {
-            self.judge(stamp, later);
+            self.judge(stamp, later, true);
         }
         by_referee
     }
@@ -194,12 +194,15 @@ impl Match {
         by_referee
     }
 
-    /// Takes sides out of the match, and ends it when that leaves one.
-    pub(super) fn judge(&mut self, stamp: Stamp, exits: Vec<(Seat, Exit)>) {
+    /// Takes sides out of the match, and ends it when that leaves one. Late is what came after the answers of a decision:
+    /// it is judged when that has been concluded, and before the next one.
+    pub(super) fn judge(&mut self, stamp: Stamp, exits: Vec<(Seat, Exit)>, is_late: bool) {
         if exits.is_empty() {
             return;
         }
         let is_random = self.setup.header.on_fault == OnFault::Random;
+        let decision = self.decisions + u32::from(self.phase == Phase::Play);
+        let moment = 2 * decision - u32::from(is_late);
         let mut newly_out = Vec::new();
         for (seat, exit) in &exits {
             let side = self.setup.seating.side(*seat);
@@ -208,7 +211,7 @@ impl Match {
             {
                 self.player(*seat).absent |= fault.code == FaultCode::NoStart;
             } else if self.out[side].is_none() {
-                self.out[side] = Some(self.decisions + u32::from(self.phase == Phase::Play));
+                self.out[side] = Some(moment);
                 newly_out.push((side, exit));
             }
         }
@@ -263,7 +266,7 @@ impl Match {
     ) {
         let seating = self.setup.seating;
         let standing = std::array::from_fn(|side| match self.out[side] {
-            Some(decision) => Standing::Out(Reverse(decision)),
+            Some(moment) => Standing::Out(Reverse(moment)),
             None => Standing::In(outcome.standing(side)),
         });
         let (ranks, scores) =

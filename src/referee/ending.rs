@@ -29,7 +29,7 @@ pub struct Ending {
 pub(super) enum Standing {
     /// By the rules of the game.
     In(u8),
-    /// Out, and after how many decisions from the last: who went later stands ahead.
+    /// Out, and when, from the last: who went later stands ahead.
     Out(std::cmp::Reverse<u32>),
 }
 
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_side_that_went_out_later_ranks_ahead_of_an_earlier_one_and_behind_all_others() {
-        let out = |decision| Standing::Out(Reverse(decision));
+        let out = |moment| Standing::Out(Reverse(moment));
         assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(1), out(9)]).0, [3, 1, 2]);
         assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(0), out(4)]).0, [2, 1, 2]);
     }

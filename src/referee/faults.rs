@@ -185,7 +185,7 @@ impl Match {
         } else if waits {
             player.exit_later.get_or_insert(exit);
         } else {
-            self.judge(stamp, vec![(seat, exit)]);
+            self.judge(stamp, vec![(seat, exit)], false);
         }
     }
 }

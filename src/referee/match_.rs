@@ -31,7 +31,8 @@ pub struct Match {
     pub(super) drawn: Vec<u16>,
     /// The seat whose draw offer stands.
     pub(super) offer: Option<Seat>,
-    /// In which decision a side went out, counted from 1 by the moves before it; 0: it did not start.
+    /// When a side went out: in a decision, at twice its number, counted from 1 by the moves before it; between two, at
+    /// the odd number between theirs; 0: it did not start.
     pub(super) out: [Option<u32>; MAX_SEATS],
     pub(super) decisions: u32,
     /// The longest that the referee kept one answer waiting, in microseconds.

@@ -93,6 +93,18 @@ fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
 }
 
 #[test]
+fn who_resigns_at_the_first_turn_ranks_ahead_of_who_was_ready_and_resigned_before_the_others_were() {
+    let mut rig = Plan::keezen().open();
+    rig.ready(1);
+    rig.resign(1);
+    [0, 2, 3, 4, 5].into_iter().for_each(|seat| rig.ready(seat));
+    assert_eq!(asked(&rig), 0);
+    rig.resign(0);
+    assert_eq!(rig.why(), ("resignation", "resignation"));
+    assert_eq!(rig.ranks(), [2, 3, 1, 2, 3, 1]);
+}
+
+#[test]
 fn no_seat_hears_what_another_was_dealt() {
     let mut rig = Plan::keezen().play();
     play_on(&mut rig, usize::MAX, &mut MatchKey([0; 32]).stream());

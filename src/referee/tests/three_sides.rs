@@ -223,6 +223,20 @@ fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
 }
 
 #[test]
+fn an_exit_after_the_answer_is_earlier_than_one_in_the_next_decision() {
+    let mut rig = three("a").play();
+    rig.answer(2, "bid1");
+    rig.gone(2);
+    rig.answer(0, "bid1");
+    rig.answer(1, "bid1");
+    assert!(!rig.is_over());
+    rig.answer(0, "nonsense");
+    rig.answer(1, "bid1");
+    assert_eq!(rig.fault(), (0, "illegal_move"));
+    assert_eq!(rig.ranks(), [2, 1, 3]);
+}
+
+#[test]
 fn a_bot_that_did_not_start_ranks_behind_one_that_failed_in_the_first_decision() {
     let mut rig = three("o").open();
     rig.ready(0);
