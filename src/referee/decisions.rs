@@ -217,10 +217,12 @@ impl Match {
         }
         let sides_left = self.out[..self.setup.seating.sides()].iter().filter(|out| out.is_none()).count();
         if sides_left <= 1 {
-            // Seats come in ascending order, so this is the lowest one's.
-            let fault = newly_out.iter().find_map(|(_, exit)| match exit {
-                Exit::Fault(fault) => Some(fault.clone()),
-                Exit::Resign => None,
+            let went_out = |seat| newly_out.iter().any(|&(side, _)| side == self.setup.seating.side(seat));
+            // Seats come in ascending order, so this is the lowest one's. It may be another's than that by which its
+            // side is out: its partner has resigned.
+            let fault = exits.iter().find_map(|(seat, exit)| match exit {
+                Exit::Fault(fault) if !is_random && went_out(*seat) => Some(fault.clone()),
+                _ => None,
             });
             let (ended_by, reason) = match &fault {
                 Some(fault) => (EndedBy::Fault, fault.code.as_str()),

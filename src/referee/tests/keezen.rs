@@ -45,7 +45,7 @@ fn a_side_that_forfeits_is_played_on_and_the_others_match_keeps_its_meaning() {
     let (mut won_by_others, mut won_by_the_side_that_is_out) = (0, 0);
     for number in 0..16 {
         let rng = &mut MatchKey([number; 32]).stream();
-        let mut rig = Plan::keezen().play();
+        let mut rig = Plan::keezen(3).play();
         play_on(&mut rig, 30, rng);
         let seat = asked(&rig);
         let (side, partner) = (seat % 3, (seat + 3) % 6);
@@ -83,7 +83,7 @@ fn a_side_that_forfeits_is_played_on_and_the_others_match_keeps_its_meaning() {
 
 #[test]
 fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
-    let mut rig = Plan::keezen().play();
+    let mut rig = Plan::keezen(3).play();
     play_on(&mut rig, 10, &mut MatchKey([0; 32]).stream());
     rig.resign(4);
     assert!(!rig.is_over());
@@ -94,7 +94,7 @@ fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
 
 #[test]
 fn who_resigns_at_the_first_turn_ranks_ahead_of_who_was_ready_and_resigned_before_the_others_were() {
-    let mut rig = Plan::keezen().open();
+    let mut rig = Plan::keezen(3).open();
     rig.ready(1);
     rig.resign(1);
     [0, 2, 3, 4, 5].into_iter().for_each(|seat| rig.ready(seat));
@@ -105,8 +105,21 @@ fn who_resigns_at_the_first_turn_ranks_ahead_of_who_was_ready_and_resigned_befor
 }
 
 #[test]
+fn a_fault_ends_it_although_the_partner_resigned_in_the_same_decision() {
+    for (resigns, fails) in [(0, 2), (2, 0)] {
+        let mut rig = Plan::keezen(2).open();
+        rig.resign(resigns);
+        rig.gone(fails);
+        [1, 3].into_iter().for_each(|seat| rig.ready(seat));
+        assert_eq!(rig.why(), ("fault", "exited"));
+        assert_eq!(rig.fault(), (fails, "exited"));
+        assert_eq!(rig.ranks(), [2, 1, 2, 1]);
+    }
+}
+
+#[test]
 fn no_seat_hears_what_another_was_dealt() {
-    let mut rig = Plan::keezen().play();
+    let mut rig = Plan::keezen(3).play();
     play_on(&mut rig, usize::MAX, &mut MatchKey([0; 32]).stream());
     let recorded = rig.recorded("event");
     let deals: Vec<&Value> =

@@ -63,9 +63,9 @@ impl Plan {
         Plan::checkers().set("fen", fen)
     }
 
-    /// Keezenspel with three teams.
-    pub(super) fn keezen() -> Plan {
-        Plan::of(games::find("keezen").unwrap(), Seating::new(6, 3))
+    /// Keezenspel with so many teams of two.
+    pub(super) fn keezen(teams: u8) -> Plan {
+        Plan::of(games::find("keezen").unwrap(), Seating::new(2 * teams, teams))
     }
 
     /// The toy game with so many seats and sides, in rounds of this plan.

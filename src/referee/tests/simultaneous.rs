@@ -175,6 +175,21 @@ fn two_faults_in_one_decision_are_a_draw_and_the_lowest_seat_is_named() {
 }
 
 #[test]
+fn a_fault_beside_the_resignation_of_a_partner_ends_it_unless_faults_take_nobody_out() {
+    for (policy, why) in [("forfeit", ("fault", "illegal_move")), ("random", ("resignation", "resignation"))]
+    {
+        let mut rig = Plan::toy(4, 2, "a").on_fault(policy).play();
+        rig.resign(0);
+        rig.answer(2, "nonsense");
+        rig.answer(1, "bid1");
+        rig.answer(3, "bid1");
+        assert_eq!(rig.why(), why);
+        assert_eq!(rig.ending().fault.as_ref().map(|fault| fault.seat), (policy == "forfeit").then_some(2));
+        assert_eq!(rig.ranks(), [2, 1, 2, 1]);
+    }
+}
+
+#[test]
 fn two_resignations_in_one_decision_are_a_draw() {
     let mut rig = plan().play();
     rig.resign(1);
