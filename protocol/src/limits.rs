@@ -30,6 +30,8 @@ pub const MARGIN_MS: u64 = 20;
 pub const LAG_MS: u64 = 1_000;
 /// Moves in a row that the referee makes for faulty seats before it looks at other streams.
 pub const FALLBACK_MOVES: u32 = 64;
+/// What a match keeps of a `move`, in characters. No legal one is longer.
+pub const MOVE: usize = 256;
 /// Longest `info`, in bytes.
 pub const INFO: usize = 4 * 1024;
 /// All the `info` of a seat that a match keeps, in bytes.

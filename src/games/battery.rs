@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use referee_protocol::limits;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
@@ -38,6 +39,7 @@ macro_rules! battery {
             random_playouts_end,
             legal_moves_parse_back_to_themselves_and_can_be_played,
             legal_lists_are_sorted_and_unique,
+            every_legal_move_is_short_enough_to_be_recorded_whole,
             every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused,
             the_same_choices_give_the_same_bytes,
             where_nothing_is_hidden_everybody_sees_everything,
@@ -295,6 +297,16 @@ pub(crate) fn legal_lists_are_sorted_and_unique<G: Game>() {
                 let legal = listed(table, seat);
                 assert!(legal.is_sorted_by(|a, b| a.as_bytes() < b.as_bytes()), "{legal:?}");
             }
+            true
+        });
+    }
+}
+
+pub(crate) fn every_legal_move_is_short_enough_to_be_recorded_whole<G: Game>() {
+    for &seating in G::META.seatings {
+        table_playout::<G>(seating, 0, |table, seats| {
+            let long = |text: &String| text.chars().count() > limits::MOVE;
+            assert_eq!(seats.iter().flat_map(|seat| listed(table, seat)).find(long), None);
             true
         });
     }

@@ -1,5 +1,7 @@
 //! What bots say, and how long they took.
 
+use std::borrow::Cow;
+
 use referee_protocol::limits;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
 
@@ -11,6 +13,15 @@ use crate::referee::event::Stamp;
 use crate::referee::faults::Refusal;
 use crate::referee::match_::{Match, Phase};
 use crate::referee::player::{Player, Sealed, Sent};
+
+/// What the match looks at and records of a move. What is cut off is no legal move any more, as it was none before; and
+/// a replay, which is told what was recorded, keeps the same of it.
+fn kept(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(limits::MOVE) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
 
 impl Match {
     pub(super) fn sent(&mut self, stamp: Stamp, seat: Seat) {
@@ -128,6 +139,7 @@ impl Match {
             }
             fits
         });
+        let text = &*kept(text);
         let (took, lag, in_time) = self.timing(stamp, seat);
         let mut line = self.log.line("answer", stamp.at);
         line.number("seat", seat.0).number("turn", turn).value("move", &text);

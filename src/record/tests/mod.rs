@@ -3,6 +3,7 @@
 mod damage;
 mod forgery;
 
+use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::json;
@@ -11,7 +12,7 @@ use crate::core::chance::Seed;
 use crate::core::clock::Tick;
 use crate::core::{Seat, Seating, hex};
 use crate::games;
-use crate::record::{Difference, Replay, Seal, add_bots, seal, verify};
+use crate::record::{Difference, Line, Replay, Seal, add_bots, seal, verify};
 use crate::referee::{Event, Header, Leg, Match, Opening, SeatHeader, Setup, Stamp, Wants};
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
@@ -188,6 +189,23 @@ fn a_fresh_record_verifies() {
         assert_eq!(verify(&record), []);
         assert_eq!(resealed(lines(&record)), record);
     }
+}
+
+#[test]
+fn of_a_move_that_is_too_long_to_be_legal_a_record_keeps_the_beginning_and_verifies() {
+    let mut scribe = Scribe::play("retry=4");
+    let whole = "\u{1}\u{e9}".repeat(limits::MOVE / 2);
+    for rest in ["", "1", "....", &"x".repeat(limits::LINE_FROM_BOT / 2)] {
+        scribe.answer(0, &format!("{whole}{rest}"));
+    }
+    scribe.answer(0, "11-15");
+    scribe.tell(Event::Resign(Seat(1)));
+    let record = scribe.sealed();
+    let cut = format!("{whole}...");
+    let moves = lines(&record).into_iter().filter(|line| line.starts_with(r#"{"type":"answer""#));
+    let moves = moves.map(|line| Line::read(line.as_bytes()).unwrap().r#move.unwrap());
+    assert_eq!(moves.collect::<Vec<_>>(), [&*whole, &cut, &cut, &cut, "11-15"]);
+    assert_eq!(verify(&record), []);
 }
 
 #[test]
