@@ -292,31 +292,43 @@ fn the_bot_of_one_jq_program_plays_a_match() {
     referee(["play", "checkers", &bot, &bot, "--strict"]).with_code(0);
 }
 
+/// How many turns self_play.py decided on together, on average.
+#[track_caller]
+fn together(output: &std::process::Output) -> f64 {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let figure = text.trim_end().rsplit_once(", ").and_then(|(_, rest)| rest.strip_suffix(" together"));
+    figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}
+
+fn self_play(args: &[&str]) -> Child {
+    let mut python = Command::new("python3");
+    python.arg(format!("{ROOT}/bots/python/self_play.py")).args(args);
+    python.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3 starts")
+}
+
 #[test]
 fn python_plays_64_matches_at_once_against_itself_in_batches() {
     for game in ["checkers", "saxum"] {
-        let output = Command::new("python3")
-            .arg(format!("{ROOT}/bots/python/self_play.py"))
-            .args([
-                "--referee",
-                env!("CARGO_BIN_EXE_referee"),
-                "--game",
-                game,
-                "--matches",
-                "100",
-                "--seed",
-                "1",
-            ])
-            .output()
-            .expect("python3 starts");
+        let referee = env!("CARGO_BIN_EXE_referee");
+        let bot = self_play(&["--referee", referee, "--game", game, "--matches", "100", "--seed", "1"]);
+        let output = bot.wait_with_output().expect("it ends");
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
         assert!(text.starts_with(&format!("100 matches of {game}; score of seat 0: {{")), "{text}");
-        let together: f64 = text
-            .trim_end()
-            .rsplit_once(", ")
-            .and_then(|(_, rest)| rest.strip_suffix(" together")?.parse().ok())
-            .unwrap_or_else(|| panic!("{text}"));
-        assert!(together > 16.0, "{text}");
+        assert!(together(&output) > 16.0, "{text}");
+    }
+}
+
+#[test]
+fn python_plays_64_matches_at_once_against_itself_over_tcp() {
+    let args = ["play", "saxum", "tcp:a", "tcp:b", "-n", "128", "--jobs", "1", "--strict"];
+    let (referee, address) = common::guest::listening(&args);
+    let bots = ["a", "b"].map(|name| self_play(&["--connect", &address.to_string(), "--name", name]));
+    let summary = referee.wait().with_code(0).one("summary");
+    assert_eq!([&summary["matches"], &summary["aborted"]], [128, 0]);
+    for bot in bots {
+        // Of 64 matches each has the turn in half.
+        let output = bot.wait_with_output().expect("it ends");
+        assert!(together(&output) > 8.0, "{output:?}");
     }
 }
