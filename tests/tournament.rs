@@ -97,76 +97,94 @@ fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
 #[test]
 fn a_tournament_that_is_killed_a_hundred_times_ends_as_if_nothing_had_happened() {
     let folder = Folder::new();
-    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 12");
-    referee(["tournament", "run", &config, "--dir", &folder.text("whole")]).done();
-    let whole = results(&folder.path("whole"));
-    assert_eq!(whole.len(), 144);
-
     let mut random = 1u64;
-    let (mut kills, mut round) = (0, 0);
-    while kills < 100 {
-        round += 1;
-        let (name, dir) = (format!("cup{round}"), folder.text(&format!("cup{round}")));
-        let mut has_begun = false;
-        loop {
-            let args = if has_begun {
-                vec!["tournament", "resume", &dir]
-            } else {
-                vec!["tournament", "run", &config, "--dir", &dir]
-            };
-            let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
-            command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-            let mut child = command.process_group(0).spawn().unwrap();
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let until = Instant::now() + Duration::from_millis((random >> 33) % 400);
-            while Instant::now() < until && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if kills >= 100 {
-                assert!(child.wait().unwrap().success());
-            }
-            let status = child.try_wait().unwrap();
-            if status.is_none() {
-                let group = Pid::from_raw(child.id().cast_signed()).unwrap();
-                kill_process_group(group, Signal::KILL).unwrap();
-                child.wait().unwrap();
-                kills += 1;
-            }
-            has_begun = has_begun
-                || folder.path(&name).join("results.sqlite").exists()
-                    && !entrants(&folder.path(&name)).is_empty();
-            if !has_begun {
-                // It was killed before anything was there.
-                let _ = std::fs::remove_dir_all(folder.path(&name));
-                continue;
-            }
-            let (now, sealed) = (results(&folder.path(&name)), records(&folder.path(&name)));
-            for (number, result) in &now {
-                assert_eq!(result, &whole[number], "m{number}");
-            }
-            if let Some(status) = status {
-                let mut errors = String::new();
-                std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut errors).unwrap();
-                assert!(status.success(), "{args:?}: {errors}");
-                assert_eq!(now, whole);
+    for (kind, format, kills) in [
+        ("round_robin", "kind = 'round_robin'\ncycles = 12", 60),
+        ("swiss", "kind = 'swiss'\nrounds = 5\nsets = 3", 20),
+        ("knockout", "kind = 'knockout'\nbest_of = 9", 20),
+    ] {
+        let config = cup(&folder, &format!("{kind}.toml"), SHORT, format);
+        referee(["tournament", "run", &config, "--dir", &folder.text(kind)]).done();
+        let whole = results(&folder.path(kind));
+        let mut left = kills;
+        for round in 1.. {
+            if left == 0 {
                 break;
             }
-            // What was there stays as it is.
-            let check = Command::new(env!("CARGO_BIN_EXE_referee"))
-                .args(["tournament", "status", &dir])
-                .output()
-                .unwrap();
-            assert!(check.status.success(), "{check:?}");
-            for (name_of_record, bytes) in &sealed {
-                assert_eq!(
-                    &std::fs::read(folder.path(&name).join("records").join(name_of_record)).unwrap(),
-                    bytes
-                );
-            }
+            let name = format!("{kind}{round}");
+            kill_and_resume(&folder, (&config, &name), &whole, &mut left, &mut random);
+            let dir = folder.text(&name);
+            referee(["verify", &format!("{dir}/records")]).done();
+            let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+            let ended = results(&folder.path(&name));
+            assert_eq!((&status["is_over"], &status["played"]), (&true.into(), &ended.len().into()));
+            // Which sets of a knockout have begun when their pair is decided depends on who is quicker.
+            assert!(kind == "knockout" || ended == whole, "{kind}: {ended:?}");
         }
-        referee(["verify", &format!("{dir}/records")]).done();
     }
     assert_gone(&pids(&folder));
+}
+
+/// Plays a tournament to its end, killed and resumed as long as there are kills left.
+fn kill_and_resume(
+    folder: &Folder,
+    (config, name): (&str, &str),
+    whole: &BTreeMap<u32, (String, String)>,
+    left: &mut u32,
+    random: &mut u64,
+) {
+    let (path, dir) = (folder.path(name), folder.text(name));
+    let mut has_begun = false;
+    loop {
+        let args = if has_begun {
+            vec!["tournament", "resume", &dir]
+        } else {
+            vec!["tournament", "run", config, "--dir", &dir]
+        };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+        command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.process_group(0).spawn().unwrap();
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let until = Instant::now() + Duration::from_millis((*random >> 33) % 400);
+        while Instant::now() < until && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if *left == 0 {
+            assert!(child.wait().unwrap().success());
+        }
+        let status = child.try_wait().unwrap();
+        if status.is_none() {
+            let group = Pid::from_raw(child.id().cast_signed()).unwrap();
+            kill_process_group(group, Signal::KILL).unwrap();
+            child.wait().unwrap();
+            *left -= 1;
+        }
+        has_begun = has_begun || path.join("results.sqlite").exists() && !entrants(&path).is_empty();
+        if !has_begun {
+            // It was killed before anything was there.
+            let _ = std::fs::remove_dir_all(&path);
+            continue;
+        }
+        let (now, sealed) = (results(&path), records(&path));
+        for (number, result) in &now {
+            assert!(whole.get(number).is_none_or(|whole| whole == result), "m{number}");
+        }
+        if let Some(status) = status {
+            let mut errors = String::new();
+            std::io::Read::read_to_string(child.stderr.as_mut().unwrap(), &mut errors).unwrap();
+            assert!(status.success(), "{args:?}: {errors}");
+            return;
+        }
+        // What was there stays as it is.
+        let check = Command::new(env!("CARGO_BIN_EXE_referee"))
+            .args(["tournament", "status", &dir])
+            .output()
+            .unwrap();
+        assert!(check.status.success(), "{check:?}");
+        for (name_of_record, bytes) in &sealed {
+            assert_eq!(&std::fs::read(path.join("records").join(name_of_record)).unwrap(), bytes);
+        }
+    }
 }
 
 fn entrants(folder: &Path) -> Vec<String> {
@@ -174,6 +192,54 @@ fn entrants(folder: &Path) -> Vec<String> {
     let Ok(mut query) = db.prepare("SELECT name FROM entrants") else { return Vec::new() };
     let names = query.query_map([], |row| row.get(0)).unwrap();
     names.collect::<Result<_, _>>().unwrap()
+}
+
+/// Resigns in every match; the last of the first two sets waits until one of the third runs, which ends only after it.
+const RESIGNS: &str = "from time import sleep
+def wait_for(name):
+    while not os.path.exists(name):
+        sleep(0.005)
+def resign(turn):
+    if turn['match'] == 'm5':
+        open('m5', 'w').close()
+        wait_for('m4')
+        sleep(0.5)
+    if turn['match'] == 'm4':
+        wait_for('m5')
+        open('m4', 'w').close()
+    say(type='resign', match=turn['match'], seat=turn['seat'])
+play(turn=resign)";
+
+#[test]
+fn what_a_pair_of_a_knockout_still_plays_when_it_is_decided_does_not_count() {
+    let folder = Folder::new();
+    let (first, second) = (folder.plain_bot("first"), folder.bot("second", RESIGNS));
+    let entrants = [("first", first), ("second", second)]
+        .map(|(name, bot)| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n"));
+    let format = "[format]\nkind = 'knockout'\nbest_of = 3\n";
+    let config = format!("game = 'checkers'\njobs = 2\n{format}{}", entrants.concat());
+    let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    let void = |told: &&Value| told["void"] == true;
+    assert_eq!(ended.all("match").iter().filter(void).map(|told| &told["id"]).collect::<Vec<_>>(), ["m5"]);
+    assert_eq!(ended.one("standings")["matches"], 4);
+    for _ in 0..2 {
+        let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+        let numbers = ["played", "missing", "cut_off", "void"].map(|key| status[key].as_u64().unwrap());
+        assert_eq!((numbers, &status["is_over"]), ([4, 0, 0, 1], &Value::from(true)));
+        assert_eq!(status["entrants"][1]["interruptions"], 0);
+        let again = referee(["tournament", "resume", &dir, "--json"]).done();
+        assert!(again.all("match").is_empty());
+    }
+    let report = referee(["tournament", "report", &dir, "--format", "json"]).done().json().remove(0);
+    assert_eq!(["matches", "void", "unfinished"].map(|key| report[key].as_u64().unwrap()), [4, 1, 0]);
+    // What a version before this one stored as a result.
+    let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
+    let sql = "INSERT INTO matches VALUES (7, 1, 4, '[0,1]', '[1,2]', 0, 0, 'rules', 'no_pieces')";
+    db.execute(sql, []).unwrap();
+    referee(["tournament", "resume", &dir]).with_code(0).says(&["there is no match m7"]);
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    assert_eq!(["played", "void"].map(|key| status[key].as_u64().unwrap()), [4, 2]);
 }
 
 #[test]

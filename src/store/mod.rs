@@ -6,4 +6,4 @@ mod results;
 
 pub use journal::Journal;
 pub use records::Records;
-pub use results::{About, EntrantRow, MatchRow, Results};
+pub use results::{About, EntrantRow, MatchRow, Results, VOID};

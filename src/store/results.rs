@@ -16,6 +16,9 @@ use crate::tournament::{Entrant, Lineup, MatchResult};
 /// The version of the schema: `PRAGMA user_version`.
 const VERSION: i64 = 1;
 
+/// [`MatchRow::ended_by`] of a match that was played to its end but does not count: its pair was decided meanwhile.
+pub const VOID: &str = "void";
+
 /// The database of a tournament.
 pub struct Results(Connection);
 
@@ -68,7 +71,7 @@ pub struct MatchRow {
     pub faulted: SeatSet,
     /// Seats that lost by a fault, and their partners.
     pub forfeited: SeatSet,
-    /// As in `end`, or `cut_off`.
+    /// As in `end`, or `cut_off`, or [`VOID`].
     pub ended_by: String,
     /// As in `end`.
     pub reason: String,
@@ -335,15 +338,47 @@ impl Results {
         Ok(results)
     }
 
-    /// How often matches were cut off or aborted, by number.
+    /// The matches that were cut off or aborted, each as often as that happened.
     ///
     /// # Errors
     /// Those of the disk.
     pub fn cut_offs(&self) -> io::Result<Vec<u32>> {
-        let sql = "SELECT number FROM matches WHERE ranks IS NULL ORDER BY number";
+        self.numbers("SELECT number FROM matches WHERE ranks IS NULL AND ended_by <> 'void' ORDER BY number")
+    }
+
+    /// The matches that were played to their end but do not count.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn voids(&self) -> io::Result<Vec<u32>> {
+        self.numbers("SELECT number FROM matches WHERE ended_by = 'void' ORDER BY number")
+    }
+
+    fn numbers(&self, sql: &str) -> io::Result<Vec<u32>> {
         let mut query = self.0.prepare(sql).map_err(failed)?;
         let numbers = query.query_map([], |row| row.get(0));
         numbers.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The result of a match does not count.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn make_void(&mut self, number: u32) -> io::Result<()> {
+        let void = |db: &mut Connection| {
+            let transaction = db.transaction()?;
+            transaction.execute(
+                "UPDATE details SET scores = NULL FROM matches m WHERE m.number = ?1 AND m.ranks IS NOT NULL \
+                 AND details.number = m.number AND details.attempt = m.attempt",
+                [number],
+            )?;
+            transaction.execute(
+                "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = ?1 AND ranks IS NOT NULL",
+                [number],
+            )?;
+            transaction.commit()
+        };
+        void(&mut self.0).map_err(failed)
     }
 
     /// The attempts at these matches that have ended, with a result or without.

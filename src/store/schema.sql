@@ -28,7 +28,8 @@ CREATE TABLE matches (
     ranks TEXT,                              -- JSON, by seat
     faulted INTEGER NOT NULL,                -- bit s: seat s made a fault
     forfeited INTEGER NOT NULL,              -- bit s: seat s, or its partner, lost by a fault
-    ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` where the run was interrupted
+    ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` where the run was interrupted; `void` where its pair
+                                             -- in a knockout was decided before it ended, so that it does not count
     reason TEXT NOT NULL,
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;

@@ -14,7 +14,7 @@ use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::server::{Entrant, Unsealed};
 use crate::store::{About, EntrantRow, Journal, Records, Results};
-use crate::tournament::schedule::{Entry, MatchId, Schedule};
+use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
 
 /// A tournament as its folder has it.
 pub(super) struct Folder {
@@ -80,8 +80,12 @@ impl Folder {
             }
             _ => wrong(error),
         })?;
-        let (config, prepared, mut schedule) = read(&results)?;
+        let (config, prepared, mut schedule, refused) = read(&results)?;
         let mut results = results;
+        for number in refused {
+            results.make_void(number).map_err(wrong)?;
+            schedule.cut_off(number);
+        }
         for (id, entrants) in journal.read().map_err(wrong)? {
             let Ok(id) = id.parse::<MatchId>() else { continue };
             if !results.has(id).map_err(wrong)? {
@@ -130,8 +134,9 @@ impl Folder {
     }
 }
 
-/// What is to be played, and what of it was.
-pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule), Failure> {
+/// What is to be played, and what of it was; and the matches whose results do not belong to that: the match before them
+/// that would have led to them was not stored any more.
+pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule, Vec<u32>), Failure> {
     let about = results.about().map_err(Failure::cannot_run)?;
     let config = Config::parse(&about.config).map_err(Failure::cannot_run)?;
     let seed = hex::decode32(&about.seed).map(Seed);
@@ -150,11 +155,12 @@ pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule), Fa
     let played = results.results(about.seating).map_err(Failure::cannot_run)?;
     let (mut schedule, refused) =
         Schedule::resume(prepared.plan.clone(), played).map_err(Failure::cannot_run)?;
-    for refused in refused {
+    for refused in &refused {
         tracing::warn!("{refused}");
     }
-    for number in results.cut_offs().map_err(Failure::cannot_run)? {
+    let cut_offs = results.cut_offs().map_err(Failure::cannot_run)?;
+    for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
         schedule.cut_off(number);
     }
-    Ok((config, prepared, schedule))
+    Ok((config, prepared, schedule, refused.into_iter().map(Unplanned::number).collect()))
 }

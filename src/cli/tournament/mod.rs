@@ -87,7 +87,7 @@ fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
 /// again, as on a machine without the bots, it is that of most tournaments.
 fn ruling(results: &Results) -> Ruling {
     match folder::read(results) {
-        Ok((_, _, schedule)) => Ruling::of(&schedule),
+        Ok((_, _, schedule, _)) => Ruling::of(&schedule),
         Err(failure) => {
             tracing::info!(why = %failure.error, "byes and the format's own tie-breaks are left out");
             Ruling::default()

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
@@ -15,7 +16,7 @@ use crate::cli::{Exit, Failure, block_on};
 use crate::core::chance::Seed;
 use crate::report::tournament::Ruling;
 use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
-use crate::store::{MatchRow, Results};
+use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::Standings;
 
@@ -123,8 +124,9 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 if let Some(why) = never_came {
                     progress.suspend(|| eprintln!("{}: {why}", fixture.id));
                 }
-                store(&mut results, scoring, fixture, report).map_err(|error| error.to_string())?;
-                progress.inc(u64::from(report.ranks.is_some()));
+                let is_void = store(&mut results, (&board, scoring), fixture, report);
+                let is_void = is_void.map_err(|error| error.to_string())?;
+                progress.inc(u64::from(report.ranks.is_some() && !is_void));
                 if !progress.is_hidden() && shown.is_none_or(|at| at.elapsed() > OFTEN) {
                     shown = Some(now());
                     let schedule = board.look();
@@ -132,7 +134,8 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                     progress.set_message(leaders(&schedule, &names));
                 }
                 if is_json {
-                    let line = serde_json::to_string(report).map_err(|error| error.to_string())?;
+                    let line = serde_json::to_string(&Told { report, is_void })
+                        .map_err(|error| error.to_string())?;
                     writeln!(io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))?;
                 }
             }
@@ -192,20 +195,37 @@ fn leaders(schedule: &Schedule, names: &[String]) -> String {
     first.join(", ")
 }
 
-/// Keeps what became of a match.
-fn store(results: &mut Results, scoring: Scoring, fixture: &Fixture, report: &MatchReport) -> io::Result<()> {
+/// A match that has ended, as `--json` prints it.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a MatchReport,
+    /// It does not count: its pair was decided while it ran.
+    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
+    is_void: bool,
+}
+
+/// Keeps what became of a match, and says whether it came to its end without counting: the schedule, which has heard of
+/// it before, did not take it.
+fn store(
+    results: &mut Results,
+    (board, scoring): (&Board, Scoring),
+    fixture: &Fixture,
+    report: &MatchReport,
+) -> io::Result<bool> {
     let id: MatchId = fixture.id.parse().map_err(io::Error::other)?;
-    let result = scoring.result(fixture, report);
+    let result = scoring.result(fixture, report).filter(|_| board.look().has_result(id.number));
+    let is_void = result.is_none() && report.ranks.is_some();
     let row = MatchRow {
         id,
         set: id.set(scoring.legs),
         lineup: fixture.entrants.iter().map(|&entrant| entrant as u16).collect(),
-        ranks: report.ranks.clone(),
+        ranks: report.ranks.clone().filter(|_| !is_void),
         faulted: result.map(|result| result.faulted).unwrap_or_default(),
         forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
-        ended_by: report.ended_by.to_string(),
+        ended_by: if is_void { VOID.to_owned() } else { report.ended_by.to_string() },
         reason: report.reason.clone(),
-        scores: report.scores.clone(),
+        scores: report.scores.clone().filter(|_| !is_void),
         faults: report
             .faults
             .iter()
@@ -221,8 +241,8 @@ fn store(results: &mut Results, scoring: Scoring, fixture: &Fixture, report: &Ma
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
     };
     results.add_match(&row)?;
-    if result.is_none() {
+    if report.ranks.is_none() {
         results.interrupted(&fixture.entrants)?;
     }
-    Ok(())
+    Ok(is_void)
 }

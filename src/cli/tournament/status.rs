@@ -34,6 +34,8 @@ struct Status {
     is_over: bool,
     /// Attempts at matches that were cut off or aborted.
     cut_off: usize,
+    /// Matches that were played to their end but do not count: their pair was decided meanwhile.
+    void: usize,
     entrants: Vec<EntrantStatus>,
 }
 
@@ -48,7 +50,7 @@ struct EntrantStatus {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let results = results(&args.dir)?;
-    let (config, prepared, schedule) = read(&results)?;
+    let (config, prepared, schedule, _) = read(&results)?;
     let rows = results.entrants().map_err(Failure::cannot_run)?;
     let status = Status {
         name: config.title().to_owned(),
@@ -57,6 +59,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         missing: schedule.due().count(),
         is_over: schedule.is_over(),
         cut_off: results.cut_offs().map_err(Failure::cannot_run)?.len(),
+        void: results.voids().map_err(Failure::cannot_run)?.len(),
         entrants: rows
             .into_iter()
             .map(|row| EntrantStatus {
@@ -76,6 +79,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         "{} ({}): {how}, {} matches played, {} missing, {} attempts cut off",
         status.name, status.game, status.played, status.missing, status.cut_off
     );
+    if status.void > 0 {
+        println!("  {} matches do not count: their pair was decided while they ran", status.void);
+    }
     for entrant in status.entrants {
         let left = if entrant.has_left { ", has left" } else { "" };
         println!("  {}: {} interruptions{left}", entrant.name, entrant.interruptions);

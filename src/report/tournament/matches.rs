@@ -23,7 +23,7 @@ pub struct MatchReport<'a> {
     pub ranks: Option<&'a [u8]>,
     /// By seat; none without a result.
     pub scores: Option<&'a [f64]>,
-    /// What ended it; `cut_off` where the run was.
+    /// What ended it; `cut_off` where the run was, `void` where it does not count.
     pub ended_by: &'a str,
     /// The rule, the fault's code or the word of `ended_by`.
     pub reason: &'a str,

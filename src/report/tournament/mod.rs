@@ -29,7 +29,7 @@ pub use self::standings::{EntrantStanding, Ruling, StandingsReport};
 pub use self::tables::{standings_table, tables};
 pub use self::timing::{Lag, Timed, Timing};
 use crate::core::chance::Seed;
-use crate::store::{MatchRow, Results};
+use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::rating::{Estimate, Ratings, bootstrap, glicko2, weng_lin};
 use crate::tournament::{Entrant, MatchResult};
 
@@ -44,6 +44,9 @@ pub struct TournamentReport {
     pub aborted: u32,
     /// Attempts at matches that ended with the run.
     pub cut_off: u32,
+    /// Matches that were played to their end but do not count: their pair in a knockout was decided meanwhile. Nothing
+    /// else here tells of them.
+    pub void: u32,
     /// Matches that have no result from any attempt.
     pub unfinished: u32,
     /// More of the entrants, in the order of the standings.
@@ -140,10 +143,14 @@ impl TournamentReport {
         let standing = standings::Standing::of(db, ruling)?;
         let entrants = standing.entrants.len();
         let mut sums = vec![Sum::default(); entrants];
-        let (mut aborted, mut cut_off) = (0, 0);
+        let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
         let mut open = BTreeSet::new();
         let mut records = Vec::new();
         db.for_each_match(|row| {
+            if row.ended_by == VOID {
+                void += 1;
+                return Ok(());
+            }
             if row.ranks.is_some() {
                 open.remove(&row.id.number);
             } else {
@@ -183,6 +190,7 @@ impl TournamentReport {
         Ok(TournamentReport {
             aborted,
             cut_off,
+            void,
             unfinished: open.len() as u32,
             details: details.collect(),
             ratings: [&glicko2.0, &weng_lin.0]

@@ -85,6 +85,7 @@ pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
     for (count, what) in [
         (report.aborted, "attempts were aborted"),
         (report.cut_off, "attempts were cut off"),
+        (report.void, "matches do not count: their pair was decided while they ran"),
         (report.unfinished, "matches have no result from any attempt"),
         (report.unread, "records could not be read: their times are missing"),
     ] {

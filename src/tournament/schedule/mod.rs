@@ -84,6 +84,17 @@ pub enum Unplanned {
     Void(u32),
 }
 
+impl Unplanned {
+    /// The match whose result it is.
+    pub fn number(self) -> u32 {
+        let (Unplanned::Unknown(number)
+        | Unplanned::OtherSeats(number)
+        | Unplanned::Twice(number)
+        | Unplanned::Void(number)) = self;
+        number
+    }
+}
+
 /// Sets of a pair in a round of a Swiss or a knockout tournament.
 #[derive(Clone, Debug)]
 struct Pair {
@@ -186,6 +197,12 @@ impl Schedule {
         self.results.iter().flatten()
     }
 
+    /// Whether a match has a result that counts.
+    pub fn has_result(&self, number: u32) -> bool {
+        let at = number.checked_sub(1).map(|at| at as usize);
+        at.and_then(|at| self.results.get(at)).is_some_and(Option::is_some)
+    }
+
     /// What entrants got without playing.
     pub fn awards(&self) -> &[Award] {
         &self.awards
@@ -278,7 +295,7 @@ impl Schedule {
         let Set { round, first } = self.sets[set as usize - 1];
         let is_complete = || self.results[self.matches_of(set)].iter().all(Option::is_some);
         let has_left = || first.seats().iter().any(|&entrant| self.has_left(entrant, round));
-        round < self.round || has_left() || is_complete() || self.is_needless(set)
+        self.is_over || round < self.round || has_left() || is_complete() || self.is_needless(set)
     }
 
     fn add_set(&mut self, first: Lineup) -> u32 {
