@@ -194,6 +194,28 @@ fn entrants(folder: &Path) -> Vec<String> {
     names.collect::<Result<_, _>>().unwrap()
 }
 
+#[test]
+fn what_a_tournament_came_to_is_told_where_its_bots_are_not() {
+    let folder = Folder::new();
+    let bots = ["a", "b", "c"].map(|name| (name, folder.plain_bot(name)));
+    let entrants = bots.map(|(name, bot)| {
+        format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\ndirectory = 'bots'\n")
+    });
+    std::fs::create_dir(folder.path("bots")).unwrap();
+    let format = "[format]\nkind = 'swiss'\nrounds = 2\n";
+    let config = format!("game = 'checkers'\nopening_plies = 4\n{format}{}", entrants.concat());
+    let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
+    let played = referee(["tournament", "run", &config, "--dir", &dir]).done().stdout;
+    assert!(played.contains("awarded") && played.contains("Buchholz"), "{played}");
+    let told =
+        || ["standings", "report", "status"].map(|what| referee(["tournament", what, &dir]).done().stdout);
+    let before = told();
+    assert_eq!(before[0], played);
+    std::fs::remove_dir(folder.path("bots")).unwrap();
+    assert_eq!(told(), before);
+    referee(["tournament", "resume", &dir]).with_code(2).says(&["entrant a: there is no folder"]);
+}
+
 /// Resigns in every match; the last of the first two sets waits until one of the third runs, which ends only after it.
 const RESIGNS: &str = "from time import sleep
 def wait_for(name):

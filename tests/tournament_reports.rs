@@ -17,16 +17,21 @@ use serde_json::{Value, json};
 const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";
 
 fn create(folder: &Folder, names: &[&str]) -> Results {
-    create_for(folder, Seating::new(2, 2), names)
+    create_for(folder, Seating::new(2, 2), "game = 'checkers'", names)
 }
 
-fn create_for(folder: &Folder, seating: Seating, names: &[&str]) -> Results {
+/// A round robin of bots that are not here.
+fn create_for(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Results {
+    let mut config = format!("{head}\n[format]\nkind = 'round_robin'\ncycles = 4\n");
+    for name in names {
+        config += &format!("[[entrants]]\nname = {name:?}\ncommand = 'nowhere'\ndirectory = '/nowhere'\n");
+    }
     let about = About {
         name: "Cup of <2026>".to_owned(),
-        game: "checkers".to_owned(),
+        game: head.split('\'').nth(1).unwrap().to_owned(),
         rules: 1,
         seating,
-        config: String::new(),
+        config,
         seed: SEED.to_owned(),
     };
     let entrant = |name: &&str| EntrantRow {
@@ -81,15 +86,15 @@ const LOSS: [u8; 2] = [2, 1];
 /// Ada beats Bob and both beat the third, once by its time-out. A match was cut off and played again, one aborted.
 fn cup() -> Folder {
     let folder = Folder::new();
-    let mut db = create(&folder, &["ada", "bob", EVIL]);
-    db.add_match(&row(1, [0, 1], WIN)).unwrap();
-    db.add_match(&row(2, [1, 0], LOSS)).unwrap();
-    db.add_match(&row(3, [0, 2], WIN)).unwrap();
-    db.cut_off(MatchId { number: 4, attempt: 1 }, 2, &[2, 0]).unwrap();
-    db.add_match(&MatchRow { id: MatchId { number: 4, attempt: 2 }, ..row(4, [2, 0], LOSS) }).unwrap();
-    db.add_match(&forfeited(row(5, [1, 2], WIN), "timeout")).unwrap();
+    let mut db = create(&folder, &[EVIL, "ada", "bob"]);
+    db.add_match(&row(1, [1, 2], WIN)).unwrap();
+    db.add_match(&row(2, [2, 1], LOSS)).unwrap();
+    db.add_match(&row(3, [0, 1], LOSS)).unwrap();
+    db.cut_off(MatchId { number: 4, attempt: 1 }, 2, &[1, 0]).unwrap();
+    db.add_match(&MatchRow { id: MatchId { number: 4, attempt: 2 }, ..row(4, [1, 0], WIN) }).unwrap();
+    db.add_match(&forfeited(row(5, [2, 0], WIN), "timeout")).unwrap();
     let aborted =
-        MatchRow { ranks: None, scores: None, ended_by: "aborted".to_owned(), ..row(6, [2, 1], WIN) };
+        MatchRow { ranks: None, scores: None, ended_by: "aborted".to_owned(), ..row(6, [0, 2], WIN) };
     db.add_match(&aborted).unwrap();
     folder
 }
@@ -97,7 +102,8 @@ fn cup() -> Folder {
 /// A tournament of two real bots, with records.
 fn played(second: &str, matches: &str) -> Folder {
     let folder = Folder::new();
-    let mut db = create(&folder, &["greedy", "other"]);
+    let head = "game = 'checkers'\nmirror = 'none'";
+    let mut db = create_for(&folder, Seating::new(2, 2), head, &["greedy", "other"]);
     let (first, second) = (sample("python/greedy_bot.py"), sample(second));
     let records = folder.text("cup/records");
     let args = ["play", "checkers", &first, &second, "-n", matches, "--seed", SEED, "--json", "--record"];
@@ -171,7 +177,8 @@ fn standings_for_programs_have_the_same_numbers() {
 #[test]
 fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
     let folder = Folder::new();
-    let mut db = create_for(&folder, Seating::new(6, 3), &["ada", "bob", "eve"]);
+    let mut db =
+        create_for(&folder, Seating::new(6, 3), "game = 'keezen'\nseats = 6", &["ada", "bob", "eve"]);
     let lineup = vec![0, 1, 2, 0, 1, 2];
     db.add_match(&MatchRow { lineup, ranks: Some(vec![1, 2, 3, 1, 2, 3]), ..row(1, [0, 1], WIN) }).unwrap();
     let text = told(&folder, &["report"]);

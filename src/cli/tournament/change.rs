@@ -9,7 +9,7 @@ use crate::cli::tournament::folder::{Folder, files};
 use crate::cli::{Exit, Failure};
 use crate::server::Source;
 use crate::store::EntrantRow;
-use crate::tournament::schedule::{Entry, Schedule};
+use crate::tournament::schedule::Entry;
 
 /// Take another entrant in
 #[derive(Debug, ClapArgs)]
@@ -49,7 +49,8 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     let joins = folder.schedule.next_round();
     let mut entries = folder.schedule.plan().entrants.clone();
     entries.push(Entry { joins, leaves: None });
-    let prepared = config.prepare(folder.prepared.run.seed, Some(entries))?;
+    let plan = config.plan(Some(entries))?;
+    let prepared = config.prepare(folder.prepared.run.seed, &plan)?;
     let Some(entrant) = prepared.entrants.last() else { return Ok(Exit::Done) };
     let row = EntrantRow {
         name: entrant.name.clone(),
@@ -77,7 +78,7 @@ pub(super) fn withdraw(args: &WithdrawArgs) -> Result<Exit, Failure> {
     }
     let leaves = folder.schedule.next_round();
     plan.entrants[index].leaves = Some(leaves);
-    Schedule::new(plan).map_err(Failure::usage)?;
+    plan.check().map_err(Failure::usage)?;
     folder.results.withdraw(index, leaves).map_err(Failure::cannot_run)?;
     println!("{} has left", args.name);
     Ok(Exit::Done)

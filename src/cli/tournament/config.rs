@@ -20,7 +20,7 @@ use crate::server::{
     Entrant, Listen, Openings, Run, Source, Terms, check_clock, check_fresh, check_name, is_told_by_a_deal,
 };
 use crate::tournament::Deals;
-use crate::tournament::schedule::{Entry, Format, Plan, Schedule};
+use crate::tournament::schedule::{Entry, Format, Plan};
 
 /// What a file may say; `examples/tournament.toml` shows and explains all of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -197,13 +197,11 @@ impl EntrantConfig {
     }
 }
 
-/// A tournament that is ready to be played.
+/// What a tournament is played with.
 pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
-    pub(super) seating: Seating,
     pub(super) entrants: Vec<Entrant>,
-    pub(super) plan: Plan,
     pub(super) openings: Openings,
     pub(super) jobs: usize,
     pub(super) is_pinned: bool,
@@ -312,29 +310,45 @@ impl Config {
         Ok(sources)
     }
 
-    /// Checks everything and makes what is played of it. `entries` are when each entrant takes part, where that is not
-    /// from the beginning to the end.
-    pub(super) fn prepare(&self, seed: Seed, entries: Option<Vec<Entry>>) -> Result<Prepared, Failure> {
+    /// What its schedule follows from; that needs neither the bots nor any other file. `entries` are when each entrant
+    /// takes part, where that is not from the beginning to the end.
+    pub(super) fn plan(&self, entries: Option<Vec<Entry>>) -> Result<Plan, Failure> {
         let rules = game(&self.game)?;
         let seating =
             games::seating(rules, self.seats).map_err(|what| Failure::usage(format!("seats: {what}")))?;
-        let sources = self.sources()?;
-        let knows_what_comes = is_told_by_a_deal(rules);
         let deals = match self.mirror {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
             Some(MirrorConfig::All) => Deals::AllOrders,
-            None if knows_what_comes => Deals::Single,
+            None if is_told_by_a_deal(rules) => Deals::Single,
             None => Deals::Mirrored,
         };
-        let needs_fresh = deals != Deals::Single && knows_what_comes && !self.trust_bots;
+        let format = match self.format {
+            FormatConfig::RoundRobin { cycles } => Format::RoundRobin { cycles },
+            FormatConfig::Gauntlet { cycles } => Format::Gauntlet { cycles },
+            FormatConfig::Swiss { rounds, sets } => Format::Swiss { rounds, sets },
+            FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
+            FormatConfig::Partners { cycles } => Format::Partners { cycles },
+        };
+        let mut plan = Plan::new(format, seating, deals, self.entrants.len());
+        plan.entrants = entries.unwrap_or(plan.entrants);
+        plan.check().map_err(|what| Failure::usage(format!("format: {what}")))?;
+        Ok(plan)
+    }
+
+    /// Checks everything else, and makes what it is played with.
+    pub(super) fn prepare(&self, seed: Seed, plan: &Plan) -> Result<Prepared, Failure> {
+        let rules = game(&self.game)?;
+        let sources = self.sources()?;
+        let needs_fresh = plan.deals != Deals::Single && is_told_by_a_deal(rules) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|what| {
                 Failure::usage(format!("mirror: {what}; `trust_bots = true` plays nevertheless"))
             })?;
         }
         let terms = self.terms()?;
-        let (listen, openings) = (self.listen_options(&sources)?, self.openings(rules, seating, &seed)?);
+        let listen = self.listen_options(&sources)?;
+        let openings = self.openings(rules, plan.seating, &seed)?;
         let names = self.entrants.iter().map(|entrant| entrant.name.clone());
         let mut entrants = Entrant::named(sources.into_iter().zip(names).collect());
         for (entrant, config) in entrants.iter_mut().zip(&self.entrants) {
@@ -347,25 +361,13 @@ impl Config {
             }
             entrant.is_fresh = needs_fresh || config.restart.unwrap_or(self.restart) == Restart::Always;
         }
-        let format = match self.format {
-            FormatConfig::RoundRobin { cycles } => Format::RoundRobin { cycles },
-            FormatConfig::Gauntlet { cycles } => Format::Gauntlet { cycles },
-            FormatConfig::Swiss { rounds, sets } => Format::Swiss { rounds, sets },
-            FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
-            FormatConfig::Partners { cycles } => Format::Partners { cycles },
-        };
-        let mut plan = Plan::new(format, seating, deals, entrants.len());
-        plan.entrants = entries.unwrap_or(plan.entrants);
-        Schedule::new(plan.clone()).map_err(|what| Failure::usage(format!("format: {what}")))?;
         if !(1..=10_000).contains(&self.jobs) {
             return Err(Failure::usage(format!("jobs: {} is not from 1 to 10000", self.jobs)));
         }
         Ok(Prepared {
             run: Run { seed, terms },
             rules,
-            seating,
             entrants,
-            plan,
             openings,
             jobs: self.jobs as usize,
             is_pinned: self.pin,

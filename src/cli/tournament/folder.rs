@@ -46,14 +46,14 @@ impl Folder {
                 path.display()
             )));
         }
-        let prepared = config.prepare(seed, None)?;
-        let schedule = Schedule::new(prepared.plan.clone()).map_err(Failure::usage)?;
+        let plan = config.plan(None)?;
+        let prepared = config.prepare(seed, &plan)?;
         DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
         let about = About {
             name: config.title().to_owned(),
             game: prepared.rules.meta().id.to_owned(),
             rules: prepared.rules.meta().rules_version,
-            seating: prepared.seating,
+            seating: plan.seating,
             config: config.to_toml()?,
             seed: seed.to_hex(),
         };
@@ -65,6 +65,7 @@ impl Folder {
             leaves: None,
             interruptions: 0,
         });
+        let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let journal = Journal::open(&path.join("begun")).map_err(wrong)?;
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
         Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
@@ -73,15 +74,24 @@ impl Folder {
     /// Opens the folder of a tournament that has begun, alone. What was cut off is noted as that.
     pub(super) fn open(path: &Path) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let results = super::results(path)?;
+        let mut results = super::results(path)?;
         let mut journal = Journal::open(&path.join("begun")).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => {
                 Failure::cannot_run(format!("{}: another process plays this tournament", path.display()))
             }
             _ => wrong(error),
         })?;
-        let (config, prepared, mut schedule, refused) = read(&results)?;
-        let mut results = results;
+        let Reading { about, config, mut schedule, refused, .. } = read(&results)?;
+        let seed = hex::decode32(&about.seed).map(Seed);
+        let seed = seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))?;
+        let prepared = config.prepare(seed, schedule.plan())?;
+        let rules = prepared.rules.meta().rules_version;
+        if rules != about.rules {
+            return Err(Failure::cannot_run(format!(
+                "the tournament is played by rules version {} of {}, this program knows {rules}",
+                about.rules, about.game
+            )));
+        }
         for number in refused {
             results.make_void(number).map_err(wrong)?;
             schedule.cut_off(number);
@@ -125,7 +135,7 @@ impl Folder {
                     salt: hex::encode(&run.salt(&match_id)),
                     deal: deal.clone(),
                     // Mirrored sets and nonces exclude each other.
-                    nonces: vec![String::new(); self.prepared.seating.seats()],
+                    nonces: vec![String::new(); self.schedule.plan().seating.seats()],
                 };
                 unsealed.push(Unsealed { deal, match_id, record, reveal });
             }
@@ -134,27 +144,25 @@ impl Folder {
     }
 }
 
-/// What is to be played, and what of it was; and the matches whose results do not belong to that: the match before them
-/// that would have led to them was not stored any more.
-pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule, Vec<u32>), Failure> {
+/// A tournament as its database tells it, wherever its bots are.
+pub(super) struct Reading {
+    pub(super) about: About,
+    pub(super) entrants: Vec<EntrantRow>,
+    config: Config,
+    pub(super) schedule: Schedule,
+    /// The matches whose results do not belong to the schedule: what led to them was not stored any more.
+    refused: Vec<u32>,
+}
+
+/// What is to be played, and what of it was.
+pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
     let about = results.about().map_err(Failure::cannot_run)?;
+    let entrants = results.entrants().map_err(Failure::cannot_run)?;
     let config = Config::parse(&about.config).map_err(Failure::cannot_run)?;
-    let seed = hex::decode32(&about.seed).map(Seed);
-    let seed = seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))?;
-    let rows = results.entrants().map_err(Failure::cannot_run)?;
-    let entries = rows.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
-    let prepared = config.prepare(seed, Some(entries))?;
-    if prepared.rules.meta().rules_version != about.rules {
-        return Err(Failure::cannot_run(format!(
-            "the tournament is played by rules version {} of {}, this program knows {}",
-            about.rules,
-            about.game,
-            prepared.rules.meta().rules_version
-        )));
-    }
+    let entries = entrants.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
     let played = results.results(about.seating).map_err(Failure::cannot_run)?;
     let (mut schedule, refused) =
-        Schedule::resume(prepared.plan.clone(), played).map_err(Failure::cannot_run)?;
+        Schedule::resume(config.plan(Some(entries))?, played).map_err(Failure::cannot_run)?;
     for refused in &refused {
         tracing::warn!("{refused}");
     }
@@ -162,5 +170,6 @@ pub(super) fn read(results: &Results) -> Result<(Config, Prepared, Schedule, Vec
     for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
         schedule.cut_off(number);
     }
-    Ok((config, prepared, schedule, refused.into_iter().map(Unplanned::number).collect()))
+    let refused = refused.into_iter().map(Unplanned::number).collect();
+    Ok(Reading { about, entrants, config, schedule, refused })
 }

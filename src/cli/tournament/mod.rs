@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
-use crate::report::tournament::Ruling;
 use crate::store::Results;
 
 /// Play tournaments, and go on with them after any interruption
@@ -83,24 +82,13 @@ fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", folder.display()))
 }
 
-/// What is won without play, and what decides among equals. It follows from the schedule; where that cannot be made
-/// again, as on a machine without the bots, it is that of most tournaments.
-fn ruling(results: &Results) -> Ruling {
-    match folder::read(results) {
-        Ok((_, _, schedule, _)) => Ruling::of(&schedule),
-        Err(failure) => {
-            tracing::info!(why = %failure.error, "byes and the format's own tie-breaks are left out");
-            Ruling::default()
-        }
-    }
-}
-
 fn check(path: &Path) -> Result<Exit, Failure> {
     let config = config::Config::read(path)?;
     // What is checked does not depend on the seed.
     let seed = config.seed()?.unwrap_or(crate::core::chance::Seed([0; 32]));
-    let prepared = config.prepare(seed, None)?;
-    let schedule = crate::tournament::schedule::Schedule::new(prepared.plan).map_err(Failure::usage)?;
+    let plan = config.plan(None)?;
+    let prepared = config.prepare(seed, &plan)?;
+    let schedule = crate::tournament::schedule::Schedule::new(plan).map_err(Failure::usage)?;
     let matches = schedule.sets().len() * schedule.legs() as usize;
     println!(
         "{}: {} entrants, {matches} matches{}",

@@ -14,7 +14,6 @@ use crate::cli::tournament::folder::{Folder, files};
 use crate::cli::tournament::standings;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::chance::Seed;
-use crate::report::tournament::Ruling;
 use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
@@ -97,7 +96,8 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     let unsealed = folder.unsealed(&records)?;
     let Folder { path, mut results, journal, prepared, schedule, .. } = folder;
     let on_fault = prepared.run.terms.on_fault;
-    let scoring = Scoring { seating: prepared.seating, legs: schedule.legs(), on_fault };
+    let seating = schedule.plan().seating;
+    let scoring = Scoring { seating, legs: schedule.legs(), on_fault };
     let progress = progress(&schedule);
     let board = Board::new(schedule);
     let contest =
@@ -106,7 +106,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     let house = House {
         run: prepared.run,
         rules: prepared.rules,
-        seating: prepared.seating,
+        seating,
         entrants: prepared.entrants,
         jobs: prepared.jobs,
         is_pinned: prepared.is_pinned,
@@ -147,8 +147,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     if let Some(why) = stopped.why {
         return Err(Failure::cannot_run(why));
     }
-    let ruling = Ruling::of(&board.look());
-    standings::show(&path, &results, &ruling, is_json)?;
+    standings::show(&path, &results, &board.look(), is_json)?;
     if stopped.is_interrupted {
         eprintln!("interrupted: `referee tournament resume {}` goes on", path.display());
         return Ok(Exit::Interrupted);

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{results, ruling, unreadable};
+use super::{results, unreadable};
 use crate::cli::files::write_out;
+use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
 use crate::report::tournament::{self, TournamentReport};
 
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         progress.set_position(done);
     };
     let db = results(&args.folder)?;
-    let report = TournamentReport::of(&args.folder, &db, &ruling(&db), tick)
+    let report = TournamentReport::of(&args.folder, &db, &read(&db)?.schedule, tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     write_out(args.output.as_deref(), &told(args.format, &report)?)?;

@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{results, ruling, unreadable};
+use super::{results, unreadable};
+use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
-use crate::report::tournament::{Ruling, StandingsReport, standings_table};
+use crate::report::tournament::{StandingsReport, standings_table};
 use crate::store::Results;
+use crate::tournament::schedule::Schedule;
 
 /// Print who is where in a tournament, also while it runs
 ///
@@ -27,13 +29,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
-    show(&args.folder, &db, &ruling(&db), args.json)?;
+    show(&args.folder, &db, &read(&db)?.schedule, args.json)?;
     Ok(Exit::Done)
 }
 
 /// Prints who is where.
-pub(super) fn show(folder: &Path, db: &Results, ruling: &Ruling, is_json: bool) -> Result<(), Failure> {
-    let report = StandingsReport::of(db, ruling).map_err(|error| unreadable(folder, &error))?;
+pub(super) fn show(folder: &Path, db: &Results, schedule: &Schedule, is_json: bool) -> Result<(), Failure> {
+    let report = StandingsReport::of(db, schedule).map_err(|error| unreadable(folder, &error))?;
     let mut out = io::stdout().lock();
     if is_json {
         writeln!(out, "{}", serde_json::to_string(&report).map_err(Failure::cannot_run)?)?;

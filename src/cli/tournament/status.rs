@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use super::results;
-use crate::cli::tournament::folder::read;
+use crate::cli::tournament::folder::{Reading, read};
 use crate::cli::{Exit, Failure};
 
 /// How far a tournament is
@@ -50,17 +50,16 @@ struct EntrantStatus {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let results = results(&args.dir)?;
-    let (config, prepared, schedule, _) = read(&results)?;
-    let rows = results.entrants().map_err(Failure::cannot_run)?;
+    let Reading { about, entrants, schedule, .. } = read(&results)?;
     let status = Status {
-        name: config.title().to_owned(),
-        game: prepared.rules.meta().id.to_owned(),
+        name: about.name,
+        game: about.game,
         played: schedule.results().count(),
         missing: schedule.due().count(),
         is_over: schedule.is_over(),
         cut_off: results.cut_offs().map_err(Failure::cannot_run)?.len(),
         void: results.voids().map_err(Failure::cannot_run)?.len(),
-        entrants: rows
+        entrants: entrants
             .into_iter()
             .map(|row| EntrantStatus {
                 name: row.name,

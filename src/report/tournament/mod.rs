@@ -25,12 +25,13 @@ pub use self::html::html;
 pub use self::junit::junit;
 pub use self::markdown::markdown;
 pub use self::matches::{MatchReport, match_headings, movetext};
-pub use self::standings::{EntrantStanding, Ruling, StandingsReport};
+pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::tables::{standings_table, tables};
 pub use self::timing::{Lag, Timed, Timing};
 use crate::core::chance::Seed;
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::rating::{Estimate, Ratings, bootstrap, glicko2, weng_lin};
+use crate::tournament::schedule::Schedule;
 use crate::tournament::{Entrant, MatchResult};
 
 /// All that there is to tell about a tournament.
@@ -130,17 +131,17 @@ const WORK: u32 = 2_000_000;
 const DRAWS: u32 = 200;
 
 impl TournamentReport {
-    /// Of the tournament in `folder`, with its records. `tick` is told how many records have been read, of how many.
+    /// Of the tournament in `folder`, which stands so, with its records. `tick` is told how many records have been read, of how many.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn of(
         folder: &Path,
         db: &Results,
-        ruling: &Ruling,
+        schedule: &Schedule,
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<TournamentReport> {
-        let standing = standings::Standing::of(db, ruling)?;
+        let standing = standings::Standing::of(db, schedule)?;
         let entrants = standing.entrants.len();
         let mut sums = vec![Sum::default(); entrants];
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);

@@ -9,33 +9,7 @@ use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{self, Counts};
 use crate::tournament::schedule::Schedule;
-use crate::tournament::standings::{Award, Standings, TieBreak, Wdl};
-
-/// What the standings follow from beside the results.
-#[derive(Clone, Debug)]
-pub struct Ruling {
-    /// Points without play.
-    pub awards: Vec<Award>,
-    /// What decides among equal points.
-    pub tie_breaks: Vec<TieBreak>,
-}
-
-impl Ruling {
-    /// That of a tournament that stands so.
-    pub fn of(schedule: &Schedule) -> Ruling {
-        Ruling {
-            awards: schedule.awards().to_vec(),
-            tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
-        }
-    }
-}
-
-impl Default for Ruling {
-    /// That of all tournaments but Swiss ones and knockouts.
-    fn default() -> Self {
-        Ruling { awards: Vec::new(), tie_breaks: vec![TieBreak::SonnebornBerger, TieBreak::Wins] }
-    }
-}
+use crate::tournament::standings::{Standings, TieBreak, Wdl};
 
 /// What a tournament is, and who is where in it.
 #[derive(Debug, Serialize)]
@@ -99,11 +73,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) fn of(db: &Results, ruling: &Ruling) -> io::Result<Standing> {
+    pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<Standing> {
         let (about, entrants) = (db.about()?, db.entrants()?);
-        let results: Vec<MatchResult> =
-            db.results(about.seating)?.into_iter().map(|(_, result)| result).collect();
-        let table = Standings::of(entrants.len(), &results, &ruling.awards, &ruling.tie_breaks);
+        let results: Vec<MatchResult> = schedule.results().copied().collect();
+        let tie_breaks = schedule.plan().format.tie_breaks();
+        let table = Standings::of(entrants.len(), &results, schedule.awards(), tie_breaks);
         let strengths = bradley_terry::fit(&Counts::of(entrants.len(), &results));
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
@@ -126,7 +100,7 @@ impl Standing {
             sides: about.seating.sides(),
             matches: results.len(),
             sets: results.chunk_by(|a, b| a.set == b.set).count(),
-            tie_breaks: ruling.tie_breaks.clone(),
+            tie_breaks: tie_breaks.to_vec(),
             entrants: rows.collect(),
             advantage: strengths.advantage,
         };
@@ -135,11 +109,11 @@ impl Standing {
 }
 
 impl StandingsReport {
-    /// Of the tournament in a database.
+    /// Of the tournament in a database, which stands so.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of(db: &Results, ruling: &Ruling) -> io::Result<StandingsReport> {
-        Ok(Standing::of(db, ruling)?.report)
+    pub fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsReport> {
+        Ok(Standing::of(db, schedule)?.report)
     }
 }

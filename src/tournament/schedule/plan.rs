@@ -102,7 +102,11 @@ impl Plan {
         self.entrants.iter().take_while(|entry| entry.joins <= 1).count()
     }
 
-    pub(super) fn check(&self) -> Result<(), Misconfigured> {
+    /// Whether its parts fit each other.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), Misconfigured> {
         let fail = |why: String| Err(Misconfigured(why));
         let (count, sides) = (self.entrants.len() as u64, self.seating.sides());
         if self.entrants.iter().skip(self.field()).any(|entry| entry.joins <= 1) {
