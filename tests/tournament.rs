@@ -159,10 +159,8 @@ fn kill_and_resume(
             child.wait().unwrap();
             *left -= 1;
         }
-        has_begun = has_begun || path.join("results.sqlite").exists() && !entrants(&path).is_empty();
+        has_begun = path.join("results.sqlite").exists();
         if !has_begun {
-            // It was killed before anything was there.
-            let _ = std::fs::remove_dir_all(&path);
             continue;
         }
         let (now, sealed) = (results(&path), records(&path));
@@ -187,11 +185,24 @@ fn kill_and_resume(
     }
 }
 
-fn entrants(folder: &Path) -> Vec<String> {
-    let Ok(db) = rusqlite::Connection::open(folder.join("results.sqlite")) else { return Vec::new() };
-    let Ok(mut query) = db.prepare("SELECT name FROM entrants") else { return Vec::new() };
-    let names = query.query_map([], |row| row.get(0)).unwrap();
-    names.collect::<Result<_, _>>().unwrap()
+#[test]
+fn a_tournament_whose_folder_was_not_finished_begins_anew() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
+    let dir = folder.text("cup");
+    for kibibytes in [0, 8, 16] {
+        let limited = format!(
+            "trap '' XFSZ; ulimit -f {kibibytes}; exec '{}' tournament run '{config}' --dir '{dir}'",
+            env!("CARGO_BIN_EXE_referee")
+        );
+        Referee::start_as(Command::new("bash").args(["-c", &limited])).end().with_code(5);
+        referee(["tournament", "resume", &dir]).with_code(2).says(&["is not the folder of a tournament"]);
+    }
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    assert_eq!((ended.all("match").len(), results(&folder.path("cup")).len()), (12, 12));
+    let mut files = common::files(&folder.path("cup"));
+    files.retain(|name| !name.starts_with("results.sqlite"));
+    assert_eq!(files, ["begun", "records"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The results of a tournament, in SQLite. `schema.sql` says what is in it.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -108,19 +108,24 @@ fn bits(seats: SeatSet) -> u8 {
 }
 
 impl Results {
-    /// Makes a database for a tournament.
+    /// Makes a database for a tournament. It is there whole or not at all.
     ///
     /// # Errors
     /// When there is one already, and those of the disk.
     pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
+        if path.exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let unfinished = path.with_extension("part");
         // It holds the seed: nobody else may read it.
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        let mut db = Connection::open(path).map_err(failed)?;
-        prepare(&db).map_err(failed)?;
-        let make = |db: &mut Connection| {
-            let transaction = db.transaction()?;
-            transaction.execute_batch(include_str!("schema.sql"))?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        let make = || {
+            let mut db = Connection::open(&unfinished)?;
+            // What is not finished is begun anew, not rolled back.
+            db.pragma_update(None, "journal_mode", "memory")?;
+            let db = db.transaction()?;
+            db.execute_batch(include_str!("schema.sql"))?;
+            db.pragma_update(None, "user_version", VERSION)?;
             let pairs = [
                 ("name", about.name.clone()),
                 ("game", about.game.clone()),
@@ -132,16 +137,14 @@ impl Results {
                 ("referee", crate::SERVER.to_owned()),
             ];
             for (key, value) in pairs {
-                transaction.execute("INSERT INTO tournament VALUES (?1, ?2)", params![key, value])?;
+                db.execute("INSERT INTO tournament VALUES (?1, ?2)", params![key, value])?;
             }
-            transaction.commit()
+            entrants.iter().try_for_each(|entrant| insert_entrant(&db, entrant))?;
+            db.commit()
         };
-        make(&mut db).map_err(failed)?;
-        let results = Results(db);
-        for entrant in entrants {
-            results.add_entrant(entrant)?;
-        }
-        Ok(results)
+        make().map_err(failed)?;
+        fs::rename(&unfinished, path)?;
+        Results::open(path)
     }
 
     /// Opens a database to go on with it.
@@ -187,24 +190,18 @@ impl Results {
         })
     }
 
-    /// Replaces the configuration: somebody was added, with the rest of it as it was.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn set_config(&self, config: &str) -> io::Result<()> {
-        let sql = "UPDATE tournament SET value = ?1 WHERE key = 'config'";
-        self.0.execute(sql, [config]).map(drop).map_err(failed)
-    }
-
-    /// Adds an entrant, after all others.
+    /// Adds an entrant, after all others, and replaces the configuration by one that has it.
     ///
     /// # Errors
     /// When there is one of this name, and those of the disk.
-    pub fn add_entrant(&self, entrant: &EntrantRow) -> io::Result<()> {
-        let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6 FROM entrants";
-        let EntrantRow { name, source, files, joins, leaves, interruptions } = entrant;
-        let values = params![name, source, json(files), joins, leaves, interruptions];
-        self.0.execute(sql, values).map(drop).map_err(failed)
+    pub fn add_entrant(&mut self, entrant: &EntrantRow, config: &str) -> io::Result<()> {
+        let add = |db: &mut Connection| {
+            let transaction = db.transaction()?;
+            insert_entrant(&transaction, entrant)?;
+            transaction.execute("UPDATE tournament SET value = ?1 WHERE key = 'config'", [config])?;
+            transaction.commit()
+        };
+        add(&mut self.0).map_err(failed)
     }
 
     /// An entrant leaves before this round.
@@ -417,6 +414,12 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     // A write-ahead log: who reads does not wait, and what was written stays when the process is killed.
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "normal")
+}
+
+fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6 FROM entrants";
+    let EntrantRow { name, source, files, joins, leaves, interruptions } = entrant;
+    db.execute(sql, params![name, source, json(files), joins, leaves, interruptions]).map(drop)
 }
 
 fn count_interruptions(db: &Connection, lineup: &[usize]) -> rusqlite::Result<()> {

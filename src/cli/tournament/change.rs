@@ -41,7 +41,7 @@ pub(super) struct WithdrawArgs {
 }
 
 pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
-    let folder = Folder::open(&args.dir)?;
+    let mut folder = Folder::open(&args.dir)?;
     let directory = std::path::absolute(args.directory.unwrap_or_else(|| PathBuf::from(".")))
         .map_err(Failure::cannot_run)?;
     let mut config = folder.config;
@@ -60,8 +60,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         leaves: None,
         interruptions: 0,
     };
-    folder.results.add_entrant(&row).map_err(Failure::cannot_run)?;
-    folder.results.set_config(&config.to_toml()?).map_err(Failure::cannot_run)?;
+    folder.results.add_entrant(&row, &config.to_toml()?).map_err(Failure::cannot_run)?;
     println!("{} joins in round {joins}", row.name);
     Ok(Exit::Done)
 }

@@ -30,6 +30,17 @@ pub(super) fn files(entrant: &Entrant) -> BTreeMap<String, String> {
     entrant.files.iter().cloned().collect()
 }
 
+/// Whoever has it is the only one who plays the tournament or changes it.
+fn journal(folder: &Path) -> Result<Journal, Failure> {
+    Journal::open(&folder.join("begun")).map_err(|error| {
+        let path = folder.display();
+        Failure::cannot_run(match error.kind() {
+            io::ErrorKind::WouldBlock => format!("{path}: another process plays this tournament"),
+            _ => format!("{path}: {error}"),
+        })
+    })
+}
+
 fn database(path: &Path) -> PathBuf {
     path.join("results.sqlite")
 }
@@ -38,6 +49,10 @@ impl Folder {
     /// Makes the folder of a new tournament.
     pub(super) fn create(path: &Path, config: Config, seed: Seed) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        let plan = config.plan(None)?;
+        let prepared = config.prepare(seed, &plan)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
+        let journal = journal(path)?;
         if database(path).exists() {
             return Err(Failure::usage(format!(
                 "{} holds a tournament already: `referee tournament resume {}` goes on with it, --dir names another \
@@ -46,9 +61,6 @@ impl Folder {
                 path.display()
             )));
         }
-        let plan = config.plan(None)?;
-        let prepared = config.prepare(seed, &plan)?;
-        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
         let about = About {
             name: config.title().to_owned(),
             game: prepared.rules.meta().id.to_owned(),
@@ -66,7 +78,6 @@ impl Folder {
             interruptions: 0,
         });
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
-        let journal = Journal::open(&path.join("begun")).map_err(wrong)?;
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
         Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
     }
@@ -75,12 +86,7 @@ impl Folder {
     pub(super) fn open(path: &Path) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let mut results = super::results(path)?;
-        let mut journal = Journal::open(&path.join("begun")).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => {
-                Failure::cannot_run(format!("{}: another process plays this tournament", path.display()))
-            }
-            _ => wrong(error),
-        })?;
+        let mut journal = journal(path)?;
         let Reading { about, config, mut schedule, refused, .. } = read(&results)?;
         let seed = hex::decode32(&about.seed).map(Seed);
         let seed = seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))?;
