@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
-use rustix::thread::CpuSet;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -25,6 +24,7 @@ use crate::core::seat::Seating;
 use crate::record;
 use crate::referee::Leg;
 use crate::server::bots::BotKey;
+use crate::server::cpu::Cpu;
 use crate::server::entrant::{Entrant, Source};
 use crate::server::lobby::{Listen, Lobby};
 use crate::server::post::{Come, Ended, OVER, Order, Word};
@@ -175,7 +175,7 @@ impl House {
 /// A lane's thread.
 struct LaneThread {
     orders: mpsc::UnboundedSender<Order>,
-    cpu: Option<CpuSet>,
+    cpu: Option<Cpu>,
     thread: JoinHandle<()>,
 }
 
@@ -227,7 +227,9 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
             self.lobby = Some(lobby);
             (self.tell)(Happening::Listening(address))?;
         }
-        let cpus = cpus(is_pinned)?;
+        let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
+        let cpus =
+            cpus.map_err(|error| format!("--pin: the system does not tell its processors: {error}"))?;
         // Who looks on sees one lane.
         let jobs = if watch.is_some() { 1 } else { jobs };
         let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
@@ -242,7 +244,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
             let work = move || {
                 let _done = Done(number, house.clone());
                 if let Some(cpu) = &cpu
-                    && let Err(error) = rustix::thread::sched_setaffinity(None, cpu)
+                    && let Err(error) = cpu.keep()
                 {
                     tracing::warn!(%error, "the lane is not pinned");
                 }
@@ -427,7 +429,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
                 }
             });
         };
-        let started = on_cpu(lane.cpu.as_ref(), || Process::start(command, &self.warden, on_exit));
+        let started = Cpu::run(lane.cpu.as_ref(), || Process::start(command, &self.warden, on_exit));
         let (process, wire) = started.map_err(|error| {
             let advice = if error.kind() == io::ErrorKind::NotFound {
                 "; is the path right, seen from this folder?"
@@ -484,35 +486,6 @@ impl Drop for Done {
         // The house waits for every lane, unless it is gone.
         let _ = self.1.send((self.0, Word::Done));
     }
-}
-
-/// The processors that lanes are pinned to.
-fn cpus(is_pinned: bool) -> Result<Vec<CpuSet>, String> {
-    if !is_pinned {
-        return Ok(Vec::new());
-    }
-    let all = rustix::thread::sched_getaffinity(None)
-        .map_err(|error| format!("--pin: the system does not tell its processors: {error}"))?;
-    let only = |cpu| {
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        set
-    };
-    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).map(only).collect())
-}
-
-/// Runs this on a processor: what it starts inherits that.
-fn on_cpu<T>(cpu: Option<&CpuSet>, start: impl FnOnce() -> T) -> T {
-    let Some((cpu, before)) = cpu.zip(rustix::thread::sched_getaffinity(None).ok()) else { return start() };
-    let pin = |set| {
-        if let Err(error) = rustix::thread::sched_setaffinity(None, set) {
-            tracing::warn!(%error, "a bot is not pinned");
-        }
-    };
-    pin(cpu);
-    let started = start();
-    pin(&before);
-    started
 }
 
 /// The records of a run.

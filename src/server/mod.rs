@@ -4,6 +4,7 @@ mod alarm;
 mod arena;
 mod bots;
 mod contest;
+mod cpu;
 mod dispatch;
 mod entrant;
 mod glances;

@@ -2,10 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
-use rustix::thread::{Pid, gettid};
+use rustix::process::Pid;
 
 thread_local! {
-    static THREAD: i32 = gettid().as_raw_pid();
+    static THREAD: i32 = id();
+}
+
+/// The system's number of this thread.
+#[cfg(target_os = "linux")]
+fn id() -> i32 {
+    rustix::thread::gettid().as_raw_pid()
+}
+
+/// Nobody asks for it: elsewhere the kernel does not let a bot hold a pipe.
+#[cfg(not(target_os = "linux"))]
+fn id() -> i32 {
+    1
 }
 
 /// Tells of the pipes of a process whether the referee is at work on one of them: a pipe has a lock, and who holds it
