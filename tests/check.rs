@@ -212,7 +212,7 @@ for line in lines():
 }
 
 /// Flaws, and the steps in which they are found.
-const FLAWS: [(&str, &str, &[&str]); 20] = [
+const FLAWS: [(&str, &str, &[&str]); 21] = [
     ("none", "", &[]),
     (
         "dies_of_unknown_fields",
@@ -287,6 +287,7 @@ const FLAWS: [(&str, &str, &[&str]); 20] = [
     ),
     ("another_protocol", "HELLO['protocol'] = 2", &["hello failed"]),
     ("a_bad_name", "HELLO['name'] = 'naïve'", &["hello failed"]),
+    ("a_long_author", "HELLO['author'] = 'ï' * 257", &["hello failed"]),
 ];
 
 #[test]

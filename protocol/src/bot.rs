@@ -63,11 +63,13 @@ pub struct Hello {
     /// 1 to 64 of ASCII letters, digits, `. _ -` and space. For display only.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Za-z0-9._ -]{1,64}$")))]
     pub name: String,
-    /// The bot's version.
+    /// The bot's version; at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub version: Option<String>,
-    /// Who wrote it.
+    /// Who wrote it; at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub author: Option<String>,
     /// Where `auth` is `token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

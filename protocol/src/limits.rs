@@ -40,6 +40,8 @@ pub const INFO_PER_MATCH: usize = 1024 * 1024;
 pub const NONCE: usize = 64;
 /// Longest `name` in a bot's `hello`, in characters.
 pub const NAME: usize = 64;
+/// Longest `version` and longest `author` in a bot's `hello`, in characters.
+pub const ABOUT: usize = 256;
 /// Longest `id` of an `open`, in bytes.
 pub const OPEN_ID: usize = 256;
 /// Most matches that a connection may play at once.

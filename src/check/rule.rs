@@ -30,6 +30,7 @@ rules! {
     PROTOCOL = "messages.md#hello-from-a-bot",
         "another number is answered with `error` `unsupported_protocol` and `bye`, and is the fault `no_start`";
     NAME = "messages.md#hello-from-a-bot", "string, 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space";
+    ABOUT = "messages.md#hello-from-a-bot", "string of at most 256 characters";
     GAMES = "messages.md#hello-from-a-bot", "the games that the bot plays; it is seated in no other";
     READY = "messages.md#ready", "Once for each `start`, within the ready limit";
     NONCE = "messages.md#ready", "A `nonce` of another form is answered with `error` `malformed`.";

@@ -130,6 +130,14 @@ impl Lane {
                 "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space; say `hello` again";
             return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
         }
+        if [&hello.version, &hello.author]
+            .into_iter()
+            .flatten()
+            .any(|text| text.chars().count() > limits::ABOUT)
+        {
+            let message = "`version` and `author` have at most 256 characters each; say `hello` again";
+            return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
+        }
         if session.role == Role::Guest
             && let Some(guests) = &mut self.guests
             && let Err((code, message)) = guests.admit(&hello.name, hello.token.as_deref())

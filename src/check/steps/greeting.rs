@@ -36,6 +36,11 @@ pub(super) fn hello(desk: &mut Desk<'_>) -> Result<(), Stop> {
     if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
         return fail("its `name` is not allowed".to_owned(), Rule::NAME);
     }
+    for (field, text) in [("version", &hello.version), ("author", &hello.author)] {
+        if text.as_ref().is_some_and(|text| text.chars().count() > limits::ABOUT) {
+            return fail(format!("its `{field}` is too long"), Rule::ABOUT);
+        }
+    }
     let slots = hello.slots.unwrap_or(1);
     if !(1..=limits::SLOTS).contains(&slots) {
         desk.warnings.push(format!("`slots` is {slots}; it is read as {}", slots.clamp(1, limits::SLOTS)));
