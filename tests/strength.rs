@@ -322,6 +322,25 @@ fn elo_recovers_known_strengths_and_its_intervals_cover_them_at_their_rate() {
 }
 
 #[test]
+fn intervals_from_few_sets_are_rather_too_wide_than_too_narrow() {
+    let elo = [60.0, 20.0, -10.0, -70.0];
+    for cycles in 1..=3 {
+        let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, elo.len());
+        let mut stream = stream(&format!("few sets, {cycles}"));
+        let (mut covered, runs) = (0, 500);
+        for _ in 0..runs {
+            let results = played(plan.clone(), &elo, 35.0, &mut stream);
+            let strengths = bradley_terry::fit(&bradley_terry::Counts::of(elo.len(), &results));
+            let found = strengths.elo.iter().zip(elo);
+            covered += found.filter(|(found, truth)| found.low <= *truth && *truth <= found.high).count();
+        }
+        let part = covered as f64 / (runs * elo.len()) as f64;
+        println!("{cycles} cycles of four: {:.2}% of the intervals cover the strength", 100.0 * part);
+        assert!(part >= 0.93, "{cycles} cycles: {part}");
+    }
+}
+
+#[test]
 fn elo_of_free_partners_recovers_the_strength_of_each() {
     let elo = [150.0, 60.0, 0.0, -20.0, -70.0, -120.0];
     let partners = Plan::new(Format::Partners { cycles: 30 }, Seating::new(4, 2), Deals::Mirrored, elo.len());

@@ -100,10 +100,21 @@ impl SetScores {
         (sets > 0.0).then_some((mean, variance))
     }
 
+    /// The least variance of a set's score that is believed: sets that all scored the same have none of their own, few
+    /// that scored nearly the same too little. It is a part of the variance of independent matches without draws: all of
+    /// it up to 2 sets, 1 / (N - 1) from there on, as in [`crate::tournament::rating::bradley_terry`] with one
+    /// parameter. One match drawn besides keeps it above 0 for who won everything.
+    fn least_variance(&self, score: f64) -> f64 {
+        let sets = self.sets() as f64;
+        let (matches, legs) = (sets * f64::from(self.legs), f64::from(self.legs));
+        let p = (matches * score + 0.5) / (matches + 1.0);
+        p * (1.0 - p) / legs / (sets - 1.0).max(1.0)
+    }
+
     /// What the scores say about the difference in strength; none without sets.
     pub fn estimate(&self) -> Option<Difference> {
         let (score, variance) = self.moments()?;
-        let error = (variance / self.sets() as f64).sqrt();
+        let error = (variance.max(self.least_variance(score)) / self.sets() as f64).sqrt();
         let range = [score, score - Z95 * error, score + Z95 * error];
         let elo = range.map(logistic_elo);
         let of_match = (variance * f64::from(self.legs)).sqrt();
@@ -113,10 +124,7 @@ impl SetScores {
             score: estimate(range),
             elo: estimate(elo),
             normalized_elo: (variance > 0.0).then_some(estimate(normalized)),
-            superiority: match error > 0.0 {
-                true => normal_cdf((score - 0.5) / error),
-                false => (1.0 + (score - 0.5).signum() * f64::from(u8::from(score != 0.5))) / 2.0,
-            },
+            superiority: normal_cdf((score - 0.5) / error),
         })
     }
 }
@@ -383,6 +391,28 @@ mod tests {
         assert_eq!(none.estimate(), None);
         let sprt = Sprt::new(0.0, 5.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         assert_eq!((sprt.llr(&none), sprt.decide(sprt.llr(&none))), (0.0, Decision::Continue));
+    }
+
+    #[test]
+    fn sets_that_all_scored_the_same_have_intervals_that_shrink_with_their_number() {
+        let estimate = |sets: u64, score: f64| {
+            let mut scores = SetScores::new(2, 1);
+            (0..sets).for_each(|_| scores.add(score));
+            scores.estimate().unwrap()
+        };
+        // Four drawn matches have a binomial interval of 1% to 99%.
+        let few = estimate(2, 0.5);
+        assert!((few.score.low - 0.01).abs() < 0.001 && (few.score.high - 0.99).abs() < 0.001, "{few:?}");
+        assert_eq!((few.superiority, few.normalized_elo), (0.5, None));
+        let bars = [2, 10, 100].map(|sets| estimate(sets, 0.5).elo.high);
+        assert!(
+            bars[0] > 500.0 && (20.0..100.0).contains(&bars[1]) && (1.0..10.0).contains(&bars[2]),
+            "{bars:?}"
+        );
+        let lows = [1, 3, 30].map(|sets| estimate(sets, 1.0).elo.low);
+        assert!(lows[0] < 100.0 && lows[0] < lows[1] && lows[1] < lows[2], "{lows:?}");
+        let won = [1, 3, 30].map(|sets| estimate(sets, 1.0).superiority);
+        assert!(won[0] < won[1] && won[1] <= won[2] && won[2] > 0.999, "{won:?}");
     }
 
     #[test]

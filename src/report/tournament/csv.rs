@@ -75,7 +75,8 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
         row.push(standing.faulted.to_string());
         row.extend([standing.buchholz, standing.sonneborn_berger].map(|sum| sum.to_string()));
         for rating in [standing.elo, details.glicko2, details.weng_lin] {
-            row.extend([rating.value, rating.low, rating.high].map(|value| format!("{value:.3}")));
+            let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };
+            row.extend([rating.value, rating.low, rating.high].map(known));
         }
         row.push(counts(&details.faults));
         row.push(details.time_outs().to_string());

@@ -3,6 +3,7 @@
 use super::StandingsReport;
 use super::html::Escaped;
 use super::text;
+use crate::tournament::rating::Estimate;
 
 /// Pixels of a row, and where the scale begins and ends.
 const ROW: usize = 28;
@@ -17,7 +18,7 @@ fn step(span: f64) -> f64 {
 
 /// Elo with error bars, the best above.
 pub(super) fn plot(report: &StandingsReport) -> String {
-    let elo = || report.entrants.iter().map(|entrant| entrant.elo);
+    let elo = || report.entrants.iter().map(|entrant| entrant.elo).filter(Estimate::is_known);
     let low = elo().map(|elo| elo.low).fold(-10.0, f64::min);
     let high = elo().map(|elo| elo.high).fold(10.0, f64::max);
     let x = |value: f64| LEFT + (value - low) / (high - low) * (RIGHT - LEFT);
@@ -54,9 +55,12 @@ pub(super) fn plot(report: &StandingsReport) -> String {
             y + 5,
             Escaped(&name)
         );
-        out += &format!("<path class=\"bar\" d=\"M{from:.1} {y}H{to:.1}");
-        out += &format!("M{from:.1} {}v10M{to:.1} {}v10\"/>", y - 5, y - 5);
-        out += &format!("<circle class=\"dot\" cx=\"{value:.1}\" cy=\"{y}\" r=\"5\"/></g>\n");
+        if entrant.elo.is_known() {
+            out += &format!("<path class=\"bar\" d=\"M{from:.1} {y}H{to:.1}");
+            out += &format!("M{from:.1} {}v10M{to:.1} {}v10\"/>", y - 5, y - 5);
+            out += &format!("<circle class=\"dot\" cx=\"{value:.1}\" cy=\"{y}\" r=\"5\"/>");
+        }
+        out += "</g>\n";
     }
     out + "</svg>\n"
 }

@@ -34,8 +34,11 @@ pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
     format!("{value:.digits$} [{low:.digits$}, {high:.digits$}]")
 }
 
-/// Elo with its sign and its interval.
+/// Elo with its sign and its interval; a dash for who played no match.
 pub(super) fn elo(estimate: Estimate) -> String {
+    if !estimate.is_known() {
+        return "-".to_owned();
+    }
     let Estimate { value, low, high } = estimate;
     format!("{value:+.0} [{low:+.0}, {high:+.0}]")
 }

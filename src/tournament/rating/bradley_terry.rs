@@ -19,10 +19,16 @@
 //! sets as clusters (K.-Y. Liang, S. L. Zeger, *Biometrika* 73, 1986, 13-22), times G / (G - k) for G sets and k
 //! parameters. 95% means plus and minus 1.96 standard errors.
 //!
+//! The sandwich of few sets may be far too small, even 0 where each set ended as expected. So no variance is taken for
+//! less than a part of the binomial one: all of it up to 2 k sets, k / (G - k) of it from there on, which are the weights
+//! that J. G. Morel, M. C. Bokossa, N. K. Neerchal (*Biometrical Journal* 45, 2003, 395-409) give it, here as a bound
+//! because their sum of both is too wide for sets in which much is drawn. Of who played no match nothing is known: its
+//! interval is infinite, and the mean of the field is that of the others.
+//!
 //! **Speed**: results are counted per line-up and per course of a set first, so the fit does not grow with the number
 //! of matches.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
@@ -92,6 +98,11 @@ impl Counts {
         }
         counts
     }
+
+    /// Who has a result.
+    fn played(&self) -> BTreeSet<usize> {
+        self.by_lineup.keys().flat_map(|lineup| lineup.seats()).map(|entrant| entrant.index()).collect()
+    }
 }
 
 fn score(places: &[u8; MAX_SEATS], d: usize, e: usize) -> f64 {
@@ -105,12 +116,13 @@ fn score(places: &[u8; MAX_SEATS], d: usize, e: usize) -> f64 {
 /// The result of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strengths {
-    /// By entrant: Elo relative to the mean of the field.
+    /// By entrant: Elo relative to the mean of the field; 0 with an infinite interval for who played no match.
     pub elo: Vec<Estimate>,
     /// By side but the last: the advantage of its seats over those of the last side in Elo. With two sides that of the
     /// first seat.
     pub advantage: Vec<Estimate>,
-    covariance: Vec<f64>,
+    /// Of the entrants: the sandwich, and the least that is believed. Of each variance the greater one counts.
+    covariances: [Vec<f64>; 2],
 }
 
 impl Strengths {
@@ -121,9 +133,9 @@ impl Strengths {
         if a >= n || b >= n {
             return Estimate::default();
         }
-        let variance =
-            self.covariance[a * n + a] + self.covariance[b * n + b] - 2.0 * self.covariance[a * n + b];
-        Estimate::normal(self.elo[a].value - self.elo[b].value, variance.max(0.0).sqrt())
+        let variance = |x: &Vec<f64>| x[a * n + a] + x[b * n + b] - 2.0 * x[a * n + b];
+        let variance = self.covariances.iter().map(variance).fold(0.0, f64::max);
+        Estimate::normal(self.elo[a].value - self.elo[b].value, variance.sqrt())
     }
 
     /// The probability that one is stronger than the other, in the normal approximation.
@@ -134,7 +146,7 @@ impl Strengths {
     }
 }
 
-/// The fit. With few sets more than entrants the intervals are rough: see [`super::bootstrap`].
+/// The fit.
 pub fn fit(counts: &Counts) -> Strengths {
     Fit::new(counts, 1.0).strengths()
 }
@@ -221,8 +233,8 @@ impl<'a> Fit<'a> {
         gradient
     }
 
-    /// The sum over sets of the squares of their gradients.
-    fn spread(&self) -> Vec<f64> {
+    /// The sum over sets of the squares of their gradients, and the number of sets.
+    fn spread(&self) -> (Vec<f64>, f64) {
         let n = self.theta.len();
         let mut spread = vec![0.0; n * n];
         let mut contrast = Vec::new();
@@ -249,53 +261,73 @@ impl<'a> Fit<'a> {
             }
             sets += f64::from(times);
         }
-        let correction = sets / (sets - n as f64).max(1.0);
+        (spread, sets)
+    }
+
+    /// The sandwich, and the part of the binomial covariance that is the least.
+    fn covariances(&self) -> [Vec<f64>; 2] {
+        let n = self.theta.len();
+        let parameters = n as f64;
+        let mut binomial = match linear::cholesky(&self.curvature, n) {
+            Some(l) => linear::inverse(&l, n),
+            None => vec![f64::INFINITY; n * n],
+        };
+        let (mut spread, sets) = self.spread();
+        let correction = sets / (sets - parameters).max(1.0);
         spread.iter_mut().for_each(|x| *x *= correction);
         for i in 0..n {
             spread[i * n + i] += (self.prior * (0.5 - self.expected(&[(i, 1.0)]))).powi(2);
         }
-        spread
+        let sandwich = linear::times_symmetric(&linear::times_symmetric(&binomial, &spread, n), &binomial, n);
+        if sets > 2.0 * parameters {
+            binomial.iter_mut().for_each(|x| *x *= parameters / (sets - parameters));
+        }
+        [sandwich, binomial]
     }
 
     fn strengths(&self) -> Strengths {
         let n = self.theta.len();
         if n == 0 {
-            return Strengths { elo: Vec::new(), advantage: Vec::new(), covariance: Vec::new() };
+            return Strengths { elo: Vec::new(), advantage: Vec::new(), covariances: Default::default() };
         }
-        let entrants = self.counts.entrants;
-        let bread = match linear::cholesky(&self.curvature, n) {
-            Some(l) => linear::inverse(&l, n),
-            None => vec![f64::INFINITY; n * n],
-        };
-        let mut covariance =
-            linear::times_symmetric(&linear::times_symmetric(&bread, &self.spread(), n), &bread, n);
-        let mut theta = self.theta.clone();
-        center(&mut theta, &mut covariance, entrants);
+        let (entrants, played) = (self.counts.entrants, self.counts.played());
+        let is_idle = |at: usize| at < entrants && !played.contains(&at);
+        let mean = played.iter().map(|&i| self.theta[i]).sum::<f64>() / played.len().max(1) as f64;
+        let covariances = self.covariances().map(|mut covariance| {
+            center(&mut covariance, n, &played);
+            (0..entrants).filter(|&at| is_idle(at)).for_each(|at| covariance[at * n + at] = f64::INFINITY);
+            covariance
+        });
         let estimate = |at: usize| {
-            let error = covariance[at * n + at].max(0.0).sqrt();
-            Estimate::normal(ELO_PER_LOGIT * theta[at], ELO_PER_LOGIT * error)
+            let value = match at {
+                at if is_idle(at) => 0.0,
+                at if at < entrants => self.theta[at] - mean,
+                at => self.theta[at],
+            };
+            let variance = covariances.iter().map(|x| x[at * n + at]).fold(0.0, f64::max);
+            Estimate::normal(ELO_PER_LOGIT * value, ELO_PER_LOGIT * variance.sqrt())
         };
-        let of_entrants = (0..entrants).flat_map(|i| covariance[i * n..][..entrants].iter());
         Strengths {
             elo: (0..entrants).map(estimate).collect(),
             advantage: (entrants..n).map(estimate).collect(),
-            covariance: of_entrants.map(|x| x * ELO_PER_LOGIT * ELO_PER_LOGIT).collect(),
+            covariances: covariances.each_ref().map(|covariance| {
+                let of_entrants = (0..entrants).flat_map(|i| &covariance[i * n..][..entrants]);
+                of_entrants.map(|x| x * ELO_PER_LOGIT * ELO_PER_LOGIT).collect()
+            }),
         }
     }
 }
 
-/// Makes the strengths relative to their mean.
-fn center(theta: &mut [f64], covariance: &mut [f64], entrants: usize) {
-    let n = theta.len();
-    let mean = theta[..entrants].iter().sum::<f64>() / entrants as f64;
-    theta[..entrants].iter_mut().for_each(|x| *x -= mean);
+/// Makes the covariance of `n` parameters that of strengths relative to the mean of those of `played`.
+fn center(covariance: &mut [f64], n: usize, played: &BTreeSet<usize>) {
+    let count = played.len().max(1) as f64;
     for row in covariance.chunks_exact_mut(n) {
-        let mean = row[..entrants].iter().sum::<f64>() / entrants as f64;
-        row[..entrants].iter_mut().for_each(|x| *x -= mean);
+        let mean = played.iter().map(|&i| row[i]).sum::<f64>() / count;
+        played.iter().for_each(|&i| row[i] -= mean);
     }
     for column in 0..n {
-        let mean = (0..entrants).map(|row| covariance[row * n + column]).sum::<f64>() / entrants as f64;
-        (0..entrants).for_each(|row| covariance[row * n + column] -= mean);
+        let mean = played.iter().map(|&i| covariance[i * n + column]).sum::<f64>() / count;
+        played.iter().for_each(|&i| covariance[i * n + column] -= mean);
     }
 }
 
@@ -303,6 +335,7 @@ fn center(theta: &mut [f64], covariance: &mut [f64], entrants: usize) {
 mod tests {
     use super::*;
     use crate::core::Seating;
+    use crate::tournament::Deals;
 
     /// American League East 1987: home team, away team, home wins, away wins, with Baltimore, Boston, Cleveland,
     /// Detroit, Milwaukee, New York, Toronto as 0 to 6. A. Agresti, *Categorical Data Analysis*, 2nd edition 2002,
@@ -400,6 +433,54 @@ mod tests {
         let difference = fit(&Counts::of(2, &results)).difference(Entrant(0), Entrant(1));
         assert!(difference.value > 200.0 && difference.value < 2000.0, "{difference:?}");
         assert!(difference.high - difference.low > 300.0, "{difference:?}");
+    }
+
+    #[test]
+    fn sets_that_all_ended_as_expected_have_intervals_that_shrink_with_their_number() {
+        let first = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
+        let error = |sets: u32, ranks: [u8; 2]| {
+            let legs = (1..=sets).flat_map(|set| {
+                [0, 1].map(|leg| MatchResult::played(set, Deals::Mirrored.leg(first, leg), &ranks))
+            });
+            let strengths = fit(&Counts::of(2, &legs.collect::<Vec<_>>()));
+            let difference = strengths.difference(Entrant(0), Entrant(1));
+            assert!(
+                difference.value.abs() < 1e-6
+                    && strengths.elo.iter().all(|elo| elo.high > 0.4 * difference.high)
+            );
+            difference.high / super::super::Z95
+        };
+        // The binomial standard errors of 2, 20 and 200 matches are 246, 78 and 25 Elo.
+        let drawn = [1, 10, 100].map(|sets| error(sets, [1, 1]));
+        assert!((200.0..246.0).contains(&drawn[0]), "{drawn:?}");
+        assert!((40.0..78.0).contains(&drawn[1]), "{drawn:?}");
+        assert!((2.0..25.0).contains(&drawn[2]), "{drawn:?}");
+        // One set in which the first seat won both.
+        assert!(error(1, [1, 2]) > 200.0);
+    }
+
+    #[test]
+    fn of_who_played_no_match_nothing_is_known_and_the_others_do_not_feel_it() {
+        let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(2)]).unwrap();
+        let results: Vec<MatchResult> =
+            (1..=60).map(|set| MatchResult::played(set, lineup, &[1 + (set % 3 == 0) as u8, 2])).collect();
+        let strengths = fit(&Counts::of(3, &results));
+        let idle = Estimate { value: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        assert_eq!(strengths.elo[1], idle);
+        let difference = strengths.difference(Entrant(0), Entrant(1));
+        assert_eq!((difference.low, difference.high), (idle.low, idle.high));
+        assert_eq!(strengths.superiority(Entrant(0), Entrant(1)), 0.5);
+        let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
+        let results: Vec<MatchResult> =
+            results.into_iter().map(|result| MatchResult { lineup, ..result }).collect();
+        let alone = fit(&Counts::of(2, &results));
+        for (one, other) in [(0, 0), (2, 1)] {
+            let (one, other) = (strengths.elo[one], alone.elo[other]);
+            assert!(
+                (one.value - other.value).abs() < 5.0 && (one.high - other.high).abs() < 10.0,
+                "{one:?} {other:?}"
+            );
+        }
     }
 
     #[test]

@@ -38,6 +38,11 @@ impl Estimate {
     pub(crate) fn normal(value: f64, error: f64) -> Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
     }
+
+    /// Whether there is anything that it was estimated from: else the interval is infinite, and `null` in JSON.
+    pub fn is_known(&self) -> bool {
+        self.low.is_finite() || self.high.is_finite()
+    }
 }
 
 /// Ratings from a library.
