@@ -1,15 +1,15 @@
--- The results of a tournament. One process writes; any number may read at the same time.
--- Lists by seat are JSON: json_each(lineup) has one row a seat.
+-- The results of a tournament. One process writes; any number may read at the same time. What stands inside of a table
+-- is kept by SQLite: `.schema` shows it.
 
--- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `seed` (the run seed,
--- hex: whoever knows it knows all dice to come), `referee`.
 CREATE TABLE tournament (
+    -- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `seed` (the run
+    -- seed, hex: whoever knows it knows all dice to come), `referee`.
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;
 
--- Who takes part, in the order of the seeds.
 CREATE TABLE entrants (
+    -- Who takes part, in the order of the seeds.
     id INTEGER PRIMARY KEY,                  -- from 0
     name TEXT NOT NULL UNIQUE,
     source TEXT NOT NULL,                    -- the command line, or tcp:NAME
@@ -19,8 +19,9 @@ CREATE TABLE entrants (
     interruptions INTEGER NOT NULL DEFAULT 0 -- matches of its that were cut off
 ) STRICT;
 
--- Every attempt at a match. It has a result where `ranks` is not null, and then there is no other attempt with one.
 CREATE TABLE matches (
+    -- Every attempt at a match. It has a result where `ranks` is not null, and then there is no other attempt with one.
+    -- Lists by seat are JSON: json_each(lineup) has one row a seat.
     number INTEGER NOT NULL,                 -- m17 is 17
     attempt INTEGER NOT NULL,                -- m17.2 is 2
     "set" INTEGER NOT NULL,                  -- s9 is 9
@@ -34,8 +35,8 @@ CREATE TABLE matches (
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
 
--- More of the matches that came to their end or were aborted.
 CREATE TABLE details (
+    -- More of the matches that came to their end or were aborted.
     number INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
     scores TEXT,                             -- JSON, by seat
