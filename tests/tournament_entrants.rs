@@ -2,7 +2,13 @@
 
 mod common;
 
-use common::{Folder, SEED, referee};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use common::guest::Guest;
+use common::{Folder, Referee, SEED, referee};
+use serde_json::json;
 
 /// Writes the file of a short tournament: `head`, and an entrant for each name with its further keys.
 fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
@@ -40,4 +46,130 @@ fn who_has_not_played_yet_has_no_elo() {
     assert!(page.contains("<title>late: -</title>") && !page.contains("inf"), "{page}");
     let csv = referee(["tournament", "report", &dir, "--format", "csv"]).done().stdout;
     assert!(csv.contains("late") && !csv.contains("inf"), "{csv}");
+}
+
+/// A bot that writes a line to a file beside its script: what `written` gives for the `start` of each match.
+fn writer(folder: &Folder, name: &str, written: &str) -> String {
+    let script = format!(
+        "def start(message):
+    with open(__file__ + '.told', 'a') as told:
+        print({written}, file=told)
+    ready(message)
+play(start=start)"
+    );
+    folder.bot(name, &script)
+}
+
+/// What such a bot has written.
+fn told(folder: &Folder, name: &str) -> Vec<String> {
+    folder.read(&format!("{name}.py.told")).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn each_entrant_has_its_own_environment_and_its_part_of_the_clock() {
+    let folder = Folder::new();
+    let written = "os.environ.get('DEPTH'), message['clock']['bank_ms'], message['clock']['delay_ms']";
+    let quick = command(&writer(&folder, "quick", written)) + "\nenv = { DEPTH = '7' }\nclock_factor = 0.5";
+    let slow = command(&writer(&folder, "slow", written)) + "\nclock_factor = 3.0";
+    let config = cup(&folder, "clock = 'delay=4s,bank=20s'", &[("quick", quick), ("slow", slow)]);
+    referee(["tournament", "run", &config, "--dir", &folder.text("cup")]).done();
+    assert_eq!(told(&folder, "quick"), ["7 10000 2000"; 2]);
+    assert_eq!(told(&folder, "slow"), ["None 60000 12000"; 2]);
+}
+
+#[test]
+fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
+    for (restart, processes) in [("", 1), ("restart = 'always'", 4)] {
+        let folder = Folder::new();
+        let one = command(&writer(&folder, "one", "os.getpid()")) + "\n" + restart;
+        let other = command(&folder.plain_bot("other"));
+        let config = cup(&folder, "", &[("one", one), ("other", other.clone()), ("another", other)]);
+        referee(["tournament", "run", &config, "--dir", &folder.text("cup")]).done();
+        let told = told(&folder, "one");
+        assert_eq!((told.len(), told.iter().collect::<BTreeSet<_>>().len()), (4, processes), "{restart}");
+    }
+}
+
+/// Starts a tournament whose entrants connect, and waits until it listens.
+fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$@\" 2>&1", "sh", env!("CARGO_BIN_EXE_referee"), "tournament", "run", config]);
+    let mut referee = Referee::start_as(shell.args(["--dir", dir, "--json"]));
+    let line = referee.line().expect("a line");
+    let address = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
+    (referee, address.parse().expect("an address"))
+}
+
+#[test]
+fn entrants_that_connect_play_beside_those_that_are_started() {
+    let folder = Folder::new();
+    let head = "listen = { address = '127.0.0.1:0', token_file = 'tokens' }";
+    folder.write("tokens", "alice=secret\nbob=another\n");
+    let plain = command(&folder.plain_bot("plain"));
+    let entrants =
+        [("alice", "tcp = 'alice'".to_owned()), ("bob", "tcp = 'bob'".to_owned()), ("plain", plain)];
+    let config = cup(&folder, head, &entrants);
+    let (run, address) = listening(&config, &folder.text("cup"));
+    let guests = [("alice", "secret"), ("bob", "another")].map(|(name, token)| {
+        let hello = json!({"type": "hello", "protocol": 1, "name": name, "token": token});
+        Guest::saying(address, &hello).play_along()
+    });
+    run.wait().with_code(0);
+    for guest in guests {
+        let told = guest.join().expect("it plays");
+        assert_eq!(told.iter().filter(|message| message["type"] == "end").count(), 4);
+    }
+    let standings =
+        referee(["tournament", "standings", &folder.text("cup"), "--json"]).done().one("standings");
+    for row in standings["entrants"].as_array().expect("a list") {
+        assert_eq!([&row["matches"], &row["faulted"]], [4, 0], "{row}");
+    }
+}
+
+#[test]
+fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
+    let folder = Folder::new();
+    let head = "listen = { address = '127.0.0.1:0', wait = '300ms' }";
+    let plain = command(&folder.plain_bot("plain"));
+    let config = cup(&folder, head, &[("alice", "tcp = 'alice'".to_owned()), ("plain", plain)]);
+    let dir = folder.text("cup");
+    let told = ["waiting for `alice` to connect", "m2: ", "nobody connected as `alice` within 0.3 s"];
+    referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&told);
+    let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
+    let lost: Vec<_> = standings["entrants"].as_array().expect("a list").iter().collect();
+    let by_fault = lost.iter().map(|row| (row["name"].as_str(), &row["by_fault"]["losses"], &row["faulted"]));
+    assert_eq!(
+        by_fault.collect::<Vec<_>>(),
+        [(Some("plain"), &json!(0), &json!(0)), (Some("alice"), &json!(2), &json!(2))]
+    );
+}
+
+#[test]
+fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
+    let folder = Folder::new();
+    let dir = folder.text("cup");
+    let program = folder.path("program");
+    std::fs::copy(common::in_rust("referee-random"), &program).expect("it can be copied");
+    let built = command(program.to_str().expect("UTF-8"));
+    let config = cup(&folder, "", &[("built", built), ("plain", command(&folder.plain_bot("plain")))]);
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    referee(["tournament", "resume", &dir]).done();
+    let mut bytes = std::fs::read(&program).expect("it can be read");
+    bytes.push(0);
+    std::fs::write(&program, bytes).expect("it can be written");
+    referee(["tournament", "resume", &dir])
+        .with_code(2)
+        .says(&["`built` is not what it was", "--allow-changed"]);
+}
+
+#[test]
+fn a_tournament_on_a_terminal_shows_how_far_it_is_and_who_leads() {
+    let folder = Folder::new();
+    let plain = command(&folder.plain_bot("plain"));
+    let config = cup(&folder, "", &[("first", plain.clone()), ("second", plain.clone()), ("third", plain)]);
+    let args = ["tournament", "run", &config, "--dir", &folder.text("cup")];
+    let shown = common::on_a_terminal(&[], &args).end().with_code(0).stdout;
+    for text in ["0/6 matches", "6/6 matches", "left second 0.5, third 0.5, first 0"] {
+        assert!(shown.contains(text), "`{text}`: {shown:?}");
+    }
 }
