@@ -20,9 +20,10 @@ fn create(folder: &Folder, names: &[&str]) -> Results {
     create_for(folder, Seating::new(2, 2), "game = 'checkers'", names)
 }
 
-/// A round robin of bots that are not here.
+/// A round robin, unless `head` says otherwise, of bots that are not here.
 fn create_for(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Results {
-    let mut config = format!("{head}\n[format]\nkind = 'round_robin'\ncycles = 4\n");
+    let format = if head.contains("[format]") { "" } else { "[format]\nkind = 'round_robin'\ncycles = 4" };
+    let mut config = format!("{head}\n{format}\n");
     for name in names {
         config += &format!("[[entrants]]\nname = {name:?}\ncommand = 'nowhere'\ndirectory = '/nowhere'\n");
     }
@@ -193,6 +194,40 @@ fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
     assert_eq!(cells(cross, "bob"), ["2", "bob", "0/0.5", "-", "0.5/0.5"]);
     assert!(text.contains("side 1 has an advantage of ") && text.contains(" Elo over side 2\n"), "{text}");
     drop(db);
+}
+
+#[test]
+fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() {
+    let folder = Folder::new();
+    let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
+    let mut db = create_for(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
+    db.add_match(&row(1, [1, 2], WIN)).unwrap();
+    assert!(!told(&folder, &["standings"]).contains("won by"));
+    db.add_match(&row(2, [2, 1], LOSS)).unwrap();
+    db.add_match(&row(3, [0, 1], [1, 1])).unwrap();
+    let standings =
+        |folder: &Folder| -> Value { serde_json::from_str(&told(folder, &["standings", "--json"])).unwrap() };
+    assert_eq!(standings(&folder)["champion"], Value::Null);
+    // Nobody has won the final, so the higher seed does, who had a bye in the first round.
+    db.add_match(&row(4, [1, 0], [1, 1])).unwrap();
+    let standings = standings(&folder);
+    assert_eq!((&standings["type"], &standings["champion"]), (&json!("standings"), &json!("ada")));
+    let rows = standings["entrants"].as_array().unwrap().iter();
+    let rows: Vec<Value> =
+        rows.map(|row| json!([row["place"], row["name"], row["points"], row["out"]])).collect();
+    assert_eq!(json!(rows), json!([[1, "ada", 1.0, null], [2, "bob", 3.0, 2], [3, EVIL, 0.0, 1]]));
+    for form in [
+        &["standings"][..],
+        &["report"],
+        &["report", "--format", "markdown"],
+        &["report", "--format", "html"],
+    ] {
+        let text = told(&folder, form);
+        assert!(text.contains("4 matches in 2 sets, won by ada") && text.contains("round 2"), "{text}");
+    }
+    let report = told(&folder, &["report", "--format", "json"]);
+    assert_eq!(report.matches("\"type\"").count(), 1, "{report}");
+    assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["champion"], "ada");
 }
 
 #[test]

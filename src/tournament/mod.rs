@@ -18,7 +18,6 @@
 //! use referee::core::Seating;
 //! use referee::tournament::rating::bradley_terry;
 //! use referee::tournament::schedule::{Format, Plan, Schedule};
-//! use referee::tournament::standings::Standings;
 //! use referee::tournament::{Deals, MatchResult};
 //!
 //! let format = Format::RoundRobin { cycles: 1 };
@@ -34,7 +33,7 @@
 //! assert!(schedule.is_over());
 //! let results: Vec<MatchResult> = schedule.results().copied().collect();
 //! assert_eq!(results.len(), 6);
-//! let standings = Standings::of(3, &results, schedule.awards(), format.tie_breaks());
+//! let standings = schedule.standings();
 //! assert!(standings.rows.iter().all(|row| row.points == 2.0));
 //! let strengths = bradley_terry::fit(&bradley_terry::Counts::of(3, &results));
 //! assert!(strengths.elo[0].value.abs() < 1e-6 && strengths.advantage[0].value > 200.0);

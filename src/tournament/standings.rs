@@ -4,6 +4,8 @@
 //!   1, 0.5 and 0 as usual.
 //! * **Won** ranked first alone, **drawn** equal first, **lost** otherwise; **by fault** if the own side lost by a
 //!   fault or all others did, else **by play**.
+//! * **In a knockout** who went out later comes before all others, however many points these have: who had byes has
+//!   fewer. Points part those who went out in the same round.
 //! * **Buchholz**: over all matches the mean of the opponents' points. **Sonneborn-Berger**: over all matches the mean
 //!   over the opponents of their points times what was scored against them. Points without play count as against an
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
@@ -68,6 +70,8 @@ pub struct Row {
     pub faulted: u32,
     /// Matches that count as won without play.
     pub awarded: u32,
+    /// The round in which it went out of a knockout.
+    pub out: Option<u32>,
     /// See the module.
     pub buchholz: f64,
     /// See the module.
@@ -100,8 +104,23 @@ impl Standings {
         awards: &[Award],
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        let mut rows: Vec<Row> =
-            (0..entrants).map(|index| Row { entrant: Entrant(index as u16), ..Row::default() }).collect();
+        Standings::with_out(entrants, results, awards, &[], tie_breaks)
+    }
+
+    /// The same where entrants may be out: by entrant, since which round.
+    pub(super) fn with_out<'a>(
+        entrants: usize,
+        results: impl IntoIterator<Item = &'a MatchResult>,
+        awards: &[Award],
+        out: &[Option<u32>],
+        tie_breaks: &[TieBreak],
+    ) -> Standings {
+        let row = |index| Row {
+            entrant: Entrant(index as u16),
+            out: out.get(index).copied().flatten(),
+            ..Row::default()
+        };
+        let mut rows: Vec<Row> = (0..entrants).map(row).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
         for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
@@ -141,7 +160,9 @@ impl Standings {
 /// The better first. Sums of thirds in another order may differ in their last bits.
 fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
     let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
-    tie_breaks.iter().fold(more(a.points, b.points), |order, tie_break| {
+    let stays = |row: &Row| row.out.unwrap_or(u32::MAX);
+    let order = stays(b).cmp(&stays(a)).then(more(a.points, b.points));
+    tie_breaks.iter().fold(order, |order, tie_break| {
         order.then_with(|| match tie_break {
             TieBreak::Buchholz => more(a.buchholz, b.buchholz),
             TieBreak::SonnebornBerger => more(a.sonneborn_berger, b.sonneborn_berger),

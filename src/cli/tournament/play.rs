@@ -17,7 +17,6 @@ use crate::core::chance::Seed;
 use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
-use crate::tournament::standings::Standings;
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
@@ -182,12 +181,7 @@ fn progress(schedule: &Schedule) -> ProgressBar {
 
 /// The first three.
 fn leaders(schedule: &Schedule, names: &[String]) -> String {
-    let standings = Standings::of(
-        names.len(),
-        schedule.results(),
-        schedule.awards(),
-        schedule.plan().format.tie_breaks(),
-    );
+    let standings = schedule.standings();
     let first = standings.rows.iter().take(3);
     let first: Vec<String> =
         first.map(|row| format!("{} {}", names[row.entrant.index()], row.points)).collect();

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::{results, unreadable};
 use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
@@ -13,7 +15,8 @@ use crate::tournament::schedule::Schedule;
 /// Print who is where in a tournament, also while it runs
 ///
 /// Points, wins, draws and losses that play decided apart from those that a fault did, tie-breaks, Elo with its 95%
-/// interval from a Bradley-Terry fit over all results, and the advantage of the seats.
+/// interval from a Bradley-Terry fit over all results, and the advantage of the seats. In a knockout the winner comes
+/// first, then who went out later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament standings cup
@@ -33,12 +36,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "standings")]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a StandingsReport,
+}
+
 /// Prints who is where.
 pub(super) fn show(folder: &Path, db: &Results, schedule: &Schedule, is_json: bool) -> Result<(), Failure> {
     let report = StandingsReport::of(db, schedule).map_err(|error| unreadable(folder, &error))?;
     let mut out = io::stdout().lock();
     if is_json {
-        writeln!(out, "{}", serde_json::to_string(&report).map_err(Failure::cannot_run)?)?;
+        writeln!(out, "{}", serde_json::to_string(&Told { report: &report }).map_err(Failure::cannot_run)?)?;
     } else {
         out.write_all(standings_table(&report).as_bytes())?;
     }

@@ -13,7 +13,6 @@ use crate::tournament::standings::{Standings, TieBreak, Wdl};
 
 /// What a tournament is, and who is where in it.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "standings")]
 pub struct StandingsReport {
     /// The tournament's name.
     pub name: String,
@@ -31,6 +30,8 @@ pub struct StandingsReport {
     pub sets: usize,
     /// What decides among equal points, in this order.
     pub tie_breaks: Vec<TieBreak>,
+    /// The winner of a knockout, when it is known.
+    pub champion: Option<String>,
     /// The best first.
     pub entrants: Vec<EntrantStanding>,
     /// By side but the last: in Elo, the advantage of its seats over those of the last side.
@@ -54,6 +55,8 @@ pub struct EntrantStanding {
     pub by_play: Wdl,
     /// Decided by a fault.
     pub by_fault: Wdl,
+    /// The round in which it went out of a knockout.
+    pub out: Option<u32>,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// The opponents' points.
@@ -76,8 +79,7 @@ impl Standing {
     pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<Standing> {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let results: Vec<MatchResult> = schedule.results().copied().collect();
-        let tie_breaks = schedule.plan().format.tie_breaks();
-        let table = Standings::of(entrants.len(), &results, schedule.awards(), tie_breaks);
+        let table = schedule.standings();
         let strengths = bradley_terry::fit(&Counts::of(entrants.len(), &results));
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
@@ -85,6 +87,7 @@ impl Standing {
             points: row.points,
             matches: row.matches,
             awarded: row.awarded,
+            out: row.out,
             by_play: row.by_play,
             by_fault: row.by_fault,
             faulted: row.faulted,
@@ -100,7 +103,8 @@ impl Standing {
             sides: about.seating.sides(),
             matches: results.len(),
             sets: results.chunk_by(|a, b| a.set == b.set).count(),
-            tie_breaks: tie_breaks.to_vec(),
+            tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
+            champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
             entrants: rows.collect(),
             advantage: strengths.advantage,
         };

@@ -71,7 +71,9 @@ fn tie_break(tie_break: TieBreak) -> &'static str {
 /// What was played, in one line.
 pub(super) fn subtitle(report: &StandingsReport) -> String {
     let StandingsReport { game, rules, seats, matches, sets, .. } = report;
-    format!("{game} (rules {rules}), {seats} seats, {matches} matches in {sets} sets")
+    let won = report.champion.as_ref().map(|champion| format!(", won by {champion}"));
+    let won = won.unwrap_or_default();
+    format!("{game} (rules {rules}), {seats} seats, {matches} matches in {sets} sets{won}")
 }
 
 /// The advantage of the seats, a line each side.
@@ -114,6 +116,10 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
     if is_awarded {
         headings.push("awarded".to_owned());
     }
+    let is_knockout = report.entrants.iter().any(|entrant| entrant.out.is_some());
+    if is_knockout {
+        headings.push("out in".to_owned());
+    }
     let tie_breaks: Vec<TieBreak> =
         report.tie_breaks.iter().copied().filter(|&tie_break| tie_break != TieBreak::Wins).collect();
     headings.extend(tie_breaks.iter().map(|&kind| tie_break(kind).to_owned()));
@@ -130,6 +136,9 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
         ];
         if is_awarded {
             row.push(entrant.awarded.to_string());
+        }
+        if is_knockout {
+            row.push(entrant.out.map_or(String::new(), |round| format!("round {round}")));
         }
         row.extend(tie_breaks.iter().map(|tie_break| match tie_break {
             TieBreak::Buchholz => points(entrant.buchholz),

@@ -19,17 +19,14 @@ impl Schedule {
             }
         }
         if self.round > 0 {
-            let bracket = std::mem::take(&mut self.bracket);
-            self.bracket = bracket
-                .chunks(2)
-                .map(|places| match *places {
-                    [Some(one), Some(other)] => {
-                        let at = self.pairs.iter().position(|pair| pair.entrants == [one, other]);
-                        Some(at.and_then(|at| self.winner(at)).unwrap_or(one.min(other)))
-                    }
-                    _ => places.iter().flatten().next().copied(),
-                })
-                .collect();
+            for at in 0..self.pairs.len() {
+                let [one, other] = self.pairs[at].entrants;
+                let goes_out = if self.goes_on(at) == one { other } else { one };
+                self.out[goes_out.index()] = Some(self.round);
+            }
+            let is_in = |entrant: &Entrant| self.out[entrant.index()].is_none();
+            let next = |places: &[Option<Entrant>]| places.iter().copied().flatten().find(is_in);
+            self.bracket = self.bracket.chunks(2).map(next).collect();
             self.pairs.clear();
         }
         if self.bracket.len() < 2 {
@@ -47,7 +44,13 @@ impl Schedule {
         }
     }
 
-    /// Who of a pair goes on; none as long as that is open or they are equal.
+    /// Who of a pair goes on when it plays no more.
+    fn goes_on(&self, pair: usize) -> Entrant {
+        let [one, other] = self.pairs[pair].entrants;
+        self.winner(pair).unwrap_or(one.min(other))
+    }
+
+    /// Who of a pair has won; none as long as that is open or they are equal.
     fn winner(&self, pair: usize) -> Option<Entrant> {
         let pair = &self.pairs[pair];
         let [one, other] = pair.entrants;

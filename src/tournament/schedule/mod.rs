@@ -32,7 +32,7 @@ pub use id::MatchId;
 pub use plan::{Entry, Format, Plan};
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::standings::Award;
+use super::standings::{Award, Standings};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use crate::core::Misconfigured;
 
@@ -121,6 +121,8 @@ pub struct Schedule {
     pairs: Vec<Pair>,
     /// Of the round of a knockout: who stands at each place, when known.
     bracket: Vec<Option<Entrant>>,
+    /// By entrant: the round of a knockout in which it went out.
+    out: Vec<Option<u32>>,
     /// How many tie-breaks the round has had.
     extra: u32,
     swiss: Vec<Card>,
@@ -156,6 +158,7 @@ impl Schedule {
             round: 0,
             pairs: Vec::new(),
             bracket: Vec::new(),
+            out: vec![None; plan.entrants.len()],
             extra: 0,
             swiss: Vec::new(),
             is_over: false,
@@ -223,6 +226,12 @@ impl Schedule {
     pub fn champion(&self) -> Option<Entrant> {
         let is_knockout = matches!(self.plan.format, Format::Knockout { .. });
         self.bracket.first().copied().flatten().filter(|_| is_knockout && self.is_over)
+    }
+
+    /// Who is where.
+    pub fn standings(&self) -> Standings {
+        let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
+        Standings::with_out(entrants, self.results(), &self.awards, &self.out, tie_breaks)
     }
 
     /// The matches that can be played now, in order.
