@@ -458,6 +458,30 @@ fn pdn_of_a_tournament_verifies() {
 }
 
 #[test]
+fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_are_read() {
+    let folder = played("python/random_bot.py", "4");
+    let record = |name: &str| folder.path(&format!("cup/records/{name}"));
+    std::fs::rename(record("m1.jsonl"), record("m1.unsealed")).unwrap();
+    let cup = folder.text("cup");
+    for (form, tag) in [("text", "[Match \"m"), ("pdn", "[Event ")] {
+        let ended = referee(["tournament", "export", &cup, "--format", form]).with_code(0);
+        assert_eq!(ended.stdout.matches(tag).count(), 3, "{ended:?}");
+        assert!(!ended.stdout.contains("[Match \"m1\"]"), "{ended:?}");
+        let why = "1 matches are left out: a record is sealed when no match on its deal is left to play\n";
+        assert_eq!(ended.stderr, why);
+    }
+    let unread = || {
+        let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+        report["unread"].clone()
+    };
+    assert_eq!(unread(), 0);
+    std::fs::remove_file(record("m1.unsealed")).unwrap();
+    let ended = referee(["tournament", "export", &cup, "--format", "text"]).with_code(0);
+    ended.says(&["1 matches are left out: their records are not there"]);
+    assert_eq!(unread(), 1);
+}
+
+#[test]
 fn text_has_the_moves_of_every_match() {
     let folder = played("python/random_bot.py", "2");
     let text = told(&folder, &["export", "--format", "text"]);

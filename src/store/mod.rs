@@ -5,5 +5,5 @@ mod records;
 mod results;
 
 pub use journal::Journal;
-pub use records::Records;
+pub use records::{Records, unsealed};
 pub use results::{About, EntrantRow, MatchRow, Results, VOID};

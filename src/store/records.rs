@@ -9,6 +9,11 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Records(PathBuf);
 
+/// Where a record is as long as its seal would tell the deal of a match that is still to be played.
+pub fn unsealed(record: &Path) -> PathBuf {
+    record.with_extension("unsealed")
+}
+
 impl Records {
     /// Makes the folder, which nobody else may read, or takes an existing one without records.
     ///
@@ -73,7 +78,7 @@ impl Records {
     }
 
     fn aside(&self, match_id: &str) -> PathBuf {
-        self.0.join(format!("{match_id}.unsealed"))
+        unsealed(&self.path(match_id))
     }
 
     fn write(&self, path: &Path, record: &[u8]) -> io::Result<()> {

@@ -11,14 +11,15 @@ use crate::core::{Notation, Sheet};
 use crate::games;
 use crate::record;
 use crate::report::tournament::{MatchReport, match_headings, movetext};
-use crate::store::{MatchRow, Results};
+use crate::store::{MatchRow, Results, unsealed};
 
 /// Write the matches of a tournament in a form that other programs read
 ///
 /// csv has a row and json an object for each attempt at a match, also for those that were broken off. text has tags and
 /// the moves of each match, as PGN has them for chess; pdn is PDN, which checkers has. Both are made from the records,
 /// which are verified first: one that differs is refused, standard error tells what differs, the exit code is 1, and
-/// the others are still written. Matches without a record are left out of them.
+/// the others are still written. Matches without a record are left out of them, and so are those of a set that is not
+/// complete, whose records would tell its deal; standard error tells how many.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament export cup --format csv -o matches.csv
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let failed = |error| unreadable(&args.folder, &error);
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
-    let mut records = Records { folder: args.folder.join("records"), exit: Exit::Done };
+    let mut records = Records::of(&args.folder);
     let mut out = Output::new(args.output.as_deref());
     match args.format {
         Format::Csv => {
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     out.close()?;
-    Ok(records.exit)
+    Ok(records.told())
 }
 
 fn pdn(game: &str) -> Result<&'static dyn Notation, Failure> {
@@ -137,13 +138,38 @@ struct Records {
     folder: PathBuf,
     /// Whether all were what they should be.
     exit: Exit,
+    /// Matches whose record is not sealed yet.
+    unsealed: u32,
+    /// Matches whose record is not there.
+    missing: u32,
 }
 
 impl Records {
+    fn of(tournament: &Path) -> Records {
+        Records { folder: tournament.join("records"), exit: Exit::Done, unsealed: 0, missing: 0 }
+    }
+
+    /// Tells what was left out.
+    fn told(self) -> Exit {
+        for (count, why) in [
+            (self.unsealed, "a record is sealed when no match on its deal is left to play"),
+            (self.missing, "their records are not there"),
+        ] {
+            if count > 0 {
+                eprintln!("{count} matches are left out: {why}");
+            }
+        }
+        self.exit
+    }
+
     /// What a record tells; none when there is none, or when it differs.
     fn sheet(&mut self, row: &MatchRow) -> Result<Option<Sheet>, Failure> {
         let Some(name) = &row.record else { return Ok(None) };
         let path = self.folder.join(name);
+        if !path.exists() {
+            *(if unsealed(&path).exists() { &mut self.unsealed } else { &mut self.missing }) += 1;
+            return Ok(None);
+        }
         Ok(match record::sheet(&read(&path)?) {
             Ok((_, sheet)) => Some(sheet),
             Err(differences) => {
