@@ -352,15 +352,30 @@ fn entrants_come_and_go() {
     let dir = folder.text("cup");
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     let late = folder.plain_bot("late");
-    referee(["tournament", "add", &dir, &late, "--name", "late"]).done();
+    let added = referee(["tournament", "add", &dir, &late, "--name", "late"]).done();
+    assert_eq!(added.stdout, "late joins: 8 matches more, after all others\n");
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     assert_eq!(ended.all("match").len(), 8, "against each of the four from both sides");
     referee(["tournament", "withdraw", &dir, "nobody"]).with_code(2).says(&["there is no `nobody`", "bot0"]);
     referee(["tournament", "withdraw", &dir, "bot0"]).done();
     let another = folder.plain_bot("another");
-    referee(["tournament", "add", &dir, &another]).done();
+    let added = referee(["tournament", "add", &dir, &another]).done();
+    assert_eq!(added.stdout, "another joins: 8 matches more, after all others\n");
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     assert_eq!(ended.all("match").len(), 8, "bot0 plays no more");
+}
+
+#[test]
+fn nobody_joins_a_swiss_tournament_whose_last_round_is_paired() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", SHORT, "kind = 'swiss'\nrounds = 2");
+    let (dir, late) = (folder.text("cup"), folder.plain_bot("late"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    referee(["tournament", "add", &dir, &late])
+        .with_code(2)
+        .says(&["nobody can join any more: round 2, the last one, is paired"]);
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    assert_eq!(status["entrants"].as_array().unwrap().len(), 4);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::cli::tournament::folder::{Folder, files};
 use crate::cli::{Exit, Failure};
 use crate::server::Source;
 use crate::store::EntrantRow;
-use crate::tournament::schedule::Entry;
+use crate::tournament::Entrant;
+use crate::tournament::schedule::{Entry, Format, Schedule};
 
 /// Take another entrant in
 #[derive(Debug, ClapArgs)]
@@ -47,6 +48,13 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     let mut config = folder.config;
     config.entrants.push(EntrantConfig::new(args.name, args.bot, Some(directory)));
     let joins = folder.schedule.next_round();
+    if let Format::Swiss { rounds, .. } = folder.schedule.plan().format
+        && joins > rounds
+    {
+        return Err(Failure::usage(format!(
+            "nobody can join any more: round {rounds}, the last one, is paired"
+        )));
+    }
     let mut entries = folder.schedule.plan().entrants.clone();
     entries.push(Entry { joins, leaves: None });
     let plan = config.plan(Some(entries))?;
@@ -61,7 +69,14 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         interruptions: 0,
     };
     folder.results.add_entrant(&row, &config.to_toml()?).map_err(Failure::cannot_run)?;
-    println!("{} joins in round {joins}", row.name);
+    if plan.format.is_known() {
+        let schedule = Schedule::new(plan).map_err(Failure::usage)?;
+        let own = Entrant(folder.prepared.entrants.len() as u16);
+        let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
+        println!("{} joins: {matches} matches more, after all others", row.name);
+    } else {
+        println!("{} joins in round {joins}", row.name);
+    }
     Ok(Exit::Done)
 }
 

@@ -55,7 +55,8 @@ impl Format {
         }
     }
 
-    pub(super) fn is_known(self) -> bool {
+    /// Whether all matches are known from the beginning, and those of a late entrant when it comes.
+    pub fn is_known(self) -> bool {
         !matches!(self, Format::Swiss { .. } | Format::Knockout { .. })
     }
 }
