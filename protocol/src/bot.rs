@@ -1,10 +1,11 @@
 //! What a bot says. Fields that a reader does not know are ignored.
 
+use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Text;
 use crate::referee::Clock;
 use crate::words::OnFault;
+use crate::{MAX_INTEGER, Text};
 
 fn is_false(flag: &bool) -> bool {
     !flag
@@ -117,7 +118,8 @@ pub struct Move<'a, V> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<u8>,
     /// The request's id.
-    pub turn: u32,
+    #[serde(deserialize_with = "integer")]
+    pub turn: u64,
     /// One of `legal`.
     #[serde(borrow)]
     pub r#move: Text<'a>,
@@ -141,7 +143,8 @@ pub struct AcceptDraw<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<u8>,
     /// The request that showed `draw_offered`.
-    pub turn: u32,
+    #[serde(deserialize_with = "integer")]
+    pub turn: u64,
 }
 
 /// The side gives up, at any time in the match.
@@ -189,6 +192,15 @@ pub struct Open<V> {
     /// True: no `ready` is asked.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub auto_ready: bool,
+}
+
+/// Reads an integer of at most [`MAX_INTEGER`].
+fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = u64::deserialize(deserializer)?;
+    if number > MAX_INTEGER {
+        return Err(D::Error::invalid_value(Unexpected::Unsigned(number), &"an integer below 2^53"));
+    }
+    Ok(number)
 }
 
 /// Reads `null` as a field that is absent.

@@ -25,6 +25,9 @@ use serde::Deserialize;
 /// The version of the protocol that these types speak.
 pub const PROTOCOL: u32 = 1;
 
+/// The largest integer in a message: every JSON reader keeps it exactly.
+pub const MAX_INTEGER: u64 = (1 << 53) - 1;
+
 /// The part of a message that says which one it is.
 #[derive(Debug, Deserialize)]
 pub struct Head<'a> {

@@ -264,7 +264,7 @@ pub struct Error {
     pub seat: Option<u8>,
     /// The request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u32>,
+    pub turn: Option<u64>,
     /// What a short form could mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legal_forms: Option<Vec<String>>,

@@ -504,7 +504,7 @@ impl<'a> Desk<'a> {
             self.judge(encounter, seat, heard)?;
             return Ok(false);
         }
-        if address.turn == Some(turn) && address.match_id.is_some_and(|id| *id == *encounter.id()) {
+        if address.turn == Some(turn.into()) && address.match_id.is_some_and(|id| *id == *encounter.id()) {
             return Ok(true);
         }
         let wrong = format!("it does not answer request {turn} of match `{}`", encounter.id());

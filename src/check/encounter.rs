@@ -141,7 +141,7 @@ impl Encounter {
     /// An answer arrived damaged.
     pub(super) fn damage(&mut self, seat: Seat, turn: u32) {
         let detail = "the line is not a JSON object";
-        self.handle(Event::Broken { seat, turn: Some(turn), code: FaultCode::Malformed, detail });
+        self.handle(Event::Broken { seat, turn: Some(turn.into()), code: FaultCode::Malformed, detail });
     }
 
     /// The others do what is asked of them, until only bots are waited for.
@@ -161,7 +161,13 @@ impl Encounter {
                     let index = self.chooser.uniform(count) as usize;
                     let text = self.play.table().text(seat, index).to_owned();
                     let offer_draw = self.offers_draws;
-                    self.handle(Event::Answer { seat, turn, text: &text, offer_draw, info: None });
+                    self.handle(Event::Answer {
+                        seat,
+                        turn: turn.into(),
+                        text: &text,
+                        offer_draw,
+                        info: None,
+                    });
                     has_acted = true;
                 }
             }

@@ -95,12 +95,12 @@ impl<'a> Line<'a> {
             "ready" => Event::Ready { seat, nonce: self.nonce.as_deref() },
             "answer" => Event::Answer {
                 seat,
-                turn: self.turn?,
+                turn: self.turn?.into(),
                 text: self.r#move.as_deref()?,
                 offer_draw: self.offer_draw,
                 info: self.info.map(RawValue::get),
             },
-            "accept_draw" => Event::AcceptDraw { seat, turn: self.turn? },
+            "accept_draw" => Event::AcceptDraw { seat, turn: self.turn?.into() },
             "resign" => Event::Resign(seat),
             "stray" => {
                 let code = ErrorCode::ALL
@@ -111,7 +111,7 @@ impl<'a> Line<'a> {
             }
             "fault" => match self.fault_code()? {
                 code @ (FaultCode::Malformed | FaultCode::LineTooLong) => {
-                    Event::Broken { seat, turn: self.turn, code, detail }
+                    Event::Broken { seat, turn: self.turn.map(u64::from), code, detail }
                 }
                 FaultCode::Timeout => Event::Expire(seat),
                 FaultCode::NoStart if detail.starts_with(crate::referee::NOT_READY) => Event::Expire(seat),

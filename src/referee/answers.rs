@@ -66,25 +66,25 @@ impl Match {
         player.sealed = Some(Sealed::Ready);
     }
 
-    /// Whether `turn` is the request that a seat has to answer now. If not, the bot is told why.
-    pub(super) fn is_current(&mut self, stamp: Stamp, seat: Seat, turn: u32) -> bool {
+    /// The request that a seat has to answer now, if `named` is that. If not, the bot is told why.
+    pub(super) fn current(&mut self, stamp: Stamp, seat: Seat, named: u64) -> Option<u32> {
         let open = self.open_request(seat);
-        if open == Some(turn) {
-            return true;
+        if open.map(u64::from) == Some(named) {
+            return open;
         }
         let player = self.player(seat);
         let asked =
             player.request.map_or(player.next_turn, |request| request.turn + u32::from(request.is_sent));
-        if turn < asked {
+        if named < u64::from(asked) {
             let message = match open {
-                Some(open) => format!("request {turn} is closed; request {open} waits for an answer"),
-                None => format!("request {turn} is closed"),
+                Some(open) => format!("request {named} is closed; request {open} waits for an answer"),
+                None => format!("request {named} is closed"),
             };
-            self.tell_error(seat, Some(turn), ErrorCode::Stale, message, None);
+            self.tell_error(seat, Some(named), ErrorCode::Stale, message, None);
         } else {
-            self.stray(stamp, seat, Some(turn), ErrorCode::OutOfState, "there is no such request yet");
+            self.stray(stamp, seat, Some(named), ErrorCode::OutOfState, "there is no such request yet");
         }
-        false
+        None
     }
 
     /// How long a seat has taken for its open request, and whether that is in time.
@@ -117,14 +117,12 @@ impl Match {
         &mut self,
         stamp: Stamp,
         seat: Seat,
-        turn: u32,
+        named: u64,
         text: &str,
         offer_draw: bool,
         info: Option<&str>,
     ) {
-        if !self.is_current(stamp, seat, turn) {
-            return;
-        }
+        let Some(turn) = self.current(stamp, seat, named) else { return };
         let info = info.filter(|info| {
             let player = self.player(seat);
             player.info_bytes += info.len();
@@ -135,7 +133,7 @@ impl Match {
                 player.info_bytes -= info.len();
                 let message =
                     "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
-                self.tell_error(seat, Some(turn), ErrorCode::InfoDropped, message.to_owned(), None);
+                self.tell_error(seat, Some(named), ErrorCode::InfoDropped, message.to_owned(), None);
             }
             fits
         });
@@ -182,13 +180,11 @@ impl Match {
         }
     }
 
-    pub(super) fn accept_draw(&mut self, stamp: Stamp, seat: Seat, turn: u32) {
-        if !self.is_current(stamp, seat, turn) {
-            return;
-        }
+    pub(super) fn accept_draw(&mut self, stamp: Stamp, seat: Seat, named: u64) {
+        let Some(turn) = self.current(stamp, seat, named) else { return };
         if !self.player(seat).request.is_some_and(|request| request.draw_offered) {
             let message = "no draw is offered: `accept_draw` answers a request with `draw_offered`";
-            return self.stray(stamp, seat, Some(turn), ErrorCode::NoOffer, message);
+            return self.stray(stamp, seat, Some(named), ErrorCode::NoOffer, message);
         }
         let (took, lag, in_time) = self.timing(stamp, seat);
         self.log
@@ -210,17 +206,17 @@ impl Match {
         &mut self,
         stamp: Stamp,
         seat: Seat,
-        turn: Option<u32>,
+        named: Option<u64>,
         code: FaultCode,
         detail: &str,
     ) {
         let error =
             if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
-        match turn.or(self.open_request(seat)) {
+        match named.or(self.open_request(seat).map(u64::from)) {
             None => self.stray(stamp, seat, None, error, detail),
             Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, detail),
-            Some(turn) => {
-                if self.is_current(stamp, seat, turn) {
+            Some(named) => {
+                if let Some(turn) = self.current(stamp, seat, named) {
                     let refusal =
                         Refusal { code, message: detail.to_owned(), legal_forms: None, detail: Some(detail) };
                     self.refuse(stamp, seat, turn, refusal);

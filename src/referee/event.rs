@@ -44,7 +44,7 @@ pub enum Event<'a> {
         /// Whose bot.
         seat: Seat,
         /// The request it names.
-        turn: u32,
+        turn: u64,
         /// The move as it wrote it.
         text: &'a str,
         /// Whether it offers a draw.
@@ -57,7 +57,7 @@ pub enum Event<'a> {
         /// Whose bot.
         seat: Seat,
         /// The request it names.
-        turn: u32,
+        turn: u64,
     },
     /// The bot gave up.
     Resign(Seat),
@@ -66,7 +66,7 @@ pub enum Event<'a> {
         /// Whose bot.
         seat: Seat,
         /// The request it names, as far as that could be read.
-        turn: Option<u32>,
+        turn: Option<u64>,
         /// [`FaultCode::Malformed`] or [`FaultCode::LineTooLong`].
         code: FaultCode,
         /// What was wrong with it.

@@ -32,7 +32,7 @@ impl Match {
             return self.time_out(stamp, seat);
         }
         self.count_fault(stamp, seat, Some(turn), code, detail);
-        self.tell_error(seat, Some(turn), error, message.clone(), legal_forms);
+        self.tell_error(seat, Some(turn.into()), error, message.clone(), legal_forms);
         if let OnFault::Retry(times) = self.setup.header.on_fault
             && code.is_retried()
             && self.player(seat).retries < times
@@ -49,7 +49,7 @@ impl Match {
         &mut self,
         stamp: Stamp,
         seat: Seat,
-        turn: Option<u32>,
+        turn: Option<u64>,
         code: ErrorCode,
         message: &str,
     ) {
@@ -129,7 +129,7 @@ impl Match {
         }
         line.word("code", FaultCode::Timeout.as_str()).value("detail", &detail);
         line.number("took_us", took).number("lag_us", lag).end_line();
-        self.tell_error(seat, turn, ErrorCode::Timeout, detail.clone(), None);
+        self.tell_error(seat, turn.map(u64::from), ErrorCode::Timeout, detail.clone(), None);
         self.worst_lag = self.worst_lag.max(lag);
         let moved_by = self.allowance(&self.players[seat.index()], lag);
         let player = self.player(seat);

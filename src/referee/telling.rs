@@ -38,7 +38,7 @@ impl Match {
     pub(super) fn tell_error(
         &mut self,
         seat: Seat,
-        turn: Option<u32>,
+        turn: Option<u64>,
         code: ErrorCode,
         message: String,
         forms: Option<Vec<String>>,

@@ -294,6 +294,6 @@ impl Lane {
     }
 }
 
-fn broken(seat: Seat, turn: Option<u32>, code: FaultCode, detail: &str) -> Event<'_> {
+fn broken(seat: Seat, turn: Option<u64>, code: FaultCode, detail: &str) -> Event<'_> {
     Event::Broken { seat, turn, code, detail }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use referee_protocol::Text;
 use referee_protocol::bot;
+use referee_protocol::{MAX_INTEGER, Text};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -15,7 +15,7 @@ pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
 pub(crate) struct Address<'a> {
     pub(crate) match_id: Option<Text<'a>>,
     pub(crate) seat: Option<u8>,
-    pub(crate) turn: Option<u32>,
+    pub(crate) turn: Option<u64>,
     /// The id of an `open`.
     pub(crate) id: Option<Text<'a>>,
 }
@@ -148,7 +148,7 @@ impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
                 (0, Value::Text(text)) => self.kind = Some(text),
                 (1, Value::Text(text)) => self.address.match_id = Some(text),
                 (2, Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
-                (3, Value::Number(turn @ 0..=0xffff_ffff)) => self.address.turn = Some(turn as u32),
+                (3, Value::Number(turn @ 0..=MAX_INTEGER)) => self.address.turn = Some(turn),
                 (4, Value::Text(text)) => self.answer = Some(text),
                 (5, Value::Text(text)) => (self.address.id, self.is_plain) = (Some(text), false),
                 _ => self.is_plain = false,

@@ -101,7 +101,7 @@ fn reply<'a>(turn: &'a Turn<'_>, answer: &'a Answer) -> Result<FromBot<'a, &'a V
         Answer::Move(choice) => FromBot::Move(Move {
             r#match,
             seat,
-            turn: turn.turn,
+            turn: turn.turn.into(),
             r#move: match &choice.pick {
                 Pick::Text(text) => borrow(text),
                 &Pick::Legal(index) => match turn.legal().get(index) {
@@ -112,7 +112,7 @@ fn reply<'a>(turn: &'a Turn<'_>, answer: &'a Answer) -> Result<FromBot<'a, &'a V
             offer_draw: choice.offer_draw,
             info: choice.info.as_ref(),
         }),
-        Answer::AcceptDraw => FromBot::AcceptDraw(AcceptDraw { r#match, seat, turn: turn.turn }),
+        Answer::AcceptDraw => FromBot::AcceptDraw(AcceptDraw { r#match, seat, turn: turn.turn.into() }),
         Answer::Resign => FromBot::Resign(Resign { r#match, seat }),
     })
 }

@@ -85,7 +85,7 @@ impl Scribe {
     fn answer(&mut self, seat: u8, text: &str) {
         let turn = self.play.open_request(Seat(seat)).unwrap();
         let info = Some(r#"{"depth":3}"#).filter(|_| seat == 0);
-        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: seat == 1, info });
+        self.tell(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: seat == 1, info });
     }
 
     fn sealed(self) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! Answers to what was not asked: late, twice, early.
 
+use referee_protocol::MAX_INTEGER;
 use referee_protocol::words::FaultCode;
 
 use super::rig::{Plan, Rig};
@@ -81,7 +82,7 @@ fn a_late_answer_never_passes_for_the_next_one() {
 
 #[test]
 fn an_answer_to_a_request_that_will_come_is_out_of_its_state() {
-    for turn in [3, 4, u32::MAX] {
+    for turn in [3, 4, 1 << 32, MAX_INTEGER] {
         let mut rig = played();
         rig.answer_to(0, turn, "12-16");
         assert_only_told(&mut rig, "out_of_state", 1);

@@ -12,7 +12,7 @@ fn played() -> Rig {
 
 fn accept(rig: &mut Rig, seat: u8) {
     let turn = rig.request(seat);
-    rig.tell(Event::AcceptDraw { seat: Seat(seat), turn });
+    rig.tell(Event::AcceptDraw { seat: Seat(seat), turn: turn.into() });
 }
 
 #[test]

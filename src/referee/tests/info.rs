@@ -15,7 +15,7 @@ fn played() -> Rig {
 fn answer(rig: &mut Rig, seat: u8, info: &str) {
     let (seat, turn) = (Seat(seat), rig.request(seat));
     let text = rig.play.table().text(seat, 0).to_owned();
-    rig.tell(Event::Answer { seat, turn, text: &text, offer_draw: false, info: Some(info) });
+    rig.tell(Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: Some(info) });
 }
 
 /// An object of so many bytes.
@@ -82,7 +82,7 @@ fn info_of_a_refused_answer_is_recorded_too() {
     let turn = rig.request(0);
     rig.tell(Event::Answer {
         seat: Seat(0),
-        turn,
+        turn: turn.into(),
         text: "1-1",
         offer_draw: false,
         info: Some("{\"nodes\":1}"),

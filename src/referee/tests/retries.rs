@@ -163,7 +163,7 @@ fn a_standing_draw_offer_is_shown_again_and_can_be_accepted() {
     let again = rig.last(1, "turn");
     assert_eq!((&again["draw_offered"], &again["retry"]["of"]), (&json!(true), &json!(0)));
     let turn = rig.request(1);
-    rig.tell(Event::AcceptDraw { seat: Seat(1), turn });
+    rig.tell(Event::AcceptDraw { seat: Seat(1), turn: turn.into() });
     assert_eq!(rig.why(), ("agreement", "agreement"));
 }
 

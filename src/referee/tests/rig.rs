@@ -253,17 +253,17 @@ impl Rig {
     /// Answers the open request.
     pub(super) fn answer(&mut self, seat: u8, text: &str) {
         let turn = self.request(seat);
-        self.answer_to(seat, turn, text);
+        self.answer_to(seat, turn.into(), text);
     }
 
-    pub(super) fn answer_to(&mut self, seat: u8, turn: u32, text: &str) {
+    pub(super) fn answer_to(&mut self, seat: u8, turn: u64, text: &str) {
         self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: false, info: None });
     }
 
     /// Answers the open request and offers a draw.
     pub(super) fn offer(&mut self, seat: u8, text: &str) {
         let turn = self.request(seat);
-        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: true, info: None });
+        self.tell(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: true, info: None });
     }
 
     /// Answers with moves in turn, whoever is asked.
@@ -280,7 +280,7 @@ impl Rig {
         self.answer(seat, &text);
     }
 
-    pub(super) fn broken(&mut self, seat: u8, turn: Option<u32>, code: FaultCode) {
+    pub(super) fn broken(&mut self, seat: u8, turn: Option<u64>, code: FaultCode) {
         self.tell(Event::Broken { seat: Seat(seat), turn, code, detail: "what was wrong" });
     }
 

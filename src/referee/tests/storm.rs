@@ -80,7 +80,7 @@ impl Storm {
         }
     }
 
-    fn answer(&mut self, seat: Seat, turn: u32, text: &str) {
+    fn answer(&mut self, seat: Seat, turn: u64, text: &str) {
         let sizes = [2, 100, 4096, 4097];
         let info = self.chance(4).then(|| format!("{{{}}}", " ".repeat(self.pick(&sizes) - 2)));
         let offer_draw = self.chance(4);
@@ -99,7 +99,7 @@ impl Storm {
             return self.flush();
         }
         let seat = self.pick(&asked);
-        let turn = self.play.open_request(seat).unwrap();
+        let turn = self.play.open_request(seat).unwrap().into();
         if self.chance(30) {
             return self.tell(Event::AcceptDraw { seat, turn });
         }
@@ -112,8 +112,8 @@ impl Storm {
         let seat = self.seat();
         let open = self.play.open_request(seat);
         let turn = match open {
-            Some(open) if !self.chance(3) => open,
-            _ => self.rng.uniform(8) as u32,
+            Some(open) if !self.chance(3) => open.into(),
+            _ => self.rng.uniform(8),
         };
         match self.rng.uniform(if self.calm > 2 { 14 } else { 12 }) {
             0 | 1 => self.answer(seat, turn, "nonsense"),
