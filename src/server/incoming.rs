@@ -4,7 +4,7 @@ use std::fmt;
 
 use referee_protocol::bot;
 use referee_protocol::{MAX_INTEGER, Text};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A message from a bot.
@@ -51,28 +51,12 @@ fn read_into<'a>(
         return Err(malformed("the line is not a JSON object"));
     }
     let in_words = |error| Unreadable::Malformed(format!("the line cannot be read: {}", in_short(&error)));
-    let mut top = TopLevel { address, kind: None, answer: None, is_plain: true };
-    let mut reader = serde_json::Deserializer::from_str(text);
-    (&mut top).deserialize(&mut reader).map_err(in_words)?;
-    reader.end().map_err(in_words)?;
-    let TopLevel { address, kind, answer, is_plain } = top;
-    let kind = kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
-    // The message of the hot path, read already; whatever is unusual about it is read again below.
-    if is_plain
-        && kind == "move"
-        && let Address { match_id: Some(id), seat, turn: Some(turn), .. } = address
-        && let Some(answer) = answer
-    {
-        let (id, seat, turn) = (id.clone(), *seat, *turn);
-        return Ok(Incoming::Move(bot::Move {
-            r#match: id,
-            seat,
-            turn,
-            r#move: answer,
-            offer_draw: false,
-            info: None,
-        }));
+    let mut top = TopLevel::new(address);
+    top.read(text).map_err(in_words)?;
+    if let Some(answer) = top.well_formed_move() {
+        return Ok(Incoming::Move(answer));
     }
+    let kind = top.kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
     let aside = |error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {}", in_short(&error)));
     Ok(match &*kind {
         "hello" => Incoming::Hello(serde_json::from_str(text).map_err(aside)?),
@@ -103,16 +87,50 @@ fn in_short(error: &serde_json::Error) -> String {
 enum Value<'a> {
     Text(Text<'a>),
     Number(u64),
+    Flag(bool),
+    Null,
     Other,
 }
 
-/// Reads the outermost object: keeps what addresses the message, and refuses keys that stand twice.
+/// The fields that matter here.
+const KNOWN: [&str; 8] = ["type", "match", "seat", "turn", "move", "id", "offer_draw", "info"];
+
+/// Levels that JSON nests, the outermost object counted. It is what the reader of a line allows; one that begins within
+/// the line has to be told how many are left.
+const LEVELS: u8 = 127;
+
+/// Reads the outermost object: keeps what addresses the message and what a `move` has, and refuses keys that stand twice.
 struct TopLevel<'k, 'a> {
     address: &'k mut Address<'a>,
     kind: Option<Text<'a>>,
     answer: Option<Text<'a>>,
-    /// Whether there is nothing but the fields of an ordinary answer, each of its type.
-    is_plain: bool,
+    offer_draw: bool,
+    info: Option<&'a RawValue>,
+    /// Whether a field of a `move` is of another type than its own.
+    is_misfit: bool,
+}
+
+impl<'k, 'a> TopLevel<'k, 'a> {
+    fn new(address: &'k mut Address<'a>) -> Self {
+        TopLevel { address, kind: None, answer: None, offer_draw: false, info: None, is_misfit: false }
+    }
+
+    fn read(&mut self, text: &'a str) -> serde_json::Result<()> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        self.deserialize(&mut reader)?;
+        reader.end()
+    }
+
+    /// The message of the hot path, which needs no second look; any other gets one, if only to say what is wrong with it.
+    fn well_formed_move(&mut self) -> Option<bot::Move<'a, &'a RawValue>> {
+        if self.is_misfit || self.kind.as_ref()? != "move" {
+            return None;
+        }
+        let Address { match_id: Some(id), seat, turn: Some(turn), .. } = &*self.address else { return None };
+        let answer = self.answer.take()?;
+        let (offer_draw, info) = (self.offer_draw, self.info);
+        Some(bot::Move { r#match: id.clone(), seat: *seat, turn: *turn, r#move: answer, offer_draw, info })
+    }
 }
 
 impl<'a> DeserializeSeed<'a> for &mut TopLevel<'_, 'a> {
@@ -132,11 +150,8 @@ impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
         let mut seen = 0u8;
         let mut others = Vec::new();
         while let Some(key) = map.next_key::<Text<'a>>()? {
-            let Some(known) =
-                ["type", "match", "seat", "turn", "move", "id"].iter().position(|known| key == *known)
-            else {
-                self.is_plain = false;
-                map.next_value_seed(Any)?;
+            let Some(known) = KNOWN.iter().position(|known| key == *known) else {
+                map.next_value_seed(Any(LEVELS - 1))?;
                 others.push(key);
                 continue;
             };
@@ -144,25 +159,35 @@ impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
                 return Err(twice(&key));
             }
             seen |= 1 << known;
-            match (known, map.next_value_seed(Any)?) {
+            let value = if known == 7 {
+                self.info = map.next_value()?;
+                let text = self.info.map_or("null", RawValue::get);
+                let value = Any(LEVELS - 1).deserialize(&mut serde_json::Deserializer::from_str(text));
+                value.map_err(|error| A::Error::custom(format_args!("in `info`, {error}")))?
+            } else {
+                map.next_value_seed(Any(LEVELS - 1))?
+            };
+            match (known, value) {
                 (0, Value::Text(text)) => self.kind = Some(text),
                 (1, Value::Text(text)) => self.address.match_id = Some(text),
                 (2, Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
                 (3, Value::Number(turn @ 0..=MAX_INTEGER)) => self.address.turn = Some(turn),
                 (4, Value::Text(text)) => self.answer = Some(text),
-                (5, Value::Text(text)) => (self.address.id, self.is_plain) = (Some(text), false),
-                _ => self.is_plain = false,
+                (5, Value::Text(text)) => self.address.id = Some(text),
+                (6, Value::Flag(offers)) => self.offer_draw = offers,
+                (2 | 6, Value::Null) | (5 | 7, _) => {}
+                _ => self.is_misfit = true,
             }
         }
         refuse_doubles(&mut others)
     }
 }
 
-fn twice<E: serde::de::Error>(key: &str) -> E {
+fn twice<E: Error>(key: &str) -> E {
     E::custom(format_args!("the key `{key}` stands twice"))
 }
 
-fn refuse_doubles<E: serde::de::Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
+fn refuse_doubles<E: Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
     keys.sort_unstable();
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(twice(&pair[0])),
@@ -170,8 +195,16 @@ fn refuse_doubles<E: serde::de::Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
     }
 }
 
-/// Reads any value.
-struct Any;
+/// Reads any value, of so many levels at most.
+#[derive(Clone, Copy)]
+struct Any(u8);
+
+impl Any {
+    /// For what is within the value.
+    fn below<E: Error>(self) -> Result<Any, E> {
+        self.0.checked_sub(1).map(Any).ok_or_else(|| E::custom("recursion limit exceeded"))
+    }
+}
 
 impl<'a> DeserializeSeed<'a> for Any {
     type Value = Value<'a>;
@@ -185,8 +218,8 @@ impl<'a> Visitor<'a> for Any {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
-    fn visit_bool<E>(self, _: bool) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
+    fn visit_bool<E>(self, flag: bool) -> Result<Value<'a>, E> {
+        Ok(Value::Flag(flag))
     }
     fn visit_i64<E>(self, _: i64) -> Result<Value<'a>, E> {
         Ok(Value::Other)
@@ -198,7 +231,7 @@ impl<'a> Visitor<'a> for Any {
         Ok(Value::Other)
     }
     fn visit_unit<E>(self) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
+        Ok(Value::Null)
     }
     fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Value<'a>, E> {
         Ok(Value::Text(text.into()))
@@ -207,16 +240,122 @@ impl<'a> Visitor<'a> for Any {
         Ok(Value::Text(text.to_owned().into()))
     }
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Value<'a>, A::Error> {
-        while items.next_element_seed(Any)?.is_some() {}
+        let below = self.below()?;
+        while items.next_element_seed(below)?.is_some() {}
         Ok(Value::Other)
     }
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Value<'a>, A::Error> {
+        let below = self.below()?;
         let mut keys = Vec::new();
         while let Some(key) = map.next_key::<Text<'a>>()? {
-            map.next_value_seed(Any)?;
+            map.next_value_seed(below)?;
             keys.push(key);
         }
         refuse_doubles(&mut keys)?;
         Ok(Value::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOVES: [&str; 8] = [
+        r#"{"type":"move","match":"m1","turn":3,"move":"11-15"}"#,
+        r#"{"type":"move","match":"m1","seat":1,"turn":3,"move":"11-15","offer_draw":true}"#,
+        r#"{"info": {"score":-3,"pv":["a","b"],"a":{"text":"\u00e9"},"b":{"text":1.5}} ,"type":"move","match":"m1","turn":3,"move":"11-15"}"#,
+        r#"{"type":"move","match":"m1","turn":3,"move":"11-15","offer_draw":false,"info":[{}]}"#,
+        r#"{"type":"move","match":"m1","seat":null,"turn":3,"move":"11-15","offer_draw":null,"info":null}"#,
+        r#"{"type":"move","match":"\u006d1","turn":9007199254740991,"move":"\"","in\u0066o":"text"}"#,
+        r#"{"type":"move","match":"m1","turn":3,"move":"11-15","id":7,"nonce":[],"mood":{"a":"good"}}"#,
+        r#"{"type":"move","match":"m1","turn":3,"move":"11-15","id":"mine"}"#,
+    ];
+
+    fn shown(answer: &bot::Move<'_, &RawValue>) -> String {
+        serde_json::to_string(answer).unwrap()
+    }
+
+    fn malformed(line: &str) -> String {
+        match read(line.as_bytes(), true).1 {
+            Err(Unreadable::Malformed(what)) => what,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    /// Lists in lists, so many levels.
+    fn nested(levels: usize) -> String {
+        format!("{}{}", "[".repeat(levels), "]".repeat(levels))
+    }
+
+    #[test]
+    fn a_well_formed_move_is_read_once_and_says_what_its_type_says() {
+        for line in MOVES {
+            let (mut address, expected) = (Address::default(), serde_json::from_str(line).unwrap());
+            let mut top = TopLevel::new(&mut address);
+            top.read(line).unwrap();
+            assert_eq!(top.well_formed_move().as_ref().map(shown), Some(shown(&expected)), "{line}");
+            let message = read(line.as_bytes(), false).1;
+            assert!(matches!(message, Ok(Incoming::Move(answer)) if shown(&answer) == shown(&expected)));
+        }
+    }
+
+    #[test]
+    fn a_field_of_another_type_is_malformed_and_the_address_is_kept_all_the_same() {
+        for field in [
+            r#""seat":256"#,
+            r#""seat":"0""#,
+            r#""turn":9007199254740992"#,
+            r#""turn":-1"#,
+            r#""turn":3.0"#,
+            r#""turn":null"#,
+            r#""move":null"#,
+            r#""match":1"#,
+            r#""offer_draw":1"#,
+        ] {
+            let name = field.split(':').next().unwrap();
+            let others = [r#""match":"m1""#, r#""turn":3"#, r#""move":"11-15""#];
+            let others = others.iter().filter(|other| !other.starts_with(name));
+            let fields: Vec<&str> = others.copied().chain([field]).collect();
+            let line = format!(r#"{{"type":"move",{}}}"#, fields.join(","));
+            assert!(malformed(&line).starts_with("the line cannot be read: invalid "), "{line}");
+            let address = read(line.as_bytes(), false).0;
+            assert_eq!(address.match_id.as_deref(), Some("m1").filter(|_| name != r#""match""#));
+            assert_eq!(address.turn, Some(3).filter(|_| name != r#""turn""#));
+        }
+    }
+
+    #[test]
+    fn no_key_stands_twice_at_any_depth() {
+        for field in [
+            r#""info":{"a":1,"a":2}"#,
+            r#""info":{"pv":[[{"b":{}},{"\u0061":1,"b":2,"a":3}]]}"#,
+            r#""info":{},"in\u0066o":{}"#,
+            r#""offer_draw":true,"offer_draw":true"#,
+            r#""mood":{"a":{"a":1,"a":2}}"#,
+            r#""mood":1,"mood":1"#,
+        ] {
+            let line = format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15",{field}}}"#);
+            let what = malformed(&line);
+            assert!(what.contains("the key `") && what.contains("` stands twice at "), "{what}");
+        }
+    }
+
+    #[test]
+    fn json_nests_so_many_levels_wherever_it_stands() {
+        for field in ["info", "mood"] {
+            let line = |levels: usize| {
+                let value = nested(levels - 1);
+                format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15","{field}":{value}}}"#)
+            };
+            assert!(matches!(read(line(127).as_bytes(), false).1, Ok(Incoming::Move(_))), "{field}");
+            assert!(malformed(&line(128)).contains("recursion limit exceeded"), "{field}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_in_info_is_malformed() {
+        for info in [r#""\ud800""#, "1e999", "{]", "{\"a\":01}", "\"\u{1}\"", "nul", ""] {
+            malformed(&format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15","info":{info}}}"#));
+        }
     }
 }
