@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -52,53 +53,65 @@ fn standings_and_elo_of_a_million(bencher: Bencher) {
     });
 }
 
-/// The same from the database of a tournament, read included.
+/// The command, on the folder of a round robin with as many stored matches: at most a second.
 #[divan::bench(sample_count = 5, sample_size = 1)]
-fn stored_standings_and_elo_of_a_million(bencher: Bencher) {
+fn command_standings_of_a_million(bencher: Bencher) {
     let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
-    let path = folder.path().join("results.sqlite");
-    store(&path, &results()).unwrap_or_else(|error| unreachable!("{error}"));
-    bencher.counter(ItemsCount::new(MATCHES)).bench_local(|| {
-        let stored = Results::open(&path).and_then(|db| db.results(Seating::new(2, 2)));
-        let results: Vec<MatchResult> = stored.into_iter().flatten().map(|(_, result)| result).collect();
-        assert_eq!(results.len(), MATCHES as usize);
-        let standings = Standings::of(ENTRANTS.into(), &results, &[], &[TieBreak::SonnebornBerger]);
-        let strengths = bradley_terry::fit(&Counts::of(ENTRANTS.into(), &results));
-        (standings, strengths)
+    let stored = store(folder.path()).unwrap_or_else(|error| unreachable!("{error}"));
+    bencher.counter(ItemsCount::new(stored)).bench_local(|| {
+        let told = Command::new(env!("CARGO_BIN_EXE_referee"))
+            .args(["tournament", "standings"])
+            .arg(folder.path())
+            .output()
+            .unwrap_or_else(|error| unreachable!("{error}"));
+        let text = String::from_utf8_lossy(&told.stdout);
+        assert!(text.contains(&format!("{stored} matches")) && told.stderr.is_empty(), "{told:?}");
     });
 }
 
-/// Puts all results into a new database in one transaction.
-fn store(path: &Path, results: &[MatchResult]) -> Result<(), Box<dyn Error>> {
+/// Puts all results of a round robin of about a million matches into a new folder. Returns how many they are.
+fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
+    let sets = u32::from(ENTRANTS) * u32::from(ENTRANTS - 1) / 2;
+    let cycles = (MATCHES / 2).div_ceil(sets);
+    let mut config = format!("game = 'checkers'\n[format]\nkind = 'round_robin'\ncycles = {cycles}\n");
+    for index in 0..ENTRANTS {
+        config += &format!("[[entrants]]\nname = 'bot{index}'\ncommand = 'bot'\n");
+    }
     let about = About {
         name: "bench".to_owned(),
         game: "checkers".to_owned(),
         rules: 1,
         seating: Seating::new(2, 2),
-        config: String::new(),
+        config,
         seed: String::new(),
     };
     let entrant = |index| EntrantRow {
         name: format!("bot{index}"),
-        source: String::new(),
+        source: "bot".to_owned(),
         files: BTreeMap::new(),
         joins: 1,
         leaves: None,
         interruptions: 0,
     };
-    drop(Results::create(path, &about, &(0..ENTRANTS).map(entrant).collect::<Vec<_>>())?);
+    let path = folder.join("results.sqlite");
+    drop(Results::create(&path, &about, &(0..ENTRANTS).map(entrant).collect::<Vec<_>>())?);
+    let plan = Plan::new(Format::RoundRobin { cycles }, about.seating, Deals::Mirrored, ENTRANTS.into());
+    let schedule = Schedule::new(plan)?;
+    let mut stream = Seed([7; 32]).match_key("bench", "tournament", &["", ""]).stream();
     let mut db = rusqlite::Connection::open(path)?;
     let transaction = db.transaction()?;
     let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, ?4, 0, 0, 'rules', 'no_pieces')";
     let mut insert = transaction.prepare(sql)?;
-    for (number, result) in (1..).zip(results) {
-        let (seats, places) = (result.lineup.seats(), result.places);
-        let (one, other) = (seats[0].0, seats[1].0);
-        let ranks = format!("[{},{}]", places[0], places[1]);
-        insert.execute((number, result.set, format!("[{one},{other}]"), ranks))?;
+    let mut stored = 0;
+    for due in schedule.due() {
+        let [one, other] = [0, 1].map(|seat| due.lineup.seats()[seat].0);
+        let ranks = ["[1,2]", "[1,1]", "[2,1]"][stream.uniform(3) as usize];
+        insert.execute((due.id.number, due.set, format!("[{one},{other}]"), ranks))?;
+        stored += 1;
     }
     drop(insert);
-    Ok(transaction.commit()?)
+    transaction.commit()?;
+    Ok(stored)
 }
 
 /// Handing 20,000 matches out and taking their results in.
