@@ -429,7 +429,29 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
         ("kind = 'round_robin'", "kind = 'round-robin'", &["round-robin", "did you mean `round_robin`?"]),
         ("name = 'bot1'", "nam = 'bot1'", &["unknown field `nam`", "did you mean `name`?"]),
         ("name = 'bot1'", "name = 'bot2'", &["entrant bot2: there are two of this name"]),
-        ("turn_limit", "turn_limt", &["options of checkers", "unknown field `turn_limt`"]),
+        (
+            "turn_limit",
+            "turn_limt",
+            &["options of checkers", "unknown field `turn_limt`", "did you mean `turn_limit`?"],
+        ),
+        (
+            "command = \"python3",
+            "command = \"./nothere",
+            &["entrant bot0: there is no program `./nothere` seen from"],
+        ),
+        (
+            "command = \"python3",
+            "command = \"nothere",
+            &["entrant bot0: there is no program `nothere` in the folders of PATH"],
+        ),
+        (
+            "name = 'bot3'\ncommand = ",
+            "tcp = 'alice'\n#",
+            &["`tcp:alice` connects by itself", "[listen] with address = "],
+        ),
+        ("[format]", "[listen]\naddress = '127.0.0.1:0'\n[format]", &["listen: no entrant has a `tcp` name"]),
+        ("opening_plies = 4", "opening_plies = 1000000", &["opening_plies = 1000000: "]),
+        ("opening_plies = 4", "openings = 'book.txt'", &["error: openings ", "book.txt: "]),
         ("'checkers'", "'chekers'", &["there is no game `chekers`"]),
         ("jobs = 2", "jobs = 0", &["jobs: 0 is not from 1"]),
         ("jobs = 2", "clock = 'dealy=1s'", &["clock:", "no `dealy`"]),
@@ -451,6 +473,20 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
     let slow = good.replacen("name = 'bot1'", "name = 'bot1'\nclock_factor = 100.0", 1);
     let slow = folder.write("slow.toml", slow.replacen("jobs = 2", "jobs = 2\nclock = 'bank=1h'", 1));
     referee(["tournament", "check", &slow]).with_code(2).says(&["bot1: clock_factor 100", "at most a day"]);
+}
+
+#[test]
+fn a_check_tells_how_many_matches_there_are() {
+    let folder = Folder::new();
+    for (format, matches) in [
+        ("kind = 'round_robin'", "12 matches"),
+        ("kind = 'swiss'\nrounds = 5\nsets = 2", "40 matches"),
+        ("kind = 'knockout'\nbest_of = 3\ntie_breaks = 1", "at most 24 matches"),
+    ] {
+        let config = cup(&folder, "cup.toml", SHORT, format);
+        let checked = referee(["tournament", "check", &config]).done().stdout;
+        assert_eq!(checked, format!("checkers: 4 entrants, {matches}\n"));
+    }
 }
 
 #[test]

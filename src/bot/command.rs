@@ -1,6 +1,8 @@
 //! How a bot is started.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -56,9 +58,37 @@ impl Command {
         self.directory.as_deref().unwrap_or(Path::new("")).join(path)
     }
 
+    /// Whether there is such a program, as far as that can be told without starting it.
+    ///
+    /// # Errors
+    /// Where it was looked for.
+    pub fn check(&self) -> Result<(), String> {
+        let name = &self.argv[0];
+        let of_path = "in the folders of PATH".to_owned();
+        let place = if name.contains('/') { self.place() } else { of_path };
+        self.find().map(drop).ok_or_else(|| format!("there is no program `{name}` {place} that can be run"))
+    }
+
+    fn place(&self) -> String {
+        self.directory.as_ref().map_or("here".to_owned(), |folder| format!("seen from {}", folder.display()))
+    }
+
+    /// Where the system finds the program.
+    fn find(&self) -> Option<String> {
+        let name = &self.argv[0];
+        let is_here = |file: &String| is_program(&self.resolve(file));
+        if name.contains('/') {
+            return Some(name.clone()).filter(is_here);
+        }
+        let path = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"))?;
+        let found =
+            std::env::split_paths(&path).map(|folder| folder.join(name).to_string_lossy().into_owned());
+        found.into_iter().find(is_here)
+    }
+
     /// SHA-256 of the program and of every argument that is a file, so that a record tells which bot it was.
     pub fn fingerprints(&self) -> Vec<(String, String)> {
-        let program = find_program(&self.argv[0]);
+        let program = self.find();
         let files = program.into_iter().chain(self.argv.iter().skip(1).cloned());
         let digest = |path: String| {
             // To open what is no regular file may wait for ever, as for the other end of a pipe.
@@ -84,16 +114,9 @@ impl std::io::Write for HashWriter<'_> {
     }
 }
 
-/// Where the system would find a program.
-fn find_program(name: &str) -> Option<String> {
-    if name.contains('/') {
-        return Some(name.to_owned());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
-        .map(|file| file.to_string_lossy().into_owned())
+/// Whether this can be run.
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

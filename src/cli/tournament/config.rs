@@ -298,7 +298,9 @@ impl Config {
                     if let Some(missing) = directory.as_ref().filter(|directory| !directory.is_dir()) {
                         return Err(wrong(format!("there is no folder {}", missing.display())));
                     }
-                    Source::Command(Command { directory, env: entrant.env.clone(), ..command })
+                    let command = Command { directory, env: entrant.env.clone(), ..command };
+                    command.check().map_err(wrong)?;
+                    Source::Command(command)
                 }
                 (None, Some(name)) => {
                     check_name(name).map_err(wrong)?;
@@ -376,6 +378,16 @@ impl Config {
     }
 
     fn listen_options(&self, sources: &[Source]) -> Result<Option<Listen>, Failure> {
+        let tcp = sources.iter().find(|source| matches!(source, Source::Tcp(_)));
+        match (&self.listen, tcp) {
+            (None, Some(bot)) => {
+                let what =
+                    "connects by itself: say where, such as [listen] with address = \"127.0.0.1:4700\"";
+                return Err(Failure::usage(format!("`{bot}` {what}")));
+            }
+            (Some(_), None) => return Err(Failure::usage("listen: no entrant has a `tcp` name")),
+            _ => {}
+        }
         let options = match &self.listen {
             None => ListenOptions::none(),
             Some(listen) => ListenOptions {
@@ -389,7 +401,7 @@ impl Config {
                 ..ListenOptions::none()
             },
         };
-        options.listen(sources)
+        options.listen(sources).map_err(in_keys)
     }
 
     fn openings(&self, rules: &dyn Rules, seating: Seating, seed: &Seed) -> Result<Openings, Failure> {
@@ -401,8 +413,25 @@ impl Config {
             openings: self.openings.clone(),
             order: self.order,
         };
-        options.openings(rules, seating, self.options.clone(), seed, 0)
+        options.openings(rules, seating, self.options.clone(), seed, 0).map_err(in_keys)
     }
+}
+
+/// The options of the command line that the keys of the file stand for, and these.
+const KEYS: [(&str, &str); 6] = [
+    ("--opening-plies ", "opening_plies = "),
+    ("--openings", "openings"),
+    ("--token-file", "listen.token_file"),
+    ("--tls-cert", "listen.tls_cert"),
+    ("--tls-key", "listen.tls_key"),
+    ("--set", "the option"),
+];
+
+/// What is wrong, in the words of the file.
+fn in_keys(failure: Failure) -> Failure {
+    let said = format!("{:#}", failure.error);
+    let said = KEYS.iter().fold(said, |said, (option, key)| said.replace(option, key));
+    Failure { exit: failure.exit, error: anyhow::anyhow!("{}", in_words(&said)) }
 }
 
 /// The error with the key that was probably meant: "unknown field `fromat`, expected one of `name`, `format`".

@@ -15,6 +15,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
 use crate::store::Results;
+use crate::tournament::schedule::{Format, Schedule};
 
 /// Play tournaments, and go on with them after any interruption
 #[derive(Debug, ClapArgs)]
@@ -45,7 +46,8 @@ enum Command {
     Withdraw(change::WithdrawArgs),
 }
 
-/// Check a file without playing: every key, the game and its options, the openings, the bots' folders
+/// Check a file without playing: every key, the game and its options, the openings, the bots'
+/// programs and folders
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament check cup.toml")]
@@ -88,13 +90,9 @@ fn check(path: &Path) -> Result<Exit, Failure> {
     let seed = config.seed()?.unwrap_or(crate::core::chance::Seed([0; 32]));
     let plan = config.plan(None)?;
     let prepared = config.prepare(seed, &plan)?;
-    let schedule = crate::tournament::schedule::Schedule::new(plan).map_err(Failure::usage)?;
-    let matches = schedule.sets().len() * schedule.legs() as usize;
-    println!(
-        "{}: {} entrants, {matches} matches{}",
-        config.title(),
-        prepared.entrants.len(),
-        if schedule.due().next().is_some() && schedule.sets().len() < 2 { " to begin with" } else { "" }
-    );
+    let schedule = Schedule::new(plan).map_err(Failure::usage)?;
+    let most = if matches!(schedule.plan().format, Format::Knockout { .. }) { "at most " } else { "" };
+    let (title, entrants, matches) = (config.title(), prepared.entrants.len(), schedule.most_matches());
+    println!("{title}: {entrants} entrants, {most}{matches} matches");
     Ok(Exit::Done)
 }

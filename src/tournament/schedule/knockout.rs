@@ -9,7 +9,7 @@ impl Schedule {
             let tied: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.is_tied(at)).collect();
             if !tied.is_empty() {
                 self.extra += 1;
-                let count = if self.plan.deals == Deals::Single { 2 } else { 1 };
+                let count = self.tie_break_sets();
                 for at in tied {
                     let Pair { entrants, mut sets } = self.pairs[at].clone();
                     self.add_sets(entrants, count, &mut sets);
@@ -42,6 +42,11 @@ impl Schedule {
                 self.pairs.push(Pair { entrants: [one, other], sets });
             }
         }
+    }
+
+    /// How many sets break a tie: each pair in both seats.
+    pub(super) fn tie_break_sets(&self) -> u32 {
+        if self.plan.deals == Deals::Single { 2 } else { 1 }
     }
 
     /// Who of a pair goes on when it plays no more.

@@ -217,6 +217,19 @@ impl Schedule {
         self.round + 1
     }
 
+    /// How many matches it has in all, if nobody comes or goes; in a knockout at most.
+    pub fn most_matches(&self) -> u64 {
+        let (all, legs) = (self.plan.entrants.len() as u64, u64::from(self.legs));
+        let sets = match self.plan.format {
+            Format::Swiss { rounds, sets } => u64::from(rounds) * (all / 2) * u64::from(sets),
+            Format::Knockout { best_of, tie_breaks } => {
+                (all - 1) * (u64::from(best_of) + u64::from(tie_breaks) * u64::from(self.tie_break_sets()))
+            }
+            _ => self.sets.len() as u64,
+        };
+        sets * legs
+    }
+
     /// Whether nothing is left to play, now or later.
     pub fn is_over(&self) -> bool {
         self.is_over
