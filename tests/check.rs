@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Ended, ROOT, Referee, in_rust, referee, sample};
+use common::{Ended, ROOT, Referee, in_java, in_rust, referee, sample};
 use serde_json::Value;
 
 /// Short limits, so that what hangs is soon found.
@@ -50,24 +50,51 @@ fn the_sample_bots_in_python_pass() {
 }
 
 #[test]
-fn the_sample_bot_in_rust_passes() {
-    assert_passes(in_rust("referee-random").to_str().expect("UTF-8"));
+fn the_sample_bots_in_rust_pass() {
+    for (bot, options) in
+        [("referee-random", ""), ("referee-alpha-beta", ""), ("referee-monte-carlo", "--time-ms 5")]
+    {
+        assert_passes(&format!("'{}' {options}", in_rust(bot).display()));
+    }
 }
 
 #[test]
 fn the_sample_bots_in_javascript_pass_where_node_is_installed() {
     if Command::new("node").arg("--version").output().is_ok() {
-        assert_passes(&format!("node '{ROOT}/bots/javascript/bots/random.js'"));
+        for bot in ["random", "groups"] {
+            assert_passes(&format!("node '{ROOT}/bots/javascript/bots/{bot}.js'"));
+        }
         let many = assert_passes(&format!("node '{ROOT}/bots/javascript/test/vector_bot.js'"));
         assert_eq!(verdicts(&many)["slots"], "passed", "it says 64");
     }
 }
 
 #[test]
-fn the_sample_bot_in_go_passes_where_it_is_built() {
-    let bot = PathBuf::from(format!("{ROOT}/target/sdks/go/random"));
-    if bot.exists() {
-        assert_passes(bot.to_str().expect("UTF-8"));
+fn the_sample_bots_in_go_and_c_pass_where_they_are_built() {
+    for bot in ["go/random", "go/claims", "c/random_bot", "c/lookahead_bot"] {
+        let bot = PathBuf::from(format!("{ROOT}/target/sdks/{bot}"));
+        if bot.exists() {
+            assert_passes(&format!("'{}'", bot.display()));
+        }
+    }
+}
+
+#[test]
+fn the_sample_bots_in_java_pass_where_they_are_built() {
+    for bot in ["RandomBot", "HomewardBot"] {
+        if Path::new(&format!("{ROOT}/bots/java/target/classes/refereebot/samples/{bot}.class")).exists() {
+            assert_passes(&in_java(&format!("samples.{bot}")));
+        }
+    }
+}
+
+#[test]
+fn the_sample_bot_in_plain_shell_passes_where_jq_is_installed() {
+    if Command::new("jq").arg("--version").output().is_ok() {
+        // A process of jq for each message takes its time: one game shows as much as all.
+        let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
+        let ended = referee(["check", &bot, "--json", "--game", "checkers"]).with_code(0);
+        assert_eq!(findings(&ended), Vec::<String>::new(), "{ended:?}");
     }
 }
 

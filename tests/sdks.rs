@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use common::{ROOT, SEED, referee, sample};
+use common::{ROOT, SEED, in_java, referee, sample};
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine: only what hangs reaches it.
@@ -53,16 +53,10 @@ fn c() -> Sdk {
 }
 
 fn java() -> Sdk {
-    let classes = ["classes", "test-classes"].map(|folder| format!("{ROOT}/bots/java/target/{folder}:"));
-    let bot = |name: &str| {
-        let path = format!("'{}/usr/share/java/gson.jar'", classes.concat());
-        // As quick to start as can be: most of them live for a moment.
-        format!("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp {path} refereebot.{name}")
-    };
     Sdk {
-        vector: bot("VectorBot"),
-        random: bot("samples.RandomBot"),
-        better: ("keezen", bot("samples.HomewardBot")),
+        vector: in_java("VectorBot"),
+        random: in_java("samples.RandomBot"),
+        better: ("keezen", in_java("samples.HomewardBot")),
     }
 }
 

@@ -40,6 +40,14 @@ pub(crate) fn in_rust(bot: &str) -> PathBuf {
     bot
 }
 
+/// The command line of a bot in Java, which tests/run builds.
+pub(crate) fn in_java(class: &str) -> String {
+    let classes = ["classes", "test-classes"].map(|folder| format!("{ROOT}/bots/java/target/{folder}:"));
+    let path = format!("'{}/usr/share/java/gson.jar'", classes.concat());
+    // As quick to start as can be: most of them live for a moment.
+    format!("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp {path} refereebot.{class}")
+}
+
 /// A running referee. What hangs is killed and fails the test.
 pub(crate) struct Referee {
     child: Child,
