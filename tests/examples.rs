@@ -2,9 +2,11 @@
 
 mod common;
 
-use std::process::Command;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
 
 use common::{Folder, ROOT, referee};
+use saphyr::{LoadableYamlNode, Yaml};
 
 #[test]
 fn the_host_in_python_plays_matches_of_its_own_over_stdio() {
@@ -86,5 +88,47 @@ fn the_queries_of_the_page_on_tournaments_run_on_the_results_of_one() {
     for (name, schema) in tables.expect("rows").map(|row| row.expect("a row")) {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
         assert!(schema.lines().nth(1).is_some_and(|line| line.trim().starts_with("-- ")), "{schema}");
+    }
+}
+
+/// Runs what the only job of a workflow runs of the referee, in a folder; what the last one comes to.
+fn run_workflow(name: &str, folder: &Folder) -> Output {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{name}.yml")).expect("the file");
+    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
+    let steps = workflow["jobs"][name]["steps"].as_sequence().expect("steps");
+    let runs = steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
+    let lines = runs.filter_map(|run| run.trim().strip_prefix("referee "));
+    let outputs = lines.map(|line| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+        command.args(shlex::split(line).expect("words")).current_dir(folder.path(""));
+        command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts")
+    });
+    outputs.last().expect("a step that runs the referee")
+}
+
+#[test]
+fn the_workflow_that_plays_a_tournament_leaves_its_report_in_the_summary() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("plain");
+    let entrants = ["one", "two"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n"));
+    let head = "game = 'checkers'\noptions = { turn_limit = 20 }\n[format]\nkind = 'round_robin'\n";
+    folder.write("cup.toml", format!("{head}{}", entrants.concat()));
+    let output = run_workflow("tournament", &folder);
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.read("summary.md").contains("Standings"));
+    assert!(folder.read("junit.xml").contains("<testcase name=\"one\""));
+    assert!(folder.path("cup/records/m1.jsonl").is_file());
+}
+
+#[test]
+fn the_workflow_that_checks_a_bot_fails_with_a_bot_that_does() {
+    for (script, code) in [("play()", 0), ("play(turn=lambda _: os._exit(7))", 1)] {
+        let folder = Folder::new();
+        let command = folder.bot("script", script);
+        let bot = folder.write("bot", format!("#!/bin/sh\nexec {command}\n"));
+        std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
+        let output = run_workflow("check", &folder);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert_eq!(folder.read("check.xml").contains("<failure"), code == 1);
     }
 }
