@@ -49,6 +49,17 @@ fn play(game: &str, bots: &[&str], more: &[&str]) -> f64 {
     run(&args).pop().expect("a summary")["bots"][0]["score"].as_f64().expect("a score")
 }
 
+#[test]
+fn the_table_of_the_gauntlet_has_a_row_of_every_game() {
+    let page = std::fs::read_to_string(format!("{ROOT}/bots/README.md")).expect("the page");
+    let (_, table) = page.split_once("| game | bot |").expect("the table");
+    let rows: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+    for (game, _) in games() {
+        let row = format!("| {game} | `referee-monte-carlo");
+        assert!(rows.iter().any(|found| found.starts_with(&row)), "`{row}` is not in {rows:#?}");
+    }
+}
+
 const RANDOM: &str = "python3 bots/python/random_bot.py --seed 1";
 
 #[test]
