@@ -256,6 +256,7 @@ fn what_the_shell_needs_is_optional() {
         "itoa",
         "libm",
         "referee-protocol",
+        "rustc-hash",
         "serde",
         "serde_json",
         "sha2",

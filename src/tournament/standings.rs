@@ -11,8 +11,8 @@
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::{Entrant, MatchResult};
@@ -175,7 +175,7 @@ fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
 /// million matches few differ.
 fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(MatchResult, u32)> {
     let mut counts: Vec<(MatchResult, u32)> = Vec::new();
-    let mut places = HashMap::new();
+    let mut places = FxHashMap::default();
     for result in results {
         let result = MatchResult { set: 0, ..*result };
         let at = *places.entry(result).or_insert(counts.len());

@@ -142,6 +142,7 @@ impl TournamentReport {
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<TournamentReport> {
         let standing = standings::Standing::of(db, schedule)?;
+        let results: Vec<MatchResult> = schedule.results().copied().collect();
         let entrants = standing.entrants.len();
         let mut sums = vec![Sum::default(); entrants];
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
@@ -165,8 +166,8 @@ impl TournamentReport {
             Ok(())
         })?;
         let timing = Timing::of(&folder.join("records"), &records, entrants, tick);
-        let (glicko2, draws) = rated(&standing.results, |results| glicko2::rate(entrants, results));
-        let (weng_lin, _) = rated(&standing.results, |results| weng_lin::rate(entrants, results));
+        let (glicko2, draws) = rated(&results, |results| glicko2::rate(entrants, results));
+        let (weng_lin, _) = rated(&results, |results| weng_lin::rate(entrants, results));
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
         let details = order.iter().map(|&entrant| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);

@@ -5,7 +5,6 @@ use std::io;
 use serde::Serialize;
 
 use crate::store::{EntrantRow, Results};
-use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{self, Counts};
 use crate::tournament::schedule::Schedule;
@@ -70,7 +69,6 @@ pub struct EntrantStanding {
 /// The standings with what they were made from.
 pub(super) struct Standing {
     pub(super) entrants: Vec<EntrantRow>,
-    pub(super) results: Vec<MatchResult>,
     pub(super) table: Standings,
     pub(super) report: StandingsReport,
 }
@@ -78,9 +76,8 @@ pub(super) struct Standing {
 impl Standing {
     pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<Standing> {
         let (about, entrants) = (db.about()?, db.entrants()?);
-        let results: Vec<MatchResult> = schedule.results().copied().collect();
         let table = schedule.standings();
-        let strengths = bradley_terry::fit(&Counts::of(entrants.len(), &results));
+        let strengths = bradley_terry::fit(&Counts::of(entrants.len(), schedule.results()));
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
             name: entrants[row.entrant.index()].name.clone(),
@@ -101,14 +98,19 @@ impl Standing {
             rules: about.rules,
             seats: about.seating.seats(),
             sides: about.seating.sides(),
-            matches: results.len(),
-            sets: results.chunk_by(|a, b| a.set == b.set).count(),
+            matches: schedule.results().count(),
+            // Those of a set stand together.
+            sets: schedule
+                .results()
+                .scan(0, |last, result| Some(std::mem::replace(last, result.set) != result.set))
+                .filter(|&is_new| is_new)
+                .count(),
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
             entrants: rows.collect(),
             advantage: strengths.advantage,
         };
-        Ok(Standing { entrants, results, table, report })
+        Ok(Standing { entrants, table, report })
     }
 }
 

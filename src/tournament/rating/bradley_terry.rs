@@ -28,7 +28,9 @@
 //! **Speed**: results are counted per line-up and per course of a set first, so the fit does not grow with the number
 //! of matches.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
@@ -69,21 +71,30 @@ fn pairs(lineup: &Lineup) -> impl Iterator<Item = (usize, usize, usize)> {
 
 impl Counts {
     /// Of entrants 0 to `entrants - 1`. Results of others are left out.
-    pub fn of(entrants: usize, results: &[MatchResult]) -> Counts {
+    pub fn of<'a>(entrants: usize, results: impl IntoIterator<Item = &'a MatchResult>) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
         let mut course: Vec<Leg> = Vec::new();
-        let mut by_course: HashMap<Vec<Leg>, u32> = HashMap::new();
-        for set in results.chunk_by(|a, b| a.set == b.set) {
-            let legs = set.iter().filter(|leg| leg.lineup.seats().iter().all(|e| e.index() < entrants));
-            course.clear();
-            course.extend(legs.map(|leg| (leg.lineup, leg.places)));
+        let mut by_course: FxHashMap<Vec<Leg>, u32> = FxHashMap::default();
+        let mut count = |course: &mut Vec<Leg>| {
             match by_course.get_mut(course.as_slice()) {
                 Some(times) => *times += 1,
                 None => {
                     by_course.insert(course.clone(), 1);
                 }
             }
+            course.clear();
+        };
+        let mut set = 0;
+        for leg in results {
+            if leg.set != set {
+                count(&mut course);
+                set = leg.set;
+            }
+            if leg.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
+                course.push((leg.lineup, leg.places));
+            }
         }
+        count(&mut course);
         by_course.remove([].as_slice());
         counts.by_course = by_course.into_iter().collect();
         for (course, &times) in &counts.by_course {

@@ -110,8 +110,9 @@ pub struct Schedule {
     sets: Vec<Set>,
     /// By match; the first is m1.
     results: Vec<Option<MatchResult>>,
-    /// Results of matches that are not known yet; empty but for while resuming.
-    early: BTreeMap<u32, MatchResult>,
+    /// Results of matches that are not known yet, in the order of their numbers, until they are taken; empty but for
+    /// while resuming.
+    early: Vec<(u32, Option<MatchResult>)>,
     attempts: BTreeMap<u32, u32>,
     awards: Vec<Award>,
     /// The first match that may still have to be played.
@@ -151,7 +152,7 @@ impl Schedule {
             legs: plan.deals.legs(plan.seating) as u32,
             sets: Vec::new(),
             results: Vec::new(),
-            early: BTreeMap::new(),
+            early: results.into_iter().map(|(number, result)| (number, Some(result))).collect(),
             attempts: BTreeMap::new(),
             awards: Vec::new(),
             first_open: 0,
@@ -165,15 +166,16 @@ impl Schedule {
             plan,
         };
         let mut refused = Vec::new();
-        for (number, result) in results {
-            if schedule.early.insert(number, result).is_some() {
-                refused.push(Unplanned::Twice(number));
-            }
-        }
+        schedule.early.sort_by_key(|&(number, _)| number);
+        schedule.early.dedup_by(|later, first| {
+            let is_twice = later.0 == first.0;
+            refused.extend(is_twice.then_some(Unplanned::Twice(later.0)));
+            is_twice
+        });
         schedule.begin();
         schedule.advance();
-        let misplaced = std::mem::take(&mut schedule.early);
-        refused.extend(misplaced.keys().map(|&number| match schedule.expected(number) {
+        let misplaced = std::mem::take(&mut schedule.early).into_iter().filter(|(_, left)| left.is_some());
+        refused.extend(misplaced.map(|(number, _)| match schedule.expected(number) {
             None => Unplanned::Unknown(number),
             Some(_) => Unplanned::OtherSeats(number),
         }));
@@ -326,9 +328,10 @@ impl Schedule {
         for leg in 0..self.legs {
             let number = (set - 1) * self.legs + leg + 1;
             let lineup = self.plan.deals.leg(first, leg as usize);
-            let fits =
-                self.early.get(&number).is_some_and(|early| early.lineup == lineup && early.set == set);
-            self.results.push(if fits { self.early.remove(&number) } else { None });
+            let early = self.early.binary_search_by_key(&number, |&(number, _)| number);
+            let early = early.ok().map(|at| &mut self.early[at].1);
+            let fits = |early: &mut MatchResult| early.lineup == lineup && early.set == set;
+            self.results.push(early.and_then(|early| early.take_if(fits)));
         }
         set
     }
