@@ -50,6 +50,14 @@ fn the_sample_bots_in_python_pass() {
 }
 
 #[test]
+fn a_bot_passes_in_each_game_alone() {
+    for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
+        let ended = check(&sample("python/random_bot.py"), &["--game", game]).with_code(0);
+        assert_eq!(findings(&ended), [""; 0], "{game}");
+    }
+}
+
+#[test]
 fn the_sample_bots_in_rust_pass() {
     for (bot, options) in
         [("referee-random", ""), ("referee-alpha-beta", ""), ("referee-monte-carlo", "--time-ms 5")]

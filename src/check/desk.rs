@@ -242,7 +242,8 @@ impl<'a> Desk<'a> {
             if encounter.open_request(*seat).is_none() && !encounter.awaits_ready(*seat) {
                 answers[index] += 1;
             }
-            if answers[index] > most {
+            // Where it is asked again at once it would answer after the end.
+            if answers[index] > most && !encounter.is_asking(*seat) {
                 encounter.abort();
             }
             self.hear_rest(matches).await?;

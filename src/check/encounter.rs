@@ -128,6 +128,11 @@ impl Encounter {
         self.play.open_request(seat)
     }
 
+    /// Whether a request for a bot lies in its outbox.
+    pub(super) fn is_asking(&self, seat: Seat) -> bool {
+        self.play.is_asking(seat)
+    }
+
     /// Whether it waits for a bot to be ready.
     pub(super) fn awaits_ready(&self, seat: Seat) -> bool {
         self.play.awaits_ready(seat)
