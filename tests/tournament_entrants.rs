@@ -82,11 +82,15 @@ fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
     for (restart, processes) in [("", 1), ("restart = 'always'", 4)] {
         let folder = Folder::new();
         let one = command(&writer(&folder, "one", "os.getpid()")) + "\n" + restart;
-        let other = command(&folder.plain_bot("other"));
-        let config = cup(&folder, "", &[("one", one), ("other", other.clone()), ("another", other)]);
+        let other = command(&writer(&folder, "other", "os.getpid()"));
+        let another = command(&folder.plain_bot("another"));
+        let config = cup(&folder, "", &[("one", one), ("other", other), ("another", another)]);
         referee(["tournament", "run", &config, "--dir", &folder.text("cup")]).done();
-        let told = told(&folder, "one");
-        assert_eq!((told.len(), told.iter().collect::<BTreeSet<_>>().len()), (4, processes), "{restart}");
+        for (bot, processes) in [("one", processes), ("other", 1)] {
+            let told = told(&folder, bot);
+            let different = told.iter().collect::<BTreeSet<_>>().len();
+            assert_eq!((told.len(), different), (4, processes), "{bot}: {restart}");
+        }
     }
 }
 

@@ -171,7 +171,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let seed = run.seed.to_hex();
     let scoring = Scoring { seating, legs: schedule.legs(), on_fault: run.terms.on_fault };
-    let contest = Contest::new((Board::new(schedule), scoring), openings, &entrants, None);
+    let contest = Contest::new((Board::new(schedule), scoring), openings, None);
     let can_repeat = !rules.meta().chance;
     let mut trial = Trial::new(regression, scoring, can_repeat);
     let house = House {

@@ -7,7 +7,6 @@ use referee_protocol::words::{EndedBy, OnFault};
 
 use crate::core::{Seat, SeatSet, Seating};
 use crate::referee::{Faults, Leg};
-use crate::server::entrant::Entrant as Bot;
 use crate::server::openings::Openings;
 use crate::server::results::MatchReport;
 use crate::server::schedule::{Fixture, Next, Schedule};
@@ -40,8 +39,6 @@ pub struct Contest {
     scoring: Scoring,
     /// What its sets begin with.
     openings: Openings,
-    /// By entrant: whether it is started anew for every match.
-    is_fresh: Vec<bool>,
     /// Where it is noted that a match begins, where that outlives the run.
     journal: Option<Journal>,
     /// The matches that run, and their sets.
@@ -50,14 +47,8 @@ pub struct Contest {
 
 impl Contest {
     /// Nothing runs yet.
-    pub fn new(
-        (board, scoring): (Board, Scoring),
-        openings: Openings,
-        bots: &[Bot],
-        journal: Option<Journal>,
-    ) -> Contest {
-        let is_fresh = bots.iter().map(|bot| bot.is_fresh).collect();
-        Contest { board, scoring, openings, is_fresh, journal, running: BTreeMap::new() }
+    pub fn new((board, scoring): (Board, Scoring), openings: Openings, journal: Option<Journal>) -> Contest {
+        Contest { board, scoring, openings, journal, running: BTreeMap::new() }
     }
 
     /// The next match; those of a set follow each other, so that the last one is the last to end.
@@ -88,7 +79,6 @@ impl Contest {
             },
             options,
             opening,
-            is_fresh: entrants.iter().any(|&entrant| self.is_fresh[entrant]),
             entrants,
         }
     }

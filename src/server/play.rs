@@ -148,7 +148,6 @@ struct InOrder {
     seats: usize,
     bots: usize,
     openings: Openings,
-    is_fresh: bool,
 }
 
 impl Schedule for InOrder {
@@ -179,7 +178,6 @@ impl Schedule for InOrder {
             opening,
             // The seats of a side are as far apart as there are sides.
             entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
-            is_fresh: self.is_fresh,
         })
     }
 
@@ -221,7 +219,10 @@ impl Play {
     pub async fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>)) -> Played {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
-        let Play { house, matches, openings, mirror, .. } = self;
+        let Play { mut house, matches, openings, mirror, .. } = self;
+        for entrant in &mut house.entrants {
+            entrant.is_fresh = is_fresh;
+        }
         let mut tally = Tally::new(&house, trust_bots);
         let size = mirror.map_or(1, |mirror| mirror.size(house.entrants.len()) as u32);
         let schedule = InOrder {
@@ -233,7 +234,6 @@ impl Play {
             seats: house.seating.seats(),
             bots: house.entrants.len(),
             openings,
-            is_fresh,
         };
         let told = |happening: Happening<'_>| {
             match happening {

@@ -24,8 +24,6 @@ pub struct Fixture {
     pub opening: Arc<Opening>,
     /// The entrants by seat. One that stands in several seats gets a process or connection for each.
     pub entrants: Vec<usize>,
-    /// Whether its bots are started for it and end with it.
-    pub is_fresh: bool,
 }
 
 /// What a schedule has to offer.

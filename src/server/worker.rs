@@ -38,6 +38,7 @@ struct Pairing {
     next: Option<Fixture>,
     /// How many matches run.
     running: usize,
+    /// Whether one of them is started anew for every match.
     is_fresh: bool,
 }
 
@@ -170,16 +171,16 @@ impl Worker {
     }
 
     fn pair(&mut self, fixture: Fixture) {
-        let is_fresh = fixture.is_fresh;
         let entrants = fixture.entrants.clone();
         let mut bots = Vec::with_capacity(entrants.len());
         for &entrant in &entrants {
             let idle = self.idle.iter().position(|&key| self.bots[key].entrant == entrant);
-            bots.push(match idle.filter(|_| !is_fresh) {
+            bots.push(match idle {
                 Some(index) => self.idle.swap_remove(index),
                 None => self.bots.insert(|_| Bot::new(entrant)),
             });
         }
+        let is_fresh = entrants.iter().any(|&entrant| self.common.entrants[entrant].is_fresh);
         let pairing = Pairing { bots, entrants, next: Some(fixture), running: 0, is_fresh };
         let key = self.pairings.insert(pairing);
         self.play_on(key);
@@ -522,7 +523,7 @@ impl Worker {
         for key in pairing.bots {
             let bot = &self.bots[key];
             if bot.process.is_some()
-                && !pairing.is_fresh
+                && !self.common.entrants[bot.entrant].is_fresh
                 && !self.is_stopping
                 && matches!(bot.state, State::Here(_))
             {

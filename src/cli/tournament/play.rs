@@ -99,8 +99,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
     let scoring = Scoring { seating, legs: schedule.legs(), on_fault };
     let progress = progress(&schedule);
     let board = Board::new(schedule);
-    let contest =
-        Contest::new((board.clone(), scoring), prepared.openings, &prepared.entrants, Some(journal));
+    let contest = Contest::new((board.clone(), scoring), prepared.openings, Some(journal));
     let names: Vec<String> = prepared.entrants.iter().map(|entrant| entrant.name.clone()).collect();
     let house = House {
         run: prepared.run,
