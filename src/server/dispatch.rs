@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use crate::core::seat::Seat;
 use crate::referee::{Event, Wants};
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
-use crate::server::lane::{Lane, MatchKey, Notice, SAID_BYE};
+use crate::server::lane::{Lane, MatchKey, Notice};
+use crate::server::leaving::SAID_BYE;
 use crate::server::session::{BotHello, Role, SessionKey};
 use crate::transport::{Line, Lines};
 

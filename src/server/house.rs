@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
@@ -21,8 +20,7 @@ use tokio::time::Instant;
 use crate::bot::{Command, Process, Warden};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
-use crate::record;
-use crate::referee::Leg;
+use crate::server::archive::{Archive, Unsealed};
 use crate::server::bots::BotKey;
 use crate::server::cpu::Cpu;
 use crate::server::entrant::{Entrant, Source};
@@ -58,18 +56,6 @@ pub struct House {
     pub unsealed: Option<Vec<Unsealed>>,
     /// Who looks on; there is one lane and one job then, whatever `jobs` says.
     pub watch: Option<Watch>,
-}
-
-/// The record of a match, without its seal: a match on the same deal is still to be played.
-pub struct Unsealed {
-    /// The deal.
-    pub deal: String,
-    /// The match.
-    pub match_id: String,
-    /// Its lines.
-    pub record: Vec<u8>,
-    /// For the seal.
-    pub reveal: Reveal,
 }
 
 /// Why whoever is told of a run ends it.
@@ -153,11 +139,7 @@ impl House {
             needs: Vec::new(),
             announced: HashSet::new(),
             ending: JoinSet::new(),
-            archive: Archive {
-                records,
-                is_resumable: unsealed.is_some(),
-                unsealed: unsealed.unwrap_or_default(),
-            },
+            archive: Archive::new(records, unsealed),
             tell,
         };
         match host.open(listen.as_ref(), jobs, is_pinned, watch).await {
@@ -486,56 +468,4 @@ impl Drop for Done {
         // The house waits for every lane, unless it is gone.
         let _ = self.1.send((self.0, Word::Done));
     }
-}
-
-/// The records of a run.
-struct Archive {
-    records: Option<Records>,
-    /// Whether what the run leaves of a set may be played later.
-    is_resumable: bool,
-    /// What waits for its seal, because a match on the same deal is still to be played.
-    unsealed: Vec<Unsealed>,
-}
-
-impl Archive {
-    /// Keeps the record of a match and adds its seal, unless its deal is still to be played.
-    fn keep(
-        &mut self,
-        fixture: &Fixture,
-        report: &MatchReport,
-        record: &mut Vec<u8>,
-        reveal: Reveal,
-    ) -> Result<(), String> {
-        let Some(records) = &self.records else { return Ok(()) };
-        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
-        // One that was broken off may be played again.
-        if fixture.leg == Leg::Earlier || report.ranks.is_none() {
-            if self.is_resumable {
-                records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
-            }
-            let (deal, match_id) = (deal.clone(), fixture.id.clone());
-            self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
-            return Ok(());
-        }
-        for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
-            seal(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
-        }
-        seal(records, &fixture.id, record, reveal)
-    }
-
-    /// Seals what is left, unless it may be played later.
-    fn close(&mut self) -> Result<(), String> {
-        let Some(records) = self.records.as_ref().filter(|_| !self.is_resumable) else { return Ok(()) };
-        let mut left = self.unsealed.drain(..);
-        left.try_for_each(|mut left| seal(records, &left.match_id, &mut left.record, left.reveal))
-    }
-}
-
-fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
-    record::seal(record, reveal);
-    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
-}
-
-fn not_kept(match_id: &str, error: &io::Error) -> String {
-    format!("the record of {match_id} cannot be kept: {error}")
 }

@@ -1,6 +1,7 @@
 //! Sessions with bots, and driving matches over them.
 
 mod alarm;
+mod archive;
 mod arena;
 mod bots;
 mod contest;
@@ -11,6 +12,7 @@ mod glances;
 mod house;
 pub(crate) mod incoming;
 mod lane;
+mod leaving;
 mod lobby;
 mod openings;
 mod play;
@@ -24,9 +26,10 @@ mod trial;
 mod wakes;
 mod worker;
 
+pub use archive::Unsealed;
 pub use contest::{Board, Contest, Scoring};
 pub use entrant::{Entrant, Source, check_name};
-pub use house::{Halt, Happening, House, Stopped, Unsealed};
+pub use house::{Halt, Happening, House, Stopped};
 pub use lane::{Finished, Lane, MatchKey, Notice, Place};
 pub use lobby::Listen;
 pub use openings::Openings;

@@ -1,0 +1,80 @@
+//! The records of a run, and when they are sealed.
+
+use std::io;
+
+use referee_protocol::referee::Reveal;
+
+use crate::record;
+use crate::referee::Leg;
+use crate::server::results::MatchReport;
+use crate::server::schedule::Fixture;
+use crate::store::Records;
+
+/// The record of a match, without its seal: a match on the same deal is still to be played.
+pub struct Unsealed {
+    /// The deal.
+    pub deal: String,
+    /// The match.
+    pub match_id: String,
+    /// Its lines.
+    pub record: Vec<u8>,
+    /// For the seal.
+    pub reveal: Reveal,
+}
+
+/// The records of a run.
+pub(super) struct Archive {
+    records: Option<Records>,
+    /// Whether what the run leaves of a set may be played later.
+    is_resumable: bool,
+    /// What waits for its seal, because a match on the same deal is still to be played.
+    unsealed: Vec<Unsealed>,
+}
+
+impl Archive {
+    /// With what waits since before the run was interrupted; none where a run is not gone on with.
+    pub(super) fn new(records: Option<Records>, unsealed: Option<Vec<Unsealed>>) -> Archive {
+        Archive { records, is_resumable: unsealed.is_some(), unsealed: unsealed.unwrap_or_default() }
+    }
+
+    /// Keeps the record of a match and adds its seal, unless its deal is still to be played.
+    pub(super) fn keep(
+        &mut self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        record: &mut Vec<u8>,
+        reveal: Reveal,
+    ) -> Result<(), String> {
+        let Some(records) = &self.records else { return Ok(()) };
+        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
+        // One that was broken off may be played again.
+        if fixture.leg == Leg::Earlier || report.ranks.is_none() {
+            if self.is_resumable {
+                records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
+            }
+            let (deal, match_id) = (deal.clone(), fixture.id.clone());
+            self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
+            return Ok(());
+        }
+        for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
+            seal(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
+        }
+        seal(records, &fixture.id, record, reveal)
+    }
+
+    /// Seals what is left, unless it may be played later.
+    pub(super) fn close(&mut self) -> Result<(), String> {
+        let Some(records) = self.records.as_ref().filter(|_| !self.is_resumable) else { return Ok(()) };
+        let mut left = self.unsealed.drain(..);
+        left.try_for_each(|mut left| seal(records, &left.match_id, &mut left.record, left.reveal))
+    }
+}
+
+fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
+    record::seal(record, reveal);
+    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
+}
+
+fn not_kept(match_id: &str, error: &io::Error) -> String {
+    format!("the record of {match_id} cannot be kept: {error}")
+}

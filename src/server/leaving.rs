@@ -1,0 +1,81 @@
+//! How sessions end, and what that is to their matches.
+
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+
+use crate::core::seat::Seat;
+use crate::referee::Event;
+use crate::server::lane::{Lane, MatchKey, Notice};
+use crate::server::session::{Role, SessionKey};
+
+/// How a process ends that has done nothing wrong.
+const LEFT: &str = "status 0";
+/// What becomes of a bot that leaves with a word.
+pub(super) const SAID_BYE: &str = "it said `bye`";
+
+impl Lane {
+    /// Ends a session that does not keep to the protocol, and tells it why.
+    pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: &str) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.refuse(ErrorCode::Protocol, what.to_owned(), None, None);
+        }
+        self.lose(key, now, (FaultCode::Protocol, what), Some(what));
+    }
+
+    /// The open requests of a session.
+    pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
+        let seats = self.sessions.get(key).map_or(&[][..], |session| &session.seats);
+        seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
+    }
+
+    /// A session is over: its matches are told. `farewell` goes out last.
+    pub(super) fn lose(
+        &mut self,
+        key: SessionKey,
+        now: u64,
+        (code, detail): (FaultCode, &str),
+        farewell: Option<&str>,
+    ) {
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        let left_properly = session.has_played
+            && match session.role {
+                Role::Process => {
+                    [(FaultCode::Exited, LEFT), (FaultCode::Disconnected, SAID_BYE)].contains(&(code, detail))
+                }
+                Role::Guest => code == FaultCode::Disconnected,
+                Role::Host { .. } => false,
+            };
+        let (mut waiting, mut lost) = (Vec::new(), Vec::new());
+        let is_host = matches!(session.role, Role::Host { .. });
+        for (key, seat) in session.seats.clone() {
+            if is_host {
+                self.tell(key, now, Event::Abort("the other end left"));
+                continue;
+            }
+            let running = &mut self.matches[key];
+            running.places[seat.index()] = None;
+            if left_properly && running.play.awaits_ready(seat) {
+                waiting.push((key, seat));
+                self.tell(key, now, Event::Vacated(seat));
+            } else {
+                let before = running.play.faults(seat);
+                self.tell(key, now, Event::Gone { seat, code, detail });
+                if self.matches[key].play.faults(seat) != before {
+                    lost.push((key, seat));
+                }
+            }
+        }
+        if is_host {
+            // Its input may have ended while it still reads.
+            self.flush(now);
+        }
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        session.seats.clear();
+        session.matches = 0;
+        if let Some(reason) = farewell {
+            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
+        }
+        session.end(now);
+        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting, lost });
+    }
+}
