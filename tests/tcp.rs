@@ -347,7 +347,7 @@ def say(**message):
 for line in stream.makefile('rb'):
     message = json.loads(line)
     if message['type'] == 'hello':
-        say(type='hello', protocol=1, name='alice', version='x' * 40_000)
+        say(type='hello', protocol=1, name='alice', padding='x' * 40_000)
     elif message['type'] == 'start':
         say(type='ready', match=message['match'])
     elif message['type'] == 'turn':

@@ -256,6 +256,8 @@ fn what_a_pair_of_a_knockout_still_plays_when_it_is_decided_does_not_count() {
     let void = |told: &&Value| told["void"] == true;
     assert_eq!(ended.all("match").iter().filter(void).map(|told| &told["id"]).collect::<Vec<_>>(), ["m5"]);
     assert_eq!(ended.one("standings")["matches"], 4);
+    // Its set is not played any more, so it is sealed as well.
+    referee(["verify", &format!("{dir}/records/m5.jsonl")]).done();
     for _ in 0..2 {
         let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
         let numbers = ["played", "missing", "cut_off", "void"].map(|key| status[key].as_u64().unwrap());

@@ -63,8 +63,10 @@ impl Archive {
     }
 
     /// Seals what is left, unless it may be played later.
-    pub(super) fn close(&mut self) -> Result<(), String> {
-        let Some(records) = self.records.as_ref().filter(|_| !self.is_resumable) else { return Ok(()) };
+    pub(super) fn close(&mut self, is_complete: bool) -> Result<(), String> {
+        let Some(records) = self.records.as_ref().filter(|_| is_complete || !self.is_resumable) else {
+            return Ok(());
+        };
         let mut left = self.unsealed.drain(..);
         left.try_for_each(|mut left| seal(records, &left.match_id, &mut left.record, left.reveal))
     }

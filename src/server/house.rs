@@ -435,6 +435,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
 
     /// Ends all bots. None is left when it returns.
     async fn close(mut self, stopped: &mut Stopped) {
+        let is_complete = !stopped.is_interrupted && !stopped.is_enough && stopped.why.is_none();
         let mut fail = |result: Result<(), String>| {
             if let Err(why) = result {
                 stopped.why.get_or_insert(why);
@@ -443,8 +444,8 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
         if let Some(lobby) = self.lobby.take() {
             lobby.close(OVER);
         }
-        // What the run leaves of a set is not played any more.
-        fail(self.archive.close());
+        // What a run leaves of a set when it has come to its end is not played any more.
+        fail(self.archive.close(is_complete));
         while self.ending.join_next().await.is_some() {}
         for lane in self.lanes {
             fail(lane.thread.join().map_err(|_| "a lane broke down".to_owned()));

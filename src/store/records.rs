@@ -69,6 +69,23 @@ impl Records {
         self.write(&self.aside(match_id), record)
     }
 
+    /// The matches whose records are set aside, in no order.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn set_aside_matches(&self) -> io::Result<Vec<String>> {
+        let mut matches = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let path = entry?.path();
+            if let (Some(name), Some("unsealed")) =
+                (path.file_stem(), path.extension().and_then(|extension| extension.to_str()))
+            {
+                matches.push(name.to_string_lossy().into_owned());
+            }
+        }
+        Ok(matches)
+    }
+
     /// What was set aside for a match.
     ///
     /// # Errors

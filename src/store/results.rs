@@ -378,18 +378,6 @@ impl Results {
         void(&mut self.0).map_err(failed)
     }
 
-    /// The attempts at these matches that have ended, with a result or without.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn attempts(&self, numbers: std::ops::RangeInclusive<u32>) -> io::Result<Vec<MatchId>> {
-        let sql = "SELECT number, attempt FROM matches WHERE number BETWEEN ?1 AND ?2";
-        let mut query = self.0.prepare(sql).map_err(failed)?;
-        let id = |row: &Row<'_>| Ok(MatchId { number: row.get(0)?, attempt: row.get(1)? });
-        let ids = query.query_map([numbers.start(), numbers.end()], id);
-        ids.and_then(Iterator::collect).map_err(failed)
-    }
-
     /// Everything that is known of the matches, in the order of their numbers, one after the other.
     ///
     /// # Errors

@@ -119,32 +119,23 @@ impl Folder {
             .map_err(|error| Failure::cannot_run(format!("{}: {error}", self.path.display())))
     }
 
-    /// The records of sets of which matches are missing.
+    /// The records that wait for their seals: of sets that were not complete when the run ended.
     pub(super) fn unsealed(&self, records: &Records) -> Result<Vec<Unsealed>, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", self.path.display()));
         let mut unsealed = Vec::new();
-        let legs = self.schedule.legs();
-        let sets: std::collections::BTreeSet<u32> =
-            self.schedule.due().filter(|due| due.is_mirrored).map(|due| due.set).collect();
-        for set in sets {
-            for id in self.results.attempts((set - 1) * legs + 1..=set * legs).map_err(wrong)? {
-                let (match_id, deal) = (id.to_string(), format!("s{set}"));
-                let record = match records.take_up(&match_id) {
-                    Ok(record) => record,
-                    // It was sealed right before the end, or cut off.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    Err(error) => return Err(wrong(error)),
-                };
-                let run = &self.prepared.run.seed;
-                let reveal = Reveal {
-                    seed: run.of_deal(&deal).to_hex(),
-                    salt: hex::encode(&run.salt(&match_id)),
-                    deal: deal.clone(),
-                    // Mirrored sets and nonces exclude each other.
-                    nonces: vec![String::new(); self.schedule.plan().seating.seats()],
-                };
-                unsealed.push(Unsealed { deal, match_id, record, reveal });
-            }
+        for match_id in records.set_aside_matches().map_err(wrong)? {
+            let Ok(id) = match_id.parse::<MatchId>() else { continue };
+            let deal = format!("s{}", id.set(self.schedule.legs()));
+            let record = records.take_up(&match_id).map_err(wrong)?;
+            let run = &self.prepared.run.seed;
+            let reveal = Reveal {
+                seed: run.of_deal(&deal).to_hex(),
+                salt: hex::encode(&run.salt(&match_id)),
+                deal: deal.clone(),
+                // Mirrored sets and nonces exclude each other.
+                nonces: vec![String::new(); self.schedule.plan().seating.seats()],
+            };
+            unsealed.push(Unsealed { deal, match_id, record, reveal });
         }
         Ok(unsealed)
     }
