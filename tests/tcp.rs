@@ -121,7 +121,7 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
     let tokens = folder.write("tokens", "# of the trial\n\nalice = open sesame\n");
     let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=40", "--record", &records];
     let args =
-        [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "700ms"]].concat();
+        [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "3s"]].concat();
     let (referee_, address) = listening(&args);
     let hello = |name: &str, token: Option<&str>| {
         let mut hello = json!({"type": "hello", "protocol": 1, "name": name});
@@ -156,9 +156,9 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
         ("\u{16}\u{3}\u{1}\n".to_owned(), "malformed", "JSON object"),
         ("x".repeat(70_000), "line_too_long", "65536"),
         ("\n".repeat(100), "protocol", "64 lines"),
-        (String::new(), "no_start", "no `hello` within 700 ms"),
-        ("{\"type\":\"hello\",\"proto".to_owned(), "no_start", "no `hello` within 700 ms"),
-        ("{\"type\":\"pong\",\"id\":\"1\"}\n".to_owned(), "no_start", "no `hello` within 700 ms"),
+        (String::new(), "no_start", "no `hello` within 3000 ms"),
+        ("{\"type\":\"hello\",\"proto".to_owned(), "no_start", "no `hello` within 3000 ms"),
+        ("{\"type\":\"pong\",\"id\":\"1\"}\n".to_owned(), "no_start", "no `hello` within 3000 ms"),
     ] {
         let mut stranger = Guest::connect(address);
         assert_eq!(stranger.hear()["type"], "hello");
