@@ -120,8 +120,7 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let tokens = folder.write("tokens", "# of the trial\n\nalice = open sesame\n");
     let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=40", "--record", &records];
-    let args =
-        [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "3s"]].concat();
+    let args = [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "3s"]].concat();
     let (referee_, address) = listening(&args);
     let hello = |name: &str, token: Option<&str>| {
         let mut hello = json!({"type": "hello", "protocol": 1, "name": name});
