@@ -2,13 +2,10 @@
 
 mod common;
 
-use common::{Folder, Referee, Signal, assert_gone, files, on_a_terminal, referee, the};
+use common::{Folder, Referee, Signal, WON, assert_gone, files, on_a_terminal, referee, the};
 use serde_json::{Value, json};
 
 const INTERRUPTED: i32 = 130;
-
-/// A position in which Black takes White's last piece at once.
-const WON: &str = "fen=B:W18:B14";
 
 /// The beginning of a bot that ignores SIGTERM and keeps its process ids in a file of its name. `hang` says in a file
 /// of that name that it hangs, and does.

@@ -6,11 +6,8 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
 use common::guest::{Guest, listening};
-use common::{Ended, Folder, ROOT, Referee, Signal, assert_gone, files, referee};
+use common::{Ended, Folder, ROOT, Referee, Signal, WON, assert_gone, files, referee};
 use serde_json::{Value, json};
-
-/// A position in which Black takes White's last piece at once.
-const WON: &str = "fen=B:W18:B14";
 
 /// Checks that each of the matches m1 to mN was reported once, that its record is right, and that nobody had a fault.
 #[track_caller]

@@ -4,24 +4,8 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Folder, SEED, assert_gone, files, on_a_terminal, referee, sample, the};
+use common::{Folder, KEEPS_ITS_PID, SEED, WON, assert_gone, files, on_a_terminal, referee, sample, the};
 use serde_json::{Value, json};
-
-/// A position in which Black takes White's last piece at once.
-const WON: &str = "fen=B:W18:B14";
-
-/// A bot that keeps its process id in a file of this name.
-const KEEPS_ITS_PID: &str = "import pathlib
-PIDS = pathlib.Path(__file__).with_suffix('.pids')
-with PIDS.open('a') as file:
-    file.write(f'{os.getpid()}\\n')
-";
-
-/// A bot that plays illegally whenever this Python expression of the turn `t` is true.
-fn illegal_bot(folder: &Folder, when: &str) -> String {
-    let script = format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))");
-    folder.bot("illegal", &script)
-}
 
 // ---- what is played ----
 
@@ -188,7 +172,7 @@ play(turn=turn)",
 #[test]
 fn the_lines_of_a_match_and_of_the_summary_are_complete() {
     let folder = Folder::new();
-    let (a, b) = (folder.plain_bot("a"), illegal_bot(&folder, "t['turn'] == 1"));
+    let (a, b) = (folder.plain_bot("a"), folder.illegal_bot("t['turn'] == 1"));
     let records = folder.text("records");
     let args = ["play", "checkers", &a, &b, "-n", "2", "--json", "--seed", SEED, "--record", &records];
     let ended = referee(args).done();
@@ -233,7 +217,7 @@ fn the_lines_of_a_match_and_of_the_summary_are_complete() {
 #[test]
 fn many_matches_end_in_a_table_and_the_run_seed() {
     let folder = Folder::new();
-    let (a, b) = (folder.plain_bot("a"), illegal_bot(&folder, "t['turn'] == 1"));
+    let (a, b) = (folder.plain_bot("a"), folder.illegal_bot("t['turn'] == 1"));
     let ended = referee(["play", "checkers", &a, &b, "-n", "4", "--seed", SEED]).done();
     let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"]);
@@ -242,6 +226,17 @@ fn many_matches_end_in_a_table_and_the_run_seed() {
     assert_eq!(lines[2][8..], ["4", "illegal_move"]);
     assert_eq!(lines[3], ["run", "seed", SEED]);
     assert_eq!(lines.len(), 4);
+}
+
+#[test]
+fn a_single_match_is_shown_whatever_the_number_of_jobs() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    for _ in 0..5 {
+        let args = ["play", "checkers", &plain, &plain, "--jobs", "4", "--set", "turn_limit=4"];
+        let ended = referee(args).done();
+        assert!(ended.stdout.contains("Black to move"), "{}", ended.stdout);
+    }
 }
 
 // ---- a terminal ----
@@ -290,7 +285,7 @@ fn timeless(record: &[Value]) -> Vec<Value> {
 #[test]
 fn the_same_seed_and_deterministic_bots_give_the_same_matches() {
     let folder = Folder::new();
-    let illegal = illegal_bot(&folder, "t['turn'] % 3 == 1");
+    let illegal = folder.illegal_bot("t['turn'] % 3 == 1");
     let plain = folder.plain_bot("plain");
     let mut plays = Vec::new();
     for (name, seed) in [("one", SEED.to_owned()), ("two", SEED.to_owned()), ("other", "7".repeat(64))] {
@@ -340,230 +335,6 @@ fn the_referees_move_for_a_faulty_seat_follows_from_seed_and_nonces() {
         let index = first_fallback(seed, "checkers", "m1", &format!("{nonce},"), 7);
         assert_eq!(the("fallback", &record)["move"], legal[index as usize], "nonce {nonce}");
         referee(["verify", &records]).done();
-    }
-}
-
-// ---- faults ----
-
-#[test]
-fn a_fault_forfeits_the_match_by_default() {
-    let folder = Folder::new();
-    let (illegal, plain) = (illegal_bot(&folder, "t['turn'] == 2"), folder.plain_bot("plain"));
-    let ended = referee(["play", "checkers", &plain, &illegal, "--json"]).done();
-    let played = ended.one("match");
-    assert_eq!([&played["ended_by"], &played["reason"]], ["fault", "illegal_move"]);
-    assert_eq!(played["scores"], json!([1.0, 0.0]));
-    assert_eq!(played["faults"], json!([{}, {"illegal_move": 1}]));
-    let ended = referee(["play", "checkers", &plain, &illegal]).done();
-    assert!(
-        ended.stdout.contains("m1: plain wins (fault: illegal_move of illegal) after 5 moves in "),
-        "{}",
-        ended.stdout
-    );
-}
-
-#[test]
-fn under_retry_a_refused_answer_may_be_given_again() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let script = "def turn(t):
-    if 'retry' in t:
-        print(json.dumps(t['retry']), file=sys.stderr, flush=True)
-    move(t, '1-32') if t['turn'] < 2 else first(t)
-play(turn=turn)";
-    let stubborn = folder.bot("stubborn", script);
-    let records = folder.text("records");
-    let args = ["play", "checkers", &stubborn, &plain, "--set", WON, "--json", "--on-fault"];
-    let ended = referee(args.into_iter().chain(["retry=2", "--record", &records])).done();
-    let played = ended.one("match");
-    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("rules"), &json!([1, 2])]);
-    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]), "what was retried counts all the same");
-    let record = folder.record("records/m1.jsonl");
-    let seen = the("bots", &record)["bots"][0]["stderr"].as_str().expect("text").to_owned();
-    let retries: Vec<Value> = seen.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!([&retries[0]["of"], &retries[1]["of"]], [0, 1]);
-    assert_eq!(retries[0]["code"], "illegal_move");
-    assert!(retries[0]["message"].as_str().expect("text").contains("`1-32`"), "{retries:?}");
-
-    let ended = referee(args.into_iter().chain(["retry=1"])).done();
-    let played = ended.one("match");
-    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("fault"), &json!([2, 1])]);
-    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]));
-}
-
-#[test]
-fn under_random_the_referee_moves_for_the_faulty_and_the_match_goes_on() {
-    let folder = Folder::new();
-    let (illegal, plain) = (illegal_bot(&folder, "True"), folder.plain_bot("plain"));
-    let records = folder.text("records");
-    let args = ["play", "checkers", &illegal, &plain, "-n", "2", "--json", "--on-fault", "random"];
-    let ended = referee(args.into_iter().chain(["--record", &records])).done();
-    for played in ended.all("match") {
-        assert!(["rules", "turn_limit"].contains(&played["ended_by"].as_str().expect("a word")), "{played}");
-        assert_eq!(played["fault"], Value::Null);
-    }
-    let played = &ended.all("match")[0];
-    let (faults, decisions) = (&played["faults"][0]["illegal_move"], &played["decisions"]);
-    assert!(faults.as_u64() > Some(3), "{played}");
-    assert_eq!(faults.as_u64().expect("a number"), decisions.as_u64().expect("a number").div_ceil(2));
-    referee(["verify", &records]).done();
-}
-
-#[test]
-fn strict_ends_with_1_after_any_fault_and_with_0_without() {
-    let folder = Folder::new();
-    let (illegal, plain) = (illegal_bot(&folder, "t['turn'] == 2"), folder.plain_bot("plain"));
-    let resigns = folder.bot("resigns", "play(turn=lambda t: say(type='resign', match=t['match']))");
-    referee(["play", "checkers", &illegal, &plain, "--strict"]).with_code(1);
-    // A fault that is retried or played over is a fault.
-    referee(["play", "checkers", &plain, &illegal, "--strict", "--json", "--on-fault", "retry=9"])
-        .with_code(1);
-    referee(["play", "checkers", &plain, &illegal, "--strict", "-n", "2", "--on-fault", "random"])
-        .with_code(1);
-    referee(["play", "checkers", &plain, &plain, "--strict"]).done();
-    let ended = referee(["play", "checkers", &plain, &resigns, "--strict"]).done();
-    assert!(ended.stdout.contains("plain wins (resignation) after 1 moves"), "{}", ended.stdout);
-}
-
-#[test]
-fn a_bot_that_does_not_flush_is_told_so() {
-    let folder = Folder::new();
-    let lazy = folder.bot("lazy", "play(turn=lambda t: sys.stdout.write('something'))");
-    let plain = folder.plain_bot("plain");
-    let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
-    let result = "m1: plain wins (fault: timeout of lazy, no complete line arrived within 200 ms; is stdout flushed?) \
-                  after 0 moves";
-    assert!(ended.stdout.contains(result), "{}", ended.stdout);
-}
-
-#[test]
-fn a_bot_that_prints_among_its_messages_has_the_fault_malformed() {
-    let folder = Folder::new();
-    let chatty = folder.bot("chatty", "play(turn=lambda t: print('thinking', flush=True))");
-    let plain = folder.plain_bot("plain");
-    let ended = referee(["play", "checkers", &chatty, &plain, "--json"]).done();
-    let played = ended.one("match");
-    assert_eq!(
-        played["fault"],
-        json!({"seat": 0, "code": "malformed", "detail": "the line is not a JSON object"})
-    );
-}
-
-// ---- bots that do not start ----
-
-#[test]
-fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
-    let folder = Folder::new();
-    let plain = folder.bot("plain", &format!("{KEEPS_ITS_PID}\nplay()"));
-    let records = folder.text("records");
-    let ended = referee(["play", "checkers", &plain, "./no/such-bot -x", "--json", "--record", &records]);
-    let ended = ended.with_code(5).says(&[
-        "the bot `such-bot` cannot be started: ./no/such-bot: No such file or directory",
-        "is the path right, seen from this folder?",
-    ]);
-    assert_eq!(ended.one("summary")["matches"], 0);
-    assert!(files(&folder.path("records")).is_empty());
-    // It may have been killed before it came to write it down.
-    if folder.path("plain.pids").exists() {
-        assert_gone(&folder.pids("plain.pids"));
-    }
-}
-
-#[test]
-fn a_file_that_is_no_program_is_named() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let text = folder.write("notes.txt", "no program");
-    referee(["play", "checkers", &text, &plain])
-        .with_code(5)
-        .says(&["the bot `notes` cannot be started", "notes.txt: Permission denied"]);
-}
-
-#[test]
-fn a_bot_that_fails_at_its_start_is_shown_with_its_standard_error() {
-    let folder = Folder::new();
-    let broken = folder.bot("broken", "import no_such_module");
-    let plain = folder.plain_bot("plain");
-    for args in [vec![], vec!["--json"], vec!["-n", "3"]] {
-        let ended = referee(["play", "checkers", &plain, &broken].into_iter().chain(args));
-        ended.with_code(5).says(&[
-            "the bot `broken` does not start (exited: status 1): `python3 ",
-            "Traceback (most recent call last)",
-            "ModuleNotFoundError: No module named 'no_such_module'",
-        ]);
-    }
-}
-
-#[test]
-fn a_bot_that_says_no_hello_in_time_does_not_start() {
-    let folder = Folder::new();
-    let silent = folder.bot("silent", &format!("{KEEPS_ITS_PID}\nplay(hello=lambda _: None)"));
-    let plain = folder.plain_bot("plain");
-    let ended = referee(["play", "checkers", &plain, &silent, "-n", "2", "--hello-limit", "1s"]);
-    ended
-        .with_code(5)
-        .says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms; is stdout flushed?)"]);
-    assert_gone(&folder.pids("silent.pids"));
-}
-
-#[test]
-fn a_bot_that_is_not_ready_in_time_forfeits() {
-    let folder = Folder::new();
-    let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
-    let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
-    let fault = json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms"});
-    assert_eq!(ended.one("match")["fault"], fault);
-}
-
-#[test]
-fn a_bot_that_speaks_another_protocol_does_not_start() {
-    let folder = Folder::new();
-    let newer = folder.bot("newer", "play(hello=lambda _: say(type='hello', protocol=2, name='newer'))");
-    let plain = folder.plain_bot("plain");
-    referee(["play", "checkers", &newer, &plain])
-        .with_code(5)
-        .says(&["the bot `newer` does not start (no_start: protocol 2 is not spoken here, only 1)"]);
-}
-
-#[test]
-fn a_bot_that_does_not_play_the_game_does_not_start() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let chess = folder
-        .bot("chess", "play(hello=lambda _: say(type='hello', protocol=1, name='x', games=['chess', 'go']))");
-    let ended = referee(["play", "checkers", &plain, &chess, "--json"]);
-    let ended = ended.with_code(5);
-    let ended = ended
-        .says(&["the bot `chess` does not start (no_start: it does not play checkers: it plays chess, go)"]);
-    assert_eq!(ended.one("match")["fault"]["code"], "no_start");
-}
-
-#[test]
-fn a_bot_that_comes_back_without_the_game_has_a_fault_in_its_match() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let moody = folder.bot(
-        "moody",
-        "been = os.path.exists(__file__ + '.been')
-open(__file__ + '.been', 'w').close()
-games = ['chess'] if been else ['checkers']
-play(hello=lambda _: say(type='hello', protocol=1, name='moody', games=games), end=lambda _: sys.exit(0))",
-    );
-    let ended = referee(["play", "checkers", &plain, &moody, "-n", "2", "--json", "--set", "turn_limit=4"]);
-    let ended = ended.with_code(5).says(&["does not play checkers: it plays chess"]);
-    let fault = json!({"seat": 0, "code": "no_start", "detail": "it does not play checkers: it plays chess"});
-    let matches = ended.all("match");
-    assert_eq!((&matches[0]["fault"], &matches[1]["fault"]), (&Value::Null, &fault));
-}
-
-#[test]
-fn a_single_match_is_shown_whatever_the_number_of_jobs() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    for _ in 0..5 {
-        let args = ["play", "checkers", &plain, &plain, "--jobs", "4", "--set", "turn_limit=4"];
-        let ended = referee(args).done();
-        assert!(ended.stdout.contains("Black to move"), "{}", ended.stdout);
     }
 }
 

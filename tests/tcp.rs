@@ -6,11 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::guest::{Guest, listening};
-use common::{Ended, Folder, files, referee};
+use common::{Ended, Folder, WON, files, referee};
 use serde_json::{Value, json};
-
-/// A position in which Black takes White's last piece at once.
-const WON: &str = "fen=B:W18:B14";
 
 fn kinds(messages: &[Value]) -> Vec<&str> {
     messages.iter().map(|message| message["type"].as_str().expect("text")).collect()

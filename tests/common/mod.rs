@@ -21,6 +21,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The run seed of the specification's examples.
 pub(crate) const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
+/// A position of checkers in which Black takes White's last piece at once.
+pub(crate) const WON: &str = "fen=B:W18:B14";
+
+/// What a bot begins with that keeps its process id in a file of its name.
+pub(crate) const KEEPS_ITS_PID: &str = "import pathlib
+PIDS = pathlib.Path(__file__).with_suffix('.pids')
+with PIDS.open('a') as file:
+    file.write(f'{os.getpid()}\\n')
+";
+
 /// A folder of the repository.
 pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -284,6 +294,11 @@ impl Folder {
     /// A bot that plays the first legal move.
     pub(crate) fn plain_bot(&self, name: &str) -> String {
         self.bot(name, "play()")
+    }
+
+    /// A bot that plays illegally whenever this Python expression of the turn `t` is true.
+    pub(crate) fn illegal_bot(&self, when: &str) -> String {
+        self.bot("illegal", &format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))"))
     }
 
     /// The lines of a record.
