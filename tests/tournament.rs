@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -225,6 +225,43 @@ fn what_a_tournament_came_to_is_told_where_its_bots_are_not() {
     std::fs::remove_dir(folder.path("bots")).unwrap();
     assert_eq!(told(), before);
     referee(["tournament", "resume", &dir]).with_code(2).says(&["entrant a: there is no folder"]);
+}
+
+#[test]
+fn an_entrant_whose_folder_is_gone_can_leave_and_the_others_go_on_under_their_names() {
+    let folder = Folder::new();
+    let entrants = ["one", "two", "three"].map(|home| {
+        std::fs::create_dir(folder.path(home)).unwrap();
+        for file in ["testbot.py", "bot.py"] {
+            folder.write(
+                &format!("{home}/{file}"),
+                include_str!("common/testbot.py").to_owned() + "\nplay()\n",
+            );
+        }
+        format!("[[entrants]]\ncommand = 'python3 bot.py'\ndirectory = '{home}'\n")
+    });
+    let head = "game = 'checkers'\nopening_plies = 4\noptions = { turn_limit = 30 }";
+    let config = format!("{head}\n[format]\nkind = 'round_robin'\n{}", entrants.concat());
+    let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    std::fs::remove_dir_all(folder.path("one")).unwrap();
+    referee(["tournament", "withdraw", &dir, "bot"]).done();
+    referee(["tournament", "withdraw", &dir, "bot"]).with_code(2).says(&["`bot` has left already"]);
+    let late = folder.plain_bot("late");
+    referee(["tournament", "add", &dir, &late, "--name", "bot-2"])
+        .with_code(2)
+        .says(&["entrant bot-2: there are two of this name"]);
+    referee(["tournament", "add", &dir, &late]).done();
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    let sorted = |names: Vec<&Value>| -> Vec<String> {
+        let names: BTreeSet<&str> = names.iter().map(|name| name.as_str().unwrap()).collect();
+        names.into_iter().map(str::to_owned).collect()
+    };
+    let (matches, standings) = (ended.all("match"), ended.one("standings"));
+    let seats = matches.iter().flat_map(|told| told["seats"].as_array().unwrap());
+    assert_eq!(sorted(seats.collect()), ["bot-2", "bot-3", "late"]);
+    let rows = standings["entrants"].as_array().unwrap();
+    assert_eq!(sorted(rows.iter().map(|row| &row["name"]).collect()), ["bot", "bot-2", "bot-3", "late"]);
 }
 
 /// Resigns in every match; the last of the first two sets waits until one of the third runs, which ends only after it.

@@ -58,11 +58,14 @@ impl Command {
         self.directory.as_deref().unwrap_or(Path::new("")).join(path)
     }
 
-    /// Whether there is such a program, as far as that can be told without starting it.
+    /// Whether there are such a folder and such a program, as far as that can be told without starting it.
     ///
     /// # Errors
     /// Where it was looked for.
     pub fn check(&self) -> Result<(), String> {
+        if let Some(missing) = self.directory.as_ref().filter(|folder| !folder.is_dir()) {
+            return Err(format!("there is no folder {}", missing.display()));
+        }
         let name = &self.argv[0];
         let of_path = "in the folders of PATH".to_owned();
         let place = if name.contains('/') { self.place() } else { of_path };

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::tournament::config::EntrantConfig;
-use crate::cli::tournament::folder::{Folder, files};
+use crate::cli::tournament::folder::{Folder, Reading, files, journal, read};
+use crate::cli::tournament::results;
 use crate::cli::{Exit, Failure};
 use crate::server::Source;
 use crate::store::EntrantRow;
@@ -59,6 +60,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     entries.push(Entry { joins, leaves: None });
     let plan = config.plan(Some(entries))?;
     let prepared = config.prepare(folder.prepared.run.seed, &plan)?;
+    config.keep_names(&prepared.entrants);
     let Some(entrant) = prepared.entrants.last() else { return Ok(Exit::Done) };
     let row = EntrantRow {
         name: entrant.name.clone(),
@@ -81,19 +83,17 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn withdraw(args: &WithdrawArgs) -> Result<Exit, Failure> {
-    let folder = Folder::open(&args.dir)?;
-    let names: Vec<&str> = folder.prepared.entrants.iter().map(|entrant| entrant.name.as_str()).collect();
-    let Some(index) = names.iter().position(|name| *name == args.name) else {
+    let results = results(&args.dir)?;
+    let _alone = journal(&args.dir)?;
+    let Reading { entrants, schedule, .. } = read(&results)?;
+    let Some(index) = entrants.iter().position(|row| row.name == args.name) else {
+        let names: Vec<&str> = entrants.iter().map(|row| row.name.as_str()).collect();
         return Err(Failure::usage(format!("there is no `{}`: there is {}", args.name, names.join(", "))));
     };
-    let mut plan = folder.schedule.plan().clone();
-    if plan.entrants[index].leaves.is_some() {
+    if entrants[index].leaves.is_some() {
         return Err(Failure::usage(format!("`{}` has left already", args.name)));
     }
-    let leaves = folder.schedule.next_round();
-    plan.entrants[index].leaves = Some(leaves);
-    plan.check().map_err(Failure::usage)?;
-    folder.results.withdraw(index, leaves).map_err(Failure::cannot_run)?;
+    results.withdraw(index, schedule.next_round()).map_err(Failure::cannot_run)?;
     println!("{} has left", args.name);
     Ok(Exit::Done)
 }

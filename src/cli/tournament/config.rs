@@ -263,6 +263,13 @@ impl Config {
         }
     }
 
+    /// Names every entrant as it is called from here on, also when its script, whose name it may have, is no more.
+    pub(super) fn keep_names(&mut self, entrants: &[Entrant]) {
+        for (config, entrant) in self.entrants.iter_mut().zip(entrants) {
+            config.name = Some(entrant.name.clone());
+        }
+    }
+
     fn terms(&self) -> Result<Terms, Failure> {
         let time = |key: &str, text: &str| {
             milliseconds(text).map_err(|what| Failure::usage(format!("{key}: {what}")))
@@ -276,7 +283,7 @@ impl Config {
         })
     }
 
-    fn sources(&self) -> Result<Vec<Source>, Failure> {
+    fn sources(&self, plan: &Plan) -> Result<Vec<Source>, Failure> {
         let mut names = HashSet::new();
         let mut sources = Vec::new();
         for (index, entrant) in self.entrants.iter().enumerate() {
@@ -294,12 +301,12 @@ impl Config {
             sources.push(match (&entrant.command, &entrant.tcp) {
                 (Some(command), None) => {
                     let command: Command = command.parse().map_err(wrong)?;
-                    let directory = entrant.directory.clone();
-                    if let Some(missing) = directory.as_ref().filter(|directory| !directory.is_dir()) {
-                        return Err(wrong(format!("there is no folder {}", missing.display())));
+                    let (directory, env) = (entrant.directory.clone(), entrant.env.clone());
+                    let command = Command { directory, env, ..command };
+                    // Who has left may be gone.
+                    if plan.entrants[index].leaves.is_none() {
+                        command.check().map_err(wrong)?;
                     }
-                    let command = Command { directory, env: entrant.env.clone(), ..command };
-                    command.check().map_err(wrong)?;
                     Source::Command(command)
                 }
                 (None, Some(name)) => {
@@ -341,7 +348,7 @@ impl Config {
     /// Checks everything else, and makes what it is played with.
     pub(super) fn prepare(&self, seed: Seed, plan: &Plan) -> Result<Prepared, Failure> {
         let rules = game(&self.game)?;
-        let sources = self.sources()?;
+        let sources = self.sources(plan)?;
         let needs_fresh = plan.deals != Deals::Single && is_told_by_a_deal(rules) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|what| {

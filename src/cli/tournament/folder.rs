@@ -31,7 +31,7 @@ pub(super) fn files(entrant: &Entrant) -> BTreeMap<String, String> {
 }
 
 /// Whoever has it is the only one who plays the tournament or changes it.
-fn journal(folder: &Path) -> Result<Journal, Failure> {
+pub(super) fn journal(folder: &Path) -> Result<Journal, Failure> {
     Journal::open(&folder.join("begun")).map_err(|error| {
         let path = folder.display();
         Failure::cannot_run(match error.kind() {
@@ -47,7 +47,7 @@ fn database(path: &Path) -> PathBuf {
 
 impl Folder {
     /// Makes the folder of a new tournament.
-    pub(super) fn create(path: &Path, config: Config, seed: Seed) -> Result<Folder, Failure> {
+    pub(super) fn create(path: &Path, mut config: Config, seed: Seed) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let plan = config.plan(None)?;
         let prepared = config.prepare(seed, &plan)?;
@@ -61,6 +61,7 @@ impl Folder {
                 path.display()
             )));
         }
+        config.keep_names(&prepared.entrants);
         let about = About {
             name: config.title().to_owned(),
             game: prepared.rules.meta().id.to_owned(),

@@ -72,7 +72,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
     let entrants = folder.prepared.entrants.iter().enumerate().zip(rows);
     let changed: Vec<(usize, String)> = entrants
-        .filter(|((_, entrant), row)| files(entrant) != row.files)
+        .filter(|((_, entrant), row)| row.leaves.is_none() && files(entrant) != row.files)
         .map(|((index, entrant), _)| (index, entrant.name.clone()))
         .collect();
     for (index, name) in changed {
