@@ -12,9 +12,8 @@ use tokio::time::Instant;
 
 use crate::bot::Command;
 use crate::check::{Came, Encounter, Talk};
-use crate::cli::options::{ClockOption, GameOptions, clock, game};
+use crate::cli::options::{ClockOption, GameOptions, clock, game, random_seed};
 use crate::cli::{Exit, Failure, block_on};
-use crate::core::chance::Seed;
 use crate::core::json;
 use crate::core::seat::{Seat, Seating};
 use crate::games;
@@ -138,10 +137,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let options = args.options.to_json()?;
     rules.open(&options, seating).map_err(Failure::usage)?;
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed)
-        .map_err(|error| Failure::cannot_run(format!("no seed from the operating system: {error}")))?;
-    let run = Run { seed: Seed(seed), terms: Terms { clock: args.clock.0, ..Terms::default() } };
+    let run = Run { seed: random_seed()?, terms: Terms { clock: args.clock.0, ..Terms::default() } };
     block_on(async {
         let mut screen = Screen { began: Instant::now(), is_asking: args.step };
         let mut players = start(args, seating, &mut screen).await?;

@@ -1,6 +1,7 @@
 //! Which files a command line means.
 
-use std::fs::{self, File};
+use std::env;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,11 @@ use crate::cli::Failure;
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let what = format!("{}: {error}", path.display());
     if error.kind() == io::ErrorKind::NotFound { Failure::usage(what) } else { Failure::cannot_run(what) }
+}
+
+/// A file that cannot be written.
+pub(super) fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::cannot_run(format!("{}: {error}", path.display()))
 }
 
 /// Whether the name of a file ends with `.` and this.
@@ -59,11 +65,34 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 /// Writes to a new file, or to standard output where none is named.
 pub(super) fn write_out(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(io::stdout().lock().write_all(bytes)?) };
-    File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
-        let what = format!("{}: {error}", path.display());
-        match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::usage(what + ": name a new file"),
-            _ => Failure::cannot_run(what),
+    File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{}: {error}: name a new file", path.display()))
         }
+        _ => not_written(path, &error),
     })
+}
+
+/// What GitHub shows as the summary of a job.
+pub(super) struct JobSummary {
+    file: File,
+    path: PathBuf,
+}
+
+impl JobSummary {
+    /// Opens it, so that a run fails at once where there is none.
+    pub(super) fn open() -> Result<JobSummary, Failure> {
+        let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
+        let path = path.map(PathBuf::from).ok_or_else(|| {
+            Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; is this a step of a job on GitHub?")
+        })?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.map_err(|error| not_written(&path, &error))?;
+        Ok(JobSummary { file, path })
+    }
+
+    /// Adds to it, in Markdown.
+    pub(super) fn add(mut self, markdown: &str) -> Result<(), Failure> {
+        self.file.write_all(markdown.as_bytes()).map_err(|error| not_written(&self.path, &error))
+    }
 }

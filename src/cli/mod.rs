@@ -14,6 +14,7 @@ mod options;
 mod perft;
 mod person;
 mod play;
+mod progress;
 mod regress;
 mod relay;
 mod rules;

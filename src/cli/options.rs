@@ -242,19 +242,9 @@ impl MatchOptions {
     pub(super) fn run(&self) -> Result<Run, Failure> {
         let seed = match (&self.seed, &self.seed_file) {
             (Some(seed), _) => *seed,
-            (None, Some(path)) => {
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| Failure::usage(format!("--seed-file {}: {error}", path.display())))?;
-                seed(text.trim())
-                    .map_err(|what| Failure::usage(format!("--seed-file {}: {what}", path.display())))?
-            }
-            (None, None) => {
-                let mut bytes = [0; 32];
-                getrandom::fill(&mut bytes).map_err(|error| {
-                    Failure::cannot_run(format!("no seed from the operating system: {error}"))
-                })?;
-                Seed(bytes)
-            }
+            (None, Some(path)) => seed_of_file(path)
+                .map_err(|what| Failure::usage(format!("--seed-file {}: {what}", path.display())))?,
+            (None, None) => random_seed()?,
         };
         let terms = Terms {
             clock: self.clock.0,
@@ -285,6 +275,18 @@ pub(super) fn seed(text: &str) -> Result<Seed, String> {
     hex::decode32(text).map(Seed).ok_or_else(|| {
         format!("a seed is exactly 64 lower-case hex digits, this has {} characters", text.chars().count())
     })
+}
+
+pub(super) fn seed_of_file(path: &Path) -> Result<Seed, String> {
+    seed(std::fs::read_to_string(path).map_err(|error| error.to_string())?.trim())
+}
+
+/// A seed from the operating system.
+pub(super) fn random_seed() -> Result<Seed, Failure> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::cannot_run(format!("no seed from the operating system: {error}")))?;
+    Ok(Seed(bytes))
 }
 
 pub(super) fn milliseconds(text: &str) -> Result<u64, String> {

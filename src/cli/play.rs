@@ -1,13 +1,13 @@
 //! `referee play`: matches between bots that the referee starts.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
+use crate::cli::progress;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::Viewer;
@@ -172,14 +172,7 @@ struct Printer {
 
 impl Printer {
     fn new(matches: u32, json: bool) -> Printer {
-        // It is drawn on standard error, and only where that is a terminal.
-        let progress = if matches > 1 { ProgressBar::new(matches.into()) } else { ProgressBar::hidden() };
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:30} {pos}/{len} matches, {per_sec}, {eta} left {msg}")
-        {
-            progress.set_style(style);
-        }
-        progress.enable_steady_tick(Duration::from_millis(200));
+        let progress = if matches > 1 { progress::of_matches(matches.into()) } else { ProgressBar::hidden() };
         Printer { json, is_single: matches == 1, progress, failed: None }
     }
 

@@ -1,17 +1,18 @@
 //! `referee regress`: is a new version of a bot stronger than its base?
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::cli::files::{JobSummary, not_written};
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
+use crate::cli::progress;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
 use crate::games;
@@ -161,7 +162,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }
-    let summary = args.github.then(job_summary).transpose()?;
+    let summary = args.github.then(JobSummary::open).transpose()?;
     // Nothing is left behind by what is refused.
     let junit =
         args.junit.as_deref().map(|path| File::create(path).map_err(|error| not_written(path, &error)));
@@ -220,8 +221,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     if let (Some(file), Some(path)) = (junit, &args.junit) {
         report.junit(begun.elapsed(), file).map_err(|error| not_written(path, &error))?;
     }
-    if let Some((mut file, path)) = summary {
-        file.write_all(report.markdown().as_bytes()).map_err(|error| not_written(&path, &error))?;
+    if let Some(summary) = summary {
+        summary.add(&report.markdown())?;
         eprintln!("{}", report.annotation());
     }
     let exit = exit(outcome)?;
@@ -249,21 +250,6 @@ fn exit(outcome: Outcome) -> Result<Exit, Failure> {
     }
 }
 
-/// The file that GitHub shows as the summary of the job, and its name.
-fn job_summary() -> Result<(File, PathBuf), Failure> {
-    let variable = "GITHUB_STEP_SUMMARY";
-    let path = std::env::var_os(variable).filter(|path| !path.is_empty()).ok_or_else(|| {
-        Failure::usage(format!("--github: {variable} is not set; is this a step of a job on GitHub?"))
-    })?;
-    let path = PathBuf::from(path);
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    file.map(|file| (file, path.clone())).map_err(|error| not_written(&path, &error))
-}
-
-fn not_written(path: &Path, error: &io::Error) -> Failure {
-    Failure::cannot_run(format!("{}: {error}", path.display()))
-}
-
 /// Tells a person or a program what happens.
 struct Printer {
     json: bool,
@@ -274,12 +260,7 @@ struct Printer {
 
 impl Printer {
     fn new(max_sets: u32, json: bool) -> Printer {
-        // It is drawn on standard error, and only where that is a terminal.
-        let progress = ProgressBar::new(max_sets.into());
-        if let Ok(style) = ProgressStyle::with_template("{pos} of at most {len} sets, {elapsed}{msg}") {
-            progress.set_style(style);
-        }
-        progress.enable_steady_tick(Duration::from_millis(200));
+        let progress = progress::bar(max_sets.into(), "{pos} of at most {len} sets, {elapsed}{msg}");
         Printer { json, progress, failed: None }
     }
 

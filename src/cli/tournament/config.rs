@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::openings::{OpeningOptions, Order};
-use crate::cli::options::{ListenOptions, clock, game, milliseconds, seed};
+use crate::cli::options::{ListenOptions, clock, game, milliseconds, seed, seed_of_file};
 use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
@@ -256,8 +256,7 @@ impl Config {
             (Some(text), None) => seed(text).map(Some).map_err(named("seed")),
             (None, Some(path)) => {
                 let wrong = named(&format!("seed_file {}", path.display()));
-                let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
-                text.and_then(|text| seed(text.trim())).map(Some).map_err(wrong)
+                seed_of_file(path).map(Some).map_err(wrong)
             }
             (None, None) => Ok(None),
         }

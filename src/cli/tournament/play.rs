@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::cli::options::random_seed;
+use crate::cli::progress;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{Folder, files};
 use crate::cli::tournament::standings;
 use crate::cli::{Exit, Failure, block_on};
-use crate::core::chance::Seed;
 use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
@@ -54,13 +55,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
     let seed = match config.seed()? {
         Some(seed) => seed,
-        None => {
-            let mut bytes = [0; 32];
-            getrandom::fill(&mut bytes).map_err(|error| {
-                Failure::cannot_run(format!("no seed from the operating system: {error}"))
-            })?;
-            Seed(bytes)
-        }
+        None => random_seed()?,
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
@@ -167,13 +162,7 @@ fn length(schedule: &Schedule) -> u64 {
 }
 
 fn progress(schedule: &Schedule) -> ProgressBar {
-    let progress = ProgressBar::new(length(schedule));
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:30} {pos}/{len} matches, {per_sec}, {eta} left {msg}")
-    {
-        progress.set_style(style);
-    }
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = progress::of_matches(length(schedule));
     progress.set_position(schedule.results().count() as u64);
     progress
 }

@@ -1,15 +1,13 @@
 //! `referee tournament report`: all that there is to tell.
 
-use std::env;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{results, unreadable};
-use crate::cli::files::write_out;
+use crate::cli::files::{JobSummary, write_out};
+use crate::cli::progress;
 use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
 use crate::report::tournament::{self, TournamentReport};
@@ -60,12 +58,8 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let summary = if args.github { Some(summary()?) } else { None };
-    // It is drawn on standard error, and only where that is a terminal.
-    let progress = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} records, {eta} left") {
-        progress.set_style(style);
-    }
+    let summary = args.github.then(JobSummary::open).transpose()?;
+    let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);
         progress.set_position(done);
@@ -75,9 +69,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     write_out(args.output.as_deref(), &told(args.format, &report)?)?;
-    if let Some(path) = summary {
-        append(&path, &tournament::markdown(&report))
-            .map_err(|error| Failure::cannot_run(format!("{}: {error}", path.display())))?;
+    if let Some(summary) = summary {
+        summary.add(&tournament::markdown(&report))?;
         io::stderr().write_all(tournament::annotations(&report).as_bytes())?;
     }
     Ok(Exit::Done)
@@ -92,16 +85,4 @@ fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
         Format::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
         Format::Html => tournament::html(report).into_bytes(),
     })
-}
-
-/// Where the summary of the job goes.
-fn summary() -> Result<PathBuf, Failure> {
-    let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
-    path.map(PathBuf::from).ok_or_else(|| {
-        Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; it is in a step of GitHub Actions")
-    })
-}
-
-fn append(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
 }
