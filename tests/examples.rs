@@ -122,13 +122,30 @@ fn the_workflow_that_plays_a_tournament_leaves_its_report_in_the_summary() {
     assert!(folder.path("cup/records/m1.jsonl").is_file());
 }
 
+/// A bot as the workflows have it: a program without arguments.
+fn program(folder: &Folder, name: &str, command: &str) {
+    let bot = folder.write(name, format!("#!/bin/sh\nexec {command}\n"));
+    std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
+}
+
+#[test]
+fn the_workflow_that_tests_a_new_version_tells_its_verdict() {
+    let folder = Folder::new();
+    for (version, script) in [("new", "play()"), ("base", "play(turn=lambda _: os._exit(7))")] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
+    }
+    let output = run_workflow("regress", &folder);
+    assert_eq!(output.status.code(), Some(4), "invalid, for the faults of the base: {output:?}");
+    assert!(folder.read("summary.md").starts_with("### ❌ invalid"));
+    assert!(folder.path("regress.xml").is_file() && folder.path("records/m1.jsonl").is_file());
+}
+
 #[test]
 fn the_workflow_that_checks_a_bot_fails_with_a_bot_that_does() {
     for (script, code) in [("play()", 0), ("play(turn=lambda _: os._exit(7))", 1)] {
         let folder = Folder::new();
-        let command = folder.bot("script", script);
-        let bot = folder.write("bot", format!("#!/bin/sh\nexec {command}\n"));
-        std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
+        program(&folder, "bot", &folder.bot("script", script));
         let output = run_workflow("check", &folder);
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         assert_eq!(folder.read("check.xml").contains("<failure"), code == 1);

@@ -2,11 +2,9 @@
 
 mod common;
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use common::{Ended, Folder, ROOT, Referee, SEED, Signal, assert_gone, on_a_terminal, referee, sample};
-use saphyr::{LoadableYamlNode, Yaml};
+use common::{Ended, Folder, Referee, SEED, Signal, assert_gone, on_a_terminal, referee, sample};
 use serde_json::{Value, json};
 
 const PASSED: i32 = 0;
@@ -242,29 +240,6 @@ fn the_verdict_goes_to_junit_and_to_the_summary_of_a_github_job() {
     {
         assert!(junit.contains(part), "{part} is not in {junit}");
     }
-}
-
-#[test]
-fn the_example_workflow_runs_a_command_line_that_regress_takes() {
-    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/regress.yml")).expect("the file");
-    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
-    let steps = workflow["jobs"]["regress"]["steps"].as_sequence().expect("steps");
-    let runs = steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
-    let line =
-        runs.filter_map(|run| run.trim().strip_prefix("referee ")).next().expect("a step that runs it");
-    let folder = Folder::new();
-    for (version, script) in [("new", "play()"), ("base", "play(turn=lambda _: os._exit(7))")] {
-        let command = folder.bot(version, script);
-        std::fs::create_dir(folder.path(version)).expect("a folder");
-        let bot = folder.write(&format!("{version}/bot"), format!("#!/bin/sh\nexec {command}\n"));
-        std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
-    }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
-    command.args(shlex::split(line).expect("words")).current_dir(folder.path(""));
-    let output = command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts");
-    assert_eq!(output.status.code(), Some(INVALID), "{output:?}");
-    assert!(folder.read("summary.md").starts_with("### ❌ invalid"));
-    assert!(folder.path("regress.xml").is_file() && folder.path("records/m1.jsonl").is_file());
 }
 
 #[test]
