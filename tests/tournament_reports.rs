@@ -16,12 +16,8 @@ use serde_json::{Value, json};
 /// A name that no form may take for something else.
 const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";
 
-fn create(folder: &Folder, names: &[&str]) -> Results {
-    create_for(folder, Seating::new(2, 2), "game = 'checkers'", names)
-}
-
 /// A round robin, unless `head` says otherwise, of bots that are not here.
-fn create_for(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Results {
+fn create(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Results {
     let format = if head.contains("[format]") { "" } else { "[format]\nkind = 'round_robin'\ncycles = 4" };
     let mut config = format!("{head}\n{format}\n");
     for name in names {
@@ -87,7 +83,8 @@ const LOSS: [u8; 2] = [2, 1];
 /// Ada beats Bob and both beat the third, once by its time-out. A match was cut off and played again, one aborted.
 fn cup() -> Folder {
     let folder = Folder::new();
-    let mut db = create(&folder, &[EVIL, "ada", "bob"]);
+    let head = "game = 'checkers'\n[format]\nkind = 'round_robin'";
+    let mut db = create(&folder, Seating::new(2, 2), head, &[EVIL, "ada", "bob"]);
     db.add_match(&row(1, [1, 2], WIN)).unwrap();
     db.add_match(&row(2, [2, 1], LOSS)).unwrap();
     db.add_match(&row(3, [0, 1], LOSS)).unwrap();
@@ -104,7 +101,7 @@ fn cup() -> Folder {
 fn played(second: &str, matches: &str) -> Folder {
     let folder = Folder::new();
     let head = "game = 'checkers'\nmirror = 'none'";
-    let mut db = create_for(&folder, Seating::new(2, 2), head, &["greedy", "other"]);
+    let mut db = create(&folder, Seating::new(2, 2), head, &["greedy", "other"]);
     let (first, second) = (sample("python/greedy_bot.py"), sample(second));
     let records = folder.text("cup/records");
     let args = ["play", "checkers", &first, &second, "-n", matches, "--seed", SEED, "--json", "--record"];
@@ -178,8 +175,7 @@ fn standings_for_programs_have_the_same_numbers() {
 #[test]
 fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
     let folder = Folder::new();
-    let mut db =
-        create_for(&folder, Seating::new(6, 3), "game = 'keezen'\nseats = 6", &["ada", "bob", "eve"]);
+    let mut db = create(&folder, Seating::new(6, 3), "game = 'keezen'\nseats = 6", &["ada", "bob", "eve"]);
     let lineup = vec![0, 1, 2, 0, 1, 2];
     db.add_match(&MatchRow { lineup, ranks: Some(vec![1, 2, 3, 1, 2, 3]), ..row(1, [0, 1], WIN) }).unwrap();
     let text = told(&folder, &["report"]);
@@ -200,7 +196,7 @@ fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
 fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
-    let mut db = create_for(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
+    let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
     db.add_match(&row(1, [1, 2], WIN)).unwrap();
     assert!(!told(&folder, &["standings"]).contains("won by"));
     db.add_match(&row(2, [2, 1], LOSS)).unwrap();
@@ -310,6 +306,25 @@ fn in_junit_only_who_made_a_fault_fails() {
         .collect();
     assert_eq!(cases, [("ada", true), ("bob", true), (EVIL, false), ("matches", false)]);
     assert!(xml.contains("1 timeout in 3 matches, 1 lost by fault: m5"), "{xml}");
+}
+
+#[test]
+fn matches_that_are_still_to_be_played_have_no_result_and_those_of_a_decided_pair_need_none() {
+    for (best_of, unfinished) in [(3, 0), (5, 6)] {
+        let folder = Folder::new();
+        let head = format!("game = 'checkers'\n[format]\nkind = 'knockout'\nbest_of = {best_of}");
+        let mut db = create(&folder, Seating::new(2, 2), &head, &["ada", "bob"]);
+        for (number, lineup, ranks) in
+            [(1, [0, 1], WIN), (2, [1, 0], LOSS), (3, [1, 0], LOSS), (4, [0, 1], WIN)]
+        {
+            db.add_match(&row(number, lineup, ranks)).unwrap();
+        }
+        db.cut_off(MatchId { number: 5, attempt: 1 }, 3, &[0, 1]).unwrap();
+        let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+        assert_eq!((&report["cut_off"], &report["unfinished"]), (&json!(1), &json!(unfinished)));
+        let xml = told(&folder, &["report", "--format", "junit"]);
+        assert_eq!(xml.contains("matches have no result"), unfinished > 0, "{xml}");
+    }
 }
 
 #[test]

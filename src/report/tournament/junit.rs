@@ -2,7 +2,7 @@
 //!
 //! A list of test cases answers the question of a build whether its bot works, so an entrant fails when it made a fault
 //! and passes otherwise, however it scored: losing is no defect. A case a match would bury that under thousands of
-//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result.
+//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result yet.
 
 use std::time::Duration;
 

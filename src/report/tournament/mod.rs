@@ -12,7 +12,7 @@ mod tables;
 mod text;
 mod timing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub struct TournamentReport {
     /// Matches that were played to their end but do not count: their pair in a knockout was decided meanwhile. Nothing
     /// else here tells of them.
     pub void: u32,
-    /// Matches that have no result from any attempt.
+    /// Matches that are known to be missing; a later round may bring more.
     pub unfinished: u32,
     /// More of the entrants, in the order of the standings.
     pub details: Vec<EntrantDetails>,
@@ -146,17 +146,13 @@ impl TournamentReport {
         let entrants = standing.entrants.len();
         let mut sums = vec![Sum::default(); entrants];
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
-        let mut open = BTreeSet::new();
         let mut records = Vec::new();
         db.for_each_match(|row| {
             if row.ended_by == VOID {
                 void += 1;
                 return Ok(());
             }
-            if row.ranks.is_some() {
-                open.remove(&row.id.number);
-            } else {
-                open.insert(row.id.number);
+            if row.ranks.is_none() {
                 *(if row.ended_by == "cut_off" { &mut cut_off } else { &mut aborted }) += 1;
             }
             add(&mut sums, &row);
@@ -193,7 +189,7 @@ impl TournamentReport {
             aborted,
             cut_off,
             void,
-            unfinished: open.len() as u32,
+            unfinished: schedule.due().count() as u32,
             details: details.collect(),
             ratings: [&glicko2.0, &weng_lin.0]
                 .map(|ratings| Rater { algorithm: ratings.algorithm, version: ratings.version, draws })

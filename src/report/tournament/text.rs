@@ -91,7 +91,7 @@ pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
         (report.aborted, "attempts were aborted"),
         (report.cut_off, "attempts were cut off"),
         (report.void, "matches do not count: their pair was decided while they ran"),
-        (report.unfinished, "matches have no result from any attempt"),
+        (report.unfinished, "matches have no result yet"),
         (report.unread, "records could not be read: their times are missing"),
     ] {
         if count > 0 {

@@ -295,7 +295,7 @@ impl Schedule {
     }
 
     fn set_of(&self, number: u32) -> u32 {
-        (number - 1) / self.legs + 1
+        MatchId { number, attempt: 1 }.set(self.legs)
     }
 
     fn expected(&self, number: u32) -> Option<(u32, Lineup)> {
