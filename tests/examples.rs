@@ -96,8 +96,13 @@ fn run_workflow(name: &str, folder: &Folder) -> Output {
     let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{name}.yml")).expect("the file");
     let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
     let steps = workflow["jobs"][name]["steps"].as_sequence().expect("steps");
-    let runs = steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
-    let lines = runs.filter_map(|run| run.trim().strip_prefix("referee "));
+    let runs = || steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
+    // Cargo installs nothing from a repository with programs of several packages unless it is told which one.
+    assert!(
+        runs()
+            .any(|run| run.starts_with("cargo install --locked --git ") && run.ends_with("/referee referee"))
+    );
+    let lines = runs().filter_map(|run| run.trim().strip_prefix("referee "));
     let outputs = lines.map(|line| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
         command.args(shlex::split(line).expect("words")).current_dir(folder.path(""));
