@@ -3,8 +3,6 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use std::process::Command;
 
 use common::guest::Guest;
 use common::{Folder, Referee, SEED, referee};
@@ -94,16 +92,6 @@ fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
     }
 }
 
-/// Starts a tournament whose entrants connect, and waits until it listens.
-fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "exec \"$@\" 2>&1", "sh", env!("CARGO_BIN_EXE_referee"), "tournament", "run", config]);
-    let mut referee = Referee::start_as(shell.args(["--dir", dir, "--json"]));
-    let line = referee.line().expect("a line");
-    let address = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
-    (referee, address.parse().expect("an address"))
-}
-
 #[test]
 fn entrants_that_connect_play_beside_those_that_are_started() {
     let folder = Folder::new();
@@ -113,7 +101,8 @@ fn entrants_that_connect_play_beside_those_that_are_started() {
     let entrants =
         [("alice", "tcp = 'alice'".to_owned()), ("bob", "tcp = 'bob'".to_owned()), ("plain", plain)];
     let config = cup(&folder, head, &entrants);
-    let (run, address) = listening(&config, &folder.text("cup"));
+    let mut run = Referee::start(["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"]);
+    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
     let guests = [("alice", "secret"), ("bob", "another")].map(|(name, token)| {
         let hello = json!({"type": "hello", "protocol": 1, "name": name, "token": token});
         Guest::saying(address, &hello).play_along()

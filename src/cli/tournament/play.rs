@@ -108,10 +108,17 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
         unsealed: Some(unsealed),
         watch: None,
     };
+    let say =
+        |line: &str| writeln!(io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"));
     let mut shown: Option<Instant> = None;
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {
-            Happening::Listening(address) => progress.suspend(|| eprintln!("listening on {address}")),
+            Happening::Listening(address) => {
+                progress.suspend(|| eprintln!("listening on {address}"));
+                if is_json {
+                    say(&format!(r#"{{"type":"listening","address":"{address}"}}"#))?;
+                }
+            }
             Happening::Waiting(name) => progress.suspend(|| eprintln!("waiting for `{name}` to connect")),
             Happening::Ended { fixture, report, never_came, .. } => {
                 if let Some(why) = never_came {
@@ -129,7 +136,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 if is_json {
                     let line = serde_json::to_string(&Told { report, is_void })
                         .map_err(|error| error.to_string())?;
-                    writeln!(io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"))?;
+                    say(&line)?;
                 }
             }
         }
