@@ -535,4 +535,6 @@ fn plans_whose_parts_do_not_fit_are_refused_with_the_reason() {
     }
     let huge = Plan::new(Format::RoundRobin { cycles: u32::MAX }, TWO, Deals::Mirrored, 60_000);
     assert!(Schedule::new(huge).is_err());
+    let longest = Plan::new(Format::Swiss { rounds: 1000, sets: 1 }, TWO, Deals::Mirrored, 500);
+    assert_eq!(longest.check(), Ok(()), "500,000 matches");
 }

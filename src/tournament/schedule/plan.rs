@@ -145,6 +145,7 @@ impl Plan {
             }
             Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
             Format::RoundRobin { .. } if sides == 3 => count.pow(3) / 6,
+            Format::Swiss { .. } => count / 2,
             Format::Duel { .. } => 1,
             _ => count * count / 2,
         };
