@@ -119,10 +119,9 @@ fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
     let plain = folder.bot("plain", &format!("{KEEPS_ITS_PID}\nplay()"));
     let records = folder.text("records");
     let ended = referee(["play", "checkers", &plain, "./no/such-bot -x", "--json", "--record", &records]);
-    let ended = ended.with_code(5).says(&[
-        "the bot `such-bot` cannot be started: ./no/such-bot: No such file or directory",
-        "is the path right, seen from this folder?",
-    ]);
+    let ended = ended
+        .with_code(5)
+        .says(&["the bot `such-bot` cannot be started: there is no program `./no/such-bot` here"]);
     assert_eq!(ended.one("summary")["matches"], 0);
     assert!(files(&folder.path("records")).is_empty());
     // It may have been killed before it came to write it down.
@@ -138,7 +137,30 @@ fn a_file_that_is_no_program_is_named() {
     let text = folder.write("notes.txt", "no program");
     referee(["play", "checkers", &text, &plain])
         .with_code(5)
-        .says(&["the bot `notes` cannot be started", "notes.txt: Permission denied"]);
+        .says(&["the bot `notes` cannot be started: the file", "notes.txt` here may not be run: `chmod +x`"]);
+}
+
+#[test]
+fn a_program_that_is_looked_for_in_path_alone_is_told_to_be_looked_for_there() {
+    for command in [
+        &["play", "checkers", "mybot.py", "mybot.py"][..],
+        &["check", "mybot.py"],
+        &["debug", "mybot.py", "checkers"],
+    ] {
+        referee(command)
+            .with_code(5)
+            .says(&["cannot be started: there is no program `mybot.py` in the folders of PATH"]);
+    }
+}
+
+#[test]
+fn a_script_without_its_interpreter_is_named() {
+    let folder = Folder::new();
+    let script = folder.write("script", "print('no first line with #!')\n");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file");
+    referee(["check", &script])
+        .with_code(5)
+        .says(&["the bot cannot be started: ", "script: Exec format error"]);
 }
 
 #[test]

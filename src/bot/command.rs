@@ -67,13 +67,18 @@ impl Command {
             return Err(format!("there is no folder {}", missing.display()));
         }
         let name = &self.argv[0];
-        let of_path = "in the folders of PATH".to_owned();
-        let place = if name.contains('/') { self.place() } else { of_path };
-        self.find().map(drop).ok_or_else(|| format!("there is no program `{name}` {place} that can be run"))
-    }
-
-    fn place(&self) -> String {
-        self.directory.as_ref().map_or("here".to_owned(), |folder| format!("seen from {}", folder.display()))
+        if self.find().is_some() {
+            return Ok(());
+        }
+        if !name.contains('/') {
+            return Err(format!("there is no program `{name}` in the folders of PATH"));
+        }
+        let folder = self.directory.as_ref();
+        let place = folder.map_or("here".to_owned(), |folder| format!("seen from {}", folder.display()));
+        if self.resolve(name).is_file() {
+            return Err(format!("the file `{name}` {place} may not be run: `chmod +x` makes it a program"));
+        }
+        Err(format!("there is no program `{name}` {place}"))
     }
 
     /// Where the system finds the program.

@@ -33,7 +33,7 @@ impl Process {
     /// Starts a bot. `on_exit` is told how it ended, "status 1" or "signal 11".
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// When the program cannot be started: which, and why.
     pub fn start(
         command: &Command,
         warden: &Warden,
@@ -55,10 +55,14 @@ impl Process {
             .stderr(its_errors)
             .process_group(0);
         let mark = Arc::<Mark>::default();
-        let (mut child, group) = warden.start(&mark, || {
+        let spawned = warden.start(&mark, || {
             let child = started.spawn()?;
             let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
             Ok((child, group.ok_or_else(|| io::Error::other("the process has no id"))?))
+        });
+        let (mut child, group) = spawned.map_err(|error| {
+            let otherwise = || format!("{}: {error}", command.argv[0]);
+            io::Error::other(command.check().err().unwrap_or_else(otherwise))
         })?;
         let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);

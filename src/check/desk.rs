@@ -75,9 +75,8 @@ impl<'a> Desk<'a> {
     /// Starts the bot and greets it; its first line, which should be its `hello`.
     pub(super) async fn start(&mut self) -> Result<Vec<u8>, Stop> {
         let command = &self.check.command;
-        let talk = Talk::start(command).map_err(|error| {
-            Stop::CannotRun(format!("the bot cannot be started: {}: {error}", command.argv[0]))
-        })?;
+        let talk = Talk::start(command)
+            .map_err(|error| Stop::CannotRun(format!("the bot cannot be started: {error}")))?;
         self.has_played = false;
         let talk = self.talk.insert(talk);
         let hello = format!(

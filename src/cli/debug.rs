@@ -182,9 +182,8 @@ async fn start(args: &Args, seating: Seating, screen: &mut Screen) -> Result<Vec
     let mut players = Vec::new();
     for (index, command) in [Some(&args.bot), args.against.as_ref()].into_iter().flatten().enumerate() {
         let seat = Seat((usize::from(args.seat) + index).rem_euclid(seating.seats()) as u8);
-        let talk = Talk::start(command).map_err(|error| {
-            Failure::cannot_run(format!("the bot cannot be started: {}: {error}", command.argv[0]))
-        })?;
+        let talk = Talk::start(command)
+            .map_err(|error| Failure::cannot_run(format!("the bot cannot be started: {error}")))?;
         let mut player = Player { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         let mut hello = Vec::new();
         let said = message::Hello {

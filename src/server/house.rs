@@ -5,7 +5,6 @@
 //! match waits for them.
 
 use std::collections::HashSet;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -413,13 +412,8 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
         };
         let started = Cpu::run(lane.cpu.as_ref(), || Process::start(command, &self.warden, on_exit));
         let (process, wire) = started.map_err(|error| {
-            let advice = if error.kind() == io::ErrorKind::NotFound {
-                "; is the path right, seen from this folder?"
-            } else {
-                ""
-            };
             let name = &self.common.entrants[entrant].name;
-            format!("the bot `{name}` cannot be started: {}: {error}{advice}", command.argv[0])
+            format!("the bot `{name}` cannot be started: {error}")
         })?;
         Ok(Come::Process(process, wire, tell))
     }
