@@ -25,7 +25,7 @@ fn command(bot: &str) -> String {
 }
 
 #[test]
-fn who_has_not_played_yet_has_no_elo() {
+fn who_has_not_played_yet_has_no_rating() {
     let folder = Folder::new();
     let dir = folder.text("cup");
     let plain = command(&folder.plain_bot("plain"));
@@ -40,6 +40,10 @@ fn who_has_not_played_yet_has_no_elo() {
     let table = referee(["tournament", "standings", &dir]).done().stdout;
     let late = table.lines().find(|line| line.contains("late")).expect("its row");
     assert!(late.trim_end().ends_with(" -"), "{table}");
+    let text = referee(["tournament", "report", &dir]).done().stdout;
+    let (_, ratings) = text.split_once("Ratings").expect("a table of ratings");
+    let late = ratings.lines().find(|line| line.contains("late")).expect("its row");
+    assert_eq!(late.split_whitespace().collect::<Vec<_>>(), ["late", "-", "-", "-"]);
     let page = referee(["tournament", "report", &dir, "--format", "html"]).done().stdout;
     assert!(page.contains("<title>late: -</title>") && !page.contains("inf"), "{page}");
     let csv = referee(["tournament", "report", &dir, "--format", "csv"]).done().stdout;

@@ -32,6 +32,7 @@ use crate::core::chance::Seed;
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::rating::{Estimate, Ratings, bootstrap, glicko2, weng_lin};
 use crate::tournament::schedule::Schedule;
+use crate::tournament::standings::Row;
 use crate::tournament::{Entrant, MatchResult};
 
 /// All that there is to tell about a tournament.
@@ -165,8 +166,12 @@ impl TournamentReport {
         let (glicko2, draws) = rated(&results, |results| glicko2::rate(entrants, results));
         let (weng_lin, _) = rated(&results, |results| weng_lin::rate(entrants, results));
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
-        let details = order.iter().map(|&entrant| {
+        let details = standing.table.rows.iter().map(|&Row { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
+            // What no draw of sets changes is not certain for that.
+            let known = |rating: Estimate| {
+                if matches > 0 { rating } else { Estimate::normal(rating.value, f64::INFINITY) }
+            };
             let sum = std::mem::take(&mut sums[index]);
             let met = |&other: &Entrant| {
                 let cross = standing.table.between(entrant, other);
@@ -176,8 +181,8 @@ impl TournamentReport {
                 name: row.name.clone(),
                 source: row.source.clone(),
                 cross: order.iter().map(met).collect(),
-                glicko2: glicko2.1[index],
-                weng_lin: weng_lin.1[index],
+                glicko2: known(glicko2.1[index]),
+                weng_lin: known(weng_lin.1[index]),
                 faults: sum.faults,
                 faulty: sum.faulty,
                 interruptions: row.interruptions,

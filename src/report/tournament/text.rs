@@ -28,18 +28,21 @@ pub(super) fn wdl(wdl: Wdl) -> String {
     format!("{}-{}-{}", wdl.wins, wdl.draws, wdl.losses)
 }
 
-/// A figure and its interval.
+/// A figure and its interval; a dash for who played no match.
 pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
     let Estimate { value, low, high } = estimate;
+    if !estimate.is_known() {
+        return "-".to_owned();
+    }
     format!("{value:.digits$} [{low:.digits$}, {high:.digits$}]")
 }
 
 /// Elo with its sign and its interval; a dash for who played no match.
 pub(super) fn elo(estimate: Estimate) -> String {
+    let Estimate { value, low, high } = estimate;
     if !estimate.is_known() {
         return "-".to_owned();
     }
-    let Estimate { value, low, high } = estimate;
     format!("{value:+.0} [{low:+.0}, {high:+.0}]")
 }
 
@@ -176,7 +179,7 @@ pub(super) fn ratings(report: &TournamentReport) -> Grid {
         };
         format!("{} by {}, intervals: {how}", rater.algorithm, rater.version)
     });
-    let elo = "Elo: Bradley-Terry over all results, relative to the mean of the field".to_owned();
+    let elo = "Elo: Bradley-Terry over all results, relative to the mean of those who have played".to_owned();
     Grid {
         title: "Ratings with 95% intervals",
         headings: ["entrant", "Elo", "Glicko-2", "Weng-Lin"].map(str::to_owned).to_vec(),
