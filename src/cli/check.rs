@@ -1,6 +1,5 @@
 //! `referee check`: whether a bot does what the protocol asks.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use serde::Serialize;
 
 use crate::bot::Command;
 use crate::check::{Check, Outcome, Verdict};
+use crate::cli::files::OutFile;
 use crate::cli::options::{game, milliseconds};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
@@ -83,11 +83,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
     // What cannot be written is known before the bot has run for minutes.
-    let junit_file = args.junit.as_ref().map(|path| {
-        File::create(path)
-            .map_err(|error| Failure::cannot_run(format!("--junit {}: {error}", path.display())))
-    });
-    let junit_file = junit_file.transpose()?;
+    let junit_file = args.junit.as_deref().map(OutFile::create).transpose()?;
     let check = Check {
         command: args.bot,
         game,
@@ -120,7 +116,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     }
     if let Some(file) = junit_file {
         let bot = check.command.to_string();
-        junit(&bot, &outcomes, file).map_err(|error| Failure::cannot_run(format!("--junit: {error}")))?;
+        file.write(|file| junit(&bot, &outcomes, file))?;
     }
     let summary = Summary::of(&check.command, &outcomes);
     let mut out = io::stdout().lock();

@@ -14,7 +14,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// A file that cannot be written.
-pub(super) fn not_written(path: &Path, error: &io::Error) -> Failure {
+fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", path.display()))
 }
 
@@ -73,26 +73,33 @@ pub(super) fn write_out(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure
     })
 }
 
-/// What GitHub shows as the summary of a job.
-pub(super) struct JobSummary {
+/// A file that is opened before a run, which fails at once where it could not be written after it.
+pub(super) struct OutFile {
     file: File,
     path: PathBuf,
 }
 
-impl JobSummary {
-    /// Opens it, so that a run fails at once where there is none.
-    pub(super) fn open() -> Result<JobSummary, Failure> {
-        let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
-        let path = path.map(PathBuf::from).ok_or_else(|| {
-            Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; is this a step of a job on GitHub?")
-        })?;
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.map_err(|error| not_written(&path, &error))?;
-        Ok(JobSummary { file, path })
+impl OutFile {
+    /// Makes it anew.
+    pub(super) fn create(path: &Path) -> Result<OutFile, Failure> {
+        OutFile::open(OpenOptions::new().write(true).truncate(true), path)
     }
 
-    /// Adds to it, in Markdown.
-    pub(super) fn add(mut self, markdown: &str) -> Result<(), Failure> {
-        self.file.write_all(markdown.as_bytes()).map_err(|error| not_written(&self.path, &error))
+    /// What GitHub shows as the summary of a job.
+    pub(super) fn job_summary() -> Result<OutFile, Failure> {
+        let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).ok_or_else(|| {
+            Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; is this a step of a job on GitHub?")
+        })?;
+        OutFile::open(OpenOptions::new().append(true), Path::new(&path))
+    }
+
+    fn open(how: &mut OpenOptions, path: &Path) -> Result<OutFile, Failure> {
+        let file = how.create(true).open(path).map_err(|error| not_written(path, &error))?;
+        Ok(OutFile { file, path: path.to_owned() })
+    }
+
+    /// Writes it.
+    pub(super) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
+        write(self.file).map_err(|error| not_written(&self.path, &error))
     }
 }

@@ -1,6 +1,5 @@
 //! `referee regress`: is a new version of a bot stronger than its base?
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -9,7 +8,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::cli::files::{JobSummary, not_written};
+use crate::cli::files::OutFile;
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
 use crate::cli::progress;
@@ -162,11 +161,9 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }
-    let summary = args.github.then(JobSummary::open).transpose()?;
+    let summary = args.github.then(OutFile::job_summary).transpose()?;
     // Nothing is left behind by what is refused.
-    let junit =
-        args.junit.as_deref().map(|path| File::create(path).map_err(|error| not_written(path, &error)));
-    let junit = junit.transpose()?;
+    let junit = args.junit.as_deref().map(OutFile::create).transpose()?;
     let records = args.terms.records()?;
 
     let begun = Instant::now();
@@ -218,12 +215,12 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let report =
         TrialReport::new(outcome.clone(), rules.meta().id, commands, seed, &trial.regression, trial.faults());
     let printed = printer.finish(&report);
-    if let (Some(file), Some(path)) = (junit, &args.junit) {
-        report.junit(begun.elapsed(), file).map_err(|error| not_written(path, &error))?;
+    if let Some(junit) = junit {
+        junit.write(|file| report.junit(begun.elapsed(), file))?;
     }
     if let Some(summary) = summary {
-        summary.add(&report.markdown())?;
-        eprintln!("{}", report.annotation());
+        summary.write(|mut file| file.write_all(report.markdown().as_bytes()))?;
+        eprint!("{}", report.annotation());
     }
     let exit = exit(outcome)?;
     printed?;

@@ -1,5 +1,6 @@
 //! Results for people.
 
+mod github;
 mod junit;
 mod scoresheet;
 mod table;

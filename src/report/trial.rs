@@ -8,6 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use crate::referee::Faults;
+use crate::report::github::{annotation, escaped};
 use crate::report::table::faults;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Regression, Tally, Verdict};
@@ -204,8 +205,7 @@ impl TrialReport {
         };
         let elo = self.elo.map(|elo| format!("; Elo {}", interval(elo, 1))).unwrap_or_default();
         let what = format!("{}{elo}", self.headline());
-        let what = what.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-        format!("::{level} title=referee regress {}::{what}", self.game)
+        annotation(level, &format!("referee regress {}", self.game), &what)
     }
 
     /// Writes JUnit XML with one test case.
@@ -282,19 +282,4 @@ pub fn interval(Estimate { value, low, high }: Estimate, decimals: usize) -> Str
 /// With at most three decimals.
 fn rounded(value: f64) -> f64 {
     (1000.0 * value).round() / 1000.0
-}
-
-/// Text in which Markdown sees nothing of its own.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '\r' | '\n' => escaped.push(' '),
-            '<' => escaped.push_str("&lt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' => escaped.extend(['\\', c]),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

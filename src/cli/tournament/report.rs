@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::{results, unreadable};
-use crate::cli::files::{JobSummary, write_out};
+use crate::cli::files::{OutFile, write_out};
 use crate::cli::progress;
 use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
@@ -58,7 +58,7 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let summary = args.github.then(JobSummary::open).transpose()?;
+    let summary = args.github.then(OutFile::job_summary).transpose()?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     progress.finish_and_clear();
     write_out(args.output.as_deref(), &told(args.format, &report)?)?;
     if let Some(summary) = summary {
-        summary.add(&tournament::markdown(&report))?;
+        summary.write(|mut file| file.write_all(tournament::markdown(&report).as_bytes()))?;
         io::stderr().write_all(tournament::annotations(&report).as_bytes())?;
     }
     Ok(Exit::Done)

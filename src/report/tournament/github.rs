@@ -1,13 +1,8 @@
-//! Annotations: workflow commands of GitHub Actions.
+//! Annotations of a job on GitHub.
 
 use super::TournamentReport;
 use super::text;
-
-fn command(level: &str, title: &str, message: &str) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = data(title).replace(':', "%3A").replace(',', "%2C");
-    format!("::{level} title={property}::{}\n", data(message))
-}
+use crate::report::github::annotation;
 
 /// An error for each entrant that lost by a fault, a warning for each other one that made a fault and for matches
 /// without a result.
@@ -16,11 +11,12 @@ pub fn annotations(report: &TournamentReport) -> String {
     for (standing, details) in report.entrants().filter(|(_, details)| !details.faults.is_empty()) {
         let level = if standing.by_fault.losses > 0 { "error" } else { "warning" };
         let title = format!("Faults of {}", details.name);
-        out += &command(level, &title, &fault_message(standing.matches, standing.by_fault.losses, details));
+        out +=
+            &annotation(level, &title, &fault_message(standing.matches, standing.by_fault.losses, details));
     }
     if report.unfinished > 0 {
         let message = format!("{} matches have no result", report.unfinished);
-        out += &command("warning", &report.standings.name, &message);
+        out += &annotation("warning", &report.standings.name, &message);
     }
     out
 }

@@ -2,22 +2,7 @@
 
 use super::TournamentReport;
 use super::text;
-
-/// The text with nothing that Markdown or HTML gives a meaning.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push(' '),
-            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '~' | '#' | '!' | '@' | '$' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
-}
+use crate::report::github::escaped;
 
 fn row(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
