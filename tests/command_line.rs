@@ -264,6 +264,7 @@ fn games_lists_each_game_with_its_options() {
     for option in ["--set fen=", "--set draw_plies=", "--set turn_limit="] {
         assert!(listed.contains(option), "{listed}");
     }
+    assert!(listed.contains("chance, simultaneous choices\n  no options\n"), "{listed}");
     let games = referee(["games", "--json"]).done().json();
     let game = games.iter().find(|game| game["id"] == "checkers").expect("checkers");
     assert_eq!(game["type"], "game");

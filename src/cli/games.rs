@@ -86,6 +86,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let (id, title, version) = (meta.id, meta.title, meta.rules_version);
         writeln!(out, "{id}: {title}, rules version {version}, {} seats", counts.join(" or "))?;
         writeln!(out, "  {}", properties(meta).join(", "))?;
+        if meta.options.is_empty() {
+            writeln!(out, "  no options\n")?;
+            continue;
+        }
         let rows = meta
             .options
             .iter()

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::tournament::config::EntrantConfig;
-use crate::cli::tournament::folder::{Folder, Reading, files, journal, read};
+use crate::cli::tournament::folder::{Folder, Reading, journal, read, row};
 use crate::cli::tournament::results;
 use crate::cli::{Exit, Failure};
 use crate::server::Source;
-use crate::store::EntrantRow;
 use crate::tournament::Entrant;
 use crate::tournament::schedule::{Entry, Format, Schedule};
 
@@ -62,14 +61,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     let prepared = config.prepare(folder.prepared.run.seed, &plan)?;
     config.keep_names(&prepared.entrants);
     let Some(entrant) = prepared.entrants.last() else { return Ok(Exit::Done) };
-    let row = EntrantRow {
-        name: entrant.name.clone(),
-        source: entrant.source.to_string(),
-        files: files(entrant),
-        joins,
-        leaves: None,
-        interruptions: 0,
-    };
+    let row = row(entrant, joins);
     folder.results.add_entrant(&row, &config.to_toml()?).map_err(Failure::cannot_run)?;
     if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;

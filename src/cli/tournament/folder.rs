@@ -30,6 +30,18 @@ pub(super) fn files(entrant: &Entrant) -> BTreeMap<String, String> {
     entrant.files.iter().cloned().collect()
 }
 
+/// An entrant that is paired from this round on.
+pub(super) fn row(entrant: &Entrant, joins: u32) -> EntrantRow {
+    EntrantRow {
+        name: entrant.name.clone(),
+        source: entrant.source.to_string(),
+        files: files(entrant),
+        joins,
+        leaves: None,
+        interruptions: 0,
+    }
+}
+
 /// Whoever has it is the only one who plays the tournament or changes it.
 pub(super) fn journal(folder: &Path) -> Result<Journal, Failure> {
     Journal::open(&folder.join("begun")).map_err(|error| {
@@ -70,14 +82,7 @@ impl Folder {
             config: config.to_toml()?,
             seed: seed.to_hex(),
         };
-        let rows = prepared.entrants.iter().map(|entrant| EntrantRow {
-            name: entrant.name.clone(),
-            source: entrant.source.to_string(),
-            files: files(entrant),
-            joins: 1,
-            leaves: None,
-            interruptions: 0,
-        });
+        let rows = prepared.entrants.iter().map(|entrant| row(entrant, 1));
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
         Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
