@@ -48,12 +48,11 @@ fn results(folder: &Path) -> BTreeMap<u32, (String, String)> {
 
 /// The sealed records of a folder.
 fn records(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let Ok(entries) = std::fs::read_dir(folder.join("records")) else { return BTreeMap::new() };
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let sealed = paths.filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    sealed
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
-        .collect()
+    let records = folder.join("records");
+    let names = if records.exists() { common::files(&records) } else { Vec::new() };
+    let sealed = names.into_iter().filter(|name| name.ends_with(".jsonl"));
+    let read = |name: String| (name.clone(), std::fs::read(records.join(name)).unwrap());
+    sealed.map(read).collect()
 }
 
 fn pids(folder: &Folder) -> Vec<u32> {
@@ -364,9 +363,9 @@ play(turn=turn, end=heard)",
     referee(["tournament", "resume", &dir]).done();
     assert!(folder.read("bot0.py.heard").contains("reveal"));
     referee(["verify", &format!("{dir}/records")]).done();
-    let records = std::fs::read_dir(folder.path("cup/records")).unwrap();
-    let names = records.map(|file| file.unwrap().file_name().into_string().unwrap());
-    assert_eq!(names.filter(|name| !name.ends_with(".jsonl")).collect::<Vec<_>>(), [""; 0]);
+    let mut left = common::files(&folder.path("cup/records"));
+    left.retain(|name| !name.ends_with(".jsonl"));
+    assert_eq!(left, [""; 0]);
 }
 
 #[test]
