@@ -83,6 +83,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
         rules: 1,
         seating: Seating::new(2, 2),
         config,
+        openings: None,
         seed: String::new(),
     };
     let entrant = |index| EntrantRow {

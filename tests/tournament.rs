@@ -384,6 +384,25 @@ fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed(
 }
 
 #[test]
+fn openings_that_have_changed_stop_a_tournament_from_going_on() {
+    let folder = Folder::new();
+    let book = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12\n";
+    folder.write("book.fen", book);
+    let head = "openings = 'book.fen'\noptions = { turn_limit = 10 }";
+    let config = cup(&folder, "cup.toml", head, "kind = 'round_robin'");
+    let dir = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    folder.write("book.fen", "B:W18:B14\n");
+    referee(["tournament", "resume", &dir]).with_code(2).says(&[
+        "the openings of ",
+        "book.fen are not what they were",
+        "put them back",
+    ]);
+    folder.write("book.fen", book);
+    referee(["tournament", "resume", &dir]).done();
+}
+
+#[test]
 fn entrants_come_and_go() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");

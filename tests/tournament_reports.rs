@@ -29,6 +29,7 @@ fn create(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Resu
         rules: 1,
         seating,
         config,
+        openings: None,
         seed: SEED.to_owned(),
     };
     let entrant = |name: &&str| EntrantRow {

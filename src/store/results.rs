@@ -35,6 +35,8 @@ pub struct About {
     pub seating: Seating,
     /// The configuration, as TOML.
     pub config: String,
+    /// SHA-256 of the file of openings, in hex, where there is one.
+    pub openings: Option<String>,
     /// The run seed, in hex.
     pub seed: String,
 }
@@ -136,7 +138,8 @@ impl Results {
                 ("seed", about.seed.clone()),
                 ("referee", crate::SERVER.to_owned()),
             ];
-            for (key, value) in pairs {
+            let openings = about.openings.clone().map(|digest| ("openings", digest));
+            for (key, value) in pairs.into_iter().chain(openings) {
                 db.execute("INSERT INTO tournament VALUES (?1, ?2)", params![key, value])?;
             }
             entrants.iter().try_for_each(|entrant| insert_entrant(&db, entrant))?;
@@ -169,9 +172,12 @@ impl Results {
     /// # Errors
     /// When something of it is missing.
     pub fn about(&self) -> io::Result<About> {
-        let get = |key: &str| -> io::Result<String> {
+        let find = |key: &str| {
             let sql = "SELECT value FROM tournament WHERE key = ?1";
-            self.0.query_row(sql, [key], |row| row.get(0)).map_err(failed)
+            self.0.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
+        };
+        let get = |key: &str| -> io::Result<String> {
+            find(key)?.ok_or_else(|| io::Error::other(format!("results: there is no `{key}`")))
         };
         let number = |key: &str| -> io::Result<u8> {
             get(key)?.parse().map_err(|error| io::Error::other(format!("results: {key}: {error}")))
@@ -186,6 +192,7 @@ impl Results {
             rules: number("rules")?.into(),
             seating: Seating::new(seats, sides),
             config: get("config")?,
+            openings: find("openings")?,
             seed: get("seed")?,
         })
     }

@@ -2,8 +2,9 @@
 -- is kept by SQLite: `.schema` shows it.
 
 CREATE TABLE tournament (
-    -- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `seed` (the run
-    -- seed, hex: whoever knows it knows all dice to come), `referee`.
+    -- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `openings`
+    -- (SHA-256 of their file, where there is one), `seed` (the run seed, hex: whoever knows it knows all dice to come),
+    -- `referee`.
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;

@@ -38,7 +38,7 @@ pub(super) struct Config {
     #[serde(default)]
     opening_plies: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    openings: Option<PathBuf>,
+    pub(super) openings: Option<PathBuf>,
     #[serde(default)]
     order: Order,
     #[serde(default = "default_clock")]

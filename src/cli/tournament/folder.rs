@@ -7,9 +7,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use referee_protocol::referee::Reveal;
+use sha2::{Digest, Sha256};
 
-use crate::cli::Failure;
 use crate::cli::tournament::config::{Config, Prepared};
+use crate::cli::{Failure, files};
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::server::{Entrant, Unsealed};
@@ -26,7 +27,7 @@ pub(super) struct Folder {
     pub(super) schedule: Schedule,
 }
 
-pub(super) fn files(entrant: &Entrant) -> BTreeMap<String, String> {
+pub(super) fn fingerprints(entrant: &Entrant) -> BTreeMap<String, String> {
     entrant.files.iter().cloned().collect()
 }
 
@@ -35,7 +36,7 @@ pub(super) fn row(entrant: &Entrant, joins: u32) -> EntrantRow {
     EntrantRow {
         name: entrant.name.clone(),
         source: entrant.source.to_string(),
-        files: files(entrant),
+        files: fingerprints(entrant),
         joins,
         leaves: None,
         interruptions: 0,
@@ -51,6 +52,11 @@ pub(super) fn journal(folder: &Path) -> Result<Journal, Failure> {
             _ => format!("{path}: {error}"),
         })
     })
+}
+
+/// SHA-256 of a file.
+fn digest(path: &Path) -> Result<String, Failure> {
+    Ok(hex::encode(&Sha256::digest(files::read(path)?)))
 }
 
 fn database(path: &Path) -> PathBuf {
@@ -80,6 +86,7 @@ impl Folder {
             rules: prepared.rules.meta().rules_version,
             seating: plan.seating,
             config: config.to_toml()?,
+            openings: config.openings.as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
         };
         let rows = prepared.entrants.iter().map(|entrant| row(entrant, 1));
@@ -102,6 +109,14 @@ impl Folder {
             return Err(Failure::cannot_run(format!(
                 "the tournament is played by rules version {} of {}, this program knows {rules}",
                 about.rules, about.game
+            )));
+        }
+        if let (Some(path), Some(before)) = (&config.openings, &about.openings)
+            && digest(path)? != *before
+        {
+            return Err(Failure::usage(format!(
+                "the openings of {} are not what they were when the tournament began: put them back",
+                path.display()
             )));
         }
         for number in refused {

@@ -12,7 +12,7 @@ use crate::cli::options::random_seed;
 use crate::cli::progress;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
-use crate::cli::tournament::folder::{Folder, files};
+use crate::cli::tournament::folder::{Folder, fingerprints};
 use crate::cli::tournament::standings;
 use crate::cli::{Exit, Failure, block_on};
 use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
@@ -67,7 +67,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
     let entrants = folder.prepared.entrants.iter().enumerate().zip(rows);
     let changed: Vec<(usize, String)> = entrants
-        .filter(|((_, entrant), row)| row.leaves.is_none() && files(entrant) != row.files)
+        .filter(|((_, entrant), row)| row.leaves.is_none() && fingerprints(entrant) != row.files)
         .map(|((index, entrant), _)| (index, entrant.name.clone()))
         .collect();
     for (index, name) in changed {
@@ -79,7 +79,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         }
         folder
             .results
-            .set_files(index, &files(&folder.prepared.entrants[index]))
+            .set_files(index, &fingerprints(&folder.prepared.entrants[index]))
             .map_err(Failure::cannot_run)?;
     }
     play(folder, args.json)
