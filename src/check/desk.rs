@@ -131,14 +131,7 @@ impl<'a> Desk<'a> {
     }
 
     fn wants(&self) -> Wants {
-        let Some(hello) = &self.hello else { return Wants::default() };
-        let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
-        Wants {
-            view: wants(Want::View),
-            legal: wants(Want::Legal),
-            event: wants(Want::Event),
-            push: hello.push,
-        }
+        self.hello.as_ref().map(Wants::from).unwrap_or_default()
     }
 
     /// Whether it wants to get this.

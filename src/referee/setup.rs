@@ -1,5 +1,6 @@
 //! Everything that is fixed before a match begins.
 
+use referee_protocol::bot::{Hello, Want};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,18 @@ pub struct Wants {
 impl Default for Wants {
     fn default() -> Self {
         Wants { view: true, legal: true, event: true, push: false }
+    }
+}
+
+impl From<&Hello> for Wants {
+    fn from(hello: &Hello) -> Wants {
+        let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
+        Wants {
+            view: wants(Want::View),
+            legal: wants(Want::Legal),
+            event: wants(Want::Event),
+            push: hello.push,
+        }
     }
 }
 

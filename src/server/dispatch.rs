@@ -1,13 +1,14 @@
 //! From a line to the match that it is for.
 
 use referee_protocol::Text;
-use referee_protocol::bot::{self, Want};
+use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 
 use crate::core::seat::Seat;
 use crate::referee::{Event, Wants};
+use crate::server::entrant::check_name;
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
 use crate::server::lane::{Lane, MatchKey, Notice};
 use crate::server::leaving::SAID_BYE;
@@ -125,11 +126,9 @@ impl Lane {
             );
             return self.turn_away(key, ErrorCode::UnsupportedProtocol, message, now);
         }
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
-        if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
-            let message =
-                "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space; say `hello` again";
-            return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
+        if let Err(what) = check_name(&hello.name) {
+            let message = format!("{what}; say `hello` again");
+            return session.refuse(ErrorCode::Malformed, message, None, None);
         }
         if [&hello.version, &hello.author]
             .into_iter()
@@ -146,16 +145,10 @@ impl Lane {
             return self.turn_away(key, code, message, now);
         }
         let session = &mut self.sessions[key];
-        let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
         session.hello_until = None;
         session.chatter = (0, 0);
         session.hello = Some(BotHello {
-            wants: Wants {
-                view: wants(Want::View),
-                legal: wants(Want::Legal),
-                event: wants(Want::Event),
-                push: hello.push,
-            },
+            wants: Wants::from(&hello),
             slots: hello.slots.unwrap_or(1).clamp(1, limits::SLOTS) as usize,
             name: hello.name,
             version: hello.version,

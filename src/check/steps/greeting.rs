@@ -6,6 +6,7 @@ use crate::check::desk::Desk;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
 use crate::games;
+use crate::server::check_name;
 use crate::server::incoming::{self, Incoming, Unreadable};
 
 /// The process starts and says something.
@@ -32,8 +33,7 @@ pub(super) fn hello(desk: &mut Desk<'_>) -> Result<(), Stop> {
         let wrong = format!("it speaks protocol {}, the referee speaks 1", hello.protocol);
         return fail(wrong, Rule::PROTOCOL);
     }
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
-    if !(1..=limits::NAME).contains(&hello.name.len()) || !hello.name.chars().all(is_plain) {
+    if check_name(&hello.name).is_err() {
         return fail("its `name` is not allowed".to_owned(), Rule::NAME);
     }
     for (field, text) in [("version", &hello.version), ("author", &hello.author)] {
