@@ -13,7 +13,7 @@ use rustix::fs::{OFlags, fcntl_getfl};
 use serde_json::{Value, json};
 
 /// A referee whose host has said hello.
-fn host(args: &[&str], slots: u32) -> Referee {
+fn host(args: &[&str], slots: u64) -> Referee {
     let mut referee = Referee::start([&["stdio"], args].concat());
     assert_eq!(referee.hear()["type"], "hello");
     referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "slots": slots}));
@@ -96,6 +96,30 @@ fn as_many_matches_as_there_are_slots_may_be_opened_in_one_write_again_and_again
         }
     }
     referee.end().done();
+}
+
+#[test]
+fn numbers_beyond_all_bounds_are_read_as_what_they_mean() {
+    let most = (1 << 53) - 1;
+    for many in [256, (1 << 32) + 2, most] {
+        let mut referee = host(&["--clock", "none"], many);
+        referee.tell(json!({"type": "open", "game": "checkers", "seats": many}));
+        let refused = referee.hear();
+        assert_eq!(refused["code"], "bad_setup");
+        let why = format!("checkers is played with 2 seats, not {many}");
+        assert_eq!(refused["message"], why);
+        (0..2).for_each(|_| referee.tell(open(won())));
+        for _ in 0..2 {
+            referee.hear_of("turn");
+        }
+        referee.end().done();
+    }
+    for protocol in [(1 << 32) + 1, most] {
+        let mut referee = Referee::start(["stdio"]);
+        referee.tell(json!({"type": "hello", "protocol": protocol, "name": "host"}));
+        assert_eq!(referee.hear_of("error")["code"], "unsupported_protocol");
+        referee.end().with_code(5).says(&[&format!("protocol {protocol} is not spoken here")]);
+    }
 }
 
 #[test]

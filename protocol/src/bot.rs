@@ -60,7 +60,7 @@ pub enum Want {
 pub struct Hello {
     /// The protocol's version: 1.
     #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
-    pub protocol: u32,
+    pub protocol: u64,
     /// 1 to 64 of ASCII letters, digits, `. _ -` and space. For display only.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Za-z0-9._ -]{1,64}$")))]
     pub name: String,
@@ -81,7 +81,7 @@ pub struct Hello {
     /// Matches that it plays at once on this connection; default 1, at most 4096.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4096)))]
-    pub slots: Option<u32>,
+    pub slots: Option<u64>,
     /// What it wants to get; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Vec<Want>>,
@@ -171,7 +171,7 @@ pub struct Open<V> {
     pub game: String,
     /// The number of seats; default the game's smallest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seats: Option<u8>,
+    pub seats: Option<u64>,
     /// The game's options, an object; what is left out has its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]

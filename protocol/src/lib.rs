@@ -23,7 +23,7 @@ pub use text::Text;
 use serde::Deserialize;
 
 /// The version of the protocol that these types speak.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u64 = 1;
 
 /// The largest integer in a message: every JSON reader keeps it exactly.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;

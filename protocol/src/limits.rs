@@ -45,7 +45,7 @@ pub const ABOUT: usize = 256;
 /// Longest `id` of an `open`, in bytes.
 pub const OPEN_ID: usize = 256;
 /// Most matches that a connection may play at once.
-pub const SLOTS: u32 = 4_096;
+pub const SLOTS: u64 = 4_096;
 /// Connections that have not introduced themselves yet; with more, the oldest is closed.
 pub const STRANGERS: usize = 64;
 /// Connections of one name, unless the set-up says otherwise.

@@ -51,7 +51,7 @@ pub enum Auth {
 pub struct Hello {
     /// The protocol's version: 1.
     #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
-    pub protocol: u32,
+    pub protocol: u64,
     /// Name and version of the referee, `referee/0.1.0`.
     pub server: String,
     /// Whether a token is asked for.

@@ -64,9 +64,9 @@ pub fn notation(name: &str) -> Option<&'static dyn Notation> {
 ///
 /// # Errors
 /// When the game is not played with so many.
-pub fn seating(rules: &dyn Rules, seats: Option<u8>) -> Result<Seating, String> {
-    let meta = rules.meta();
-    let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() == seats as usize);
+pub fn seating(rules: &dyn Rules, seats: Option<impl Into<u64>>) -> Result<Seating, String> {
+    let (meta, seats) = (rules.meta(), seats.map(Into::into));
+    let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() as u64 == seats);
     meta.seatings.iter().find(fits).copied().ok_or_else(|| {
         let counts: Vec<String> = meta.seatings.iter().map(|seating| seating.seats().to_string()).collect();
         format!("{} is played with {} seats, not {}", meta.id, counts.join(" or "), seats.unwrap_or_default())

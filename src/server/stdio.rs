@@ -161,7 +161,7 @@ impl Server {
             let open = Open {
                 id: None,
                 game: rules.meta().id.to_owned(),
-                seats: Some(seating.seats() as u8),
+                seats: Some(seating.seats() as u64),
                 options: Some(options),
                 seed: None,
                 deal: None,

@@ -5,7 +5,7 @@ use crate::check::verdict::Stop;
 use crate::core::seat::Seat;
 
 /// How many slots are used at most.
-const SLOTS: u32 = 8;
+const SLOTS: u64 = 8;
 /// Answers in each match.
 const FEW: u32 = 8;
 
