@@ -1,6 +1,7 @@
 //! From a line to the match that it is for.
 
-use referee_protocol::Text;
+use std::iter;
+
 use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -107,7 +108,10 @@ impl Lane {
             Incoming::Open(open) => self.handle_open(key, open, now),
             Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {
                 Some(&game) => self.tell(game, now, Event::Abort("the host broke it off")),
-                None => self.refuse_match(key, &abort.r#match),
+                None => {
+                    let message = unknown_match(&abort.r#match);
+                    self.refuse_match(key, &abort.r#match, ErrorCode::UnknownMatch, message);
+                }
             },
         }
     }
@@ -182,50 +186,43 @@ impl Lane {
     }
 
     /// The match and seat that a message is for. If there is none, the sender is told.
-    fn place(&mut self, key: SessionKey, match_id: &Text<'_>, seat: Option<u8>) -> Option<(MatchKey, Seat)> {
-        let game = self.by_id.get(&**match_id).copied();
-        let places = game.map_or(&[][..], |game| &self.matches[game].places);
-        let mut own =
-            (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
-        let first = own.next();
-        let found = match seat {
-            Some(seat) => first.into_iter().chain(own).find(|own| own.0 == seat),
-            None => first.filter(|_| own.next().is_none()),
-        };
-        match (game, first, found) {
-            (Some(game), _, Some(seat)) => Some((game, seat)),
-            (Some(_), Some(_), None) => {
-                let message = match seat {
-                    Some(seat) => format!("seat {seat} of this match is not yours"),
-                    None => "`seat` is missing: several seats of this match are yours".to_owned(),
-                };
-                self.sessions[key].refuse(ErrorCode::UnknownSeat, message, None, Some(match_id.to_string()));
-                None
-            }
-            _ => {
-                self.refuse_match(key, match_id);
-                None
-            }
-        }
+    fn place(&mut self, key: SessionKey, match_id: &str, seat: Option<u8>) -> Option<(MatchKey, Seat)> {
+        let found = self.find(key, match_id, seat);
+        found.map_err(|(code, message)| self.refuse_match(key, match_id, code, message)).ok()
     }
 
-    fn refuse_match(&mut self, key: SessionKey, match_id: &str) {
-        let shown: String = match_id.chars().take(40).collect();
-        let message = format!("there is no match `{shown}` on this connection, or it has ended");
-        self.sessions[key].refuse(ErrorCode::UnknownMatch, message, None, Some(shown));
+    /// The seat of a match that somebody names, where it is the sender's.
+    fn find(
+        &self,
+        key: SessionKey,
+        match_id: &str,
+        seat: Option<u8>,
+    ) -> Result<(MatchKey, Seat), (ErrorCode, String)> {
+        let unknown = || (ErrorCode::UnknownMatch, unknown_match(match_id));
+        let game = *self.by_id.get(match_id).ok_or_else(unknown)?;
+        let places = (0..).map(Seat).zip(&self.matches[game].places);
+        let mut own = places.filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
+        let first = own.next().ok_or_else(unknown)?;
+        let found = match seat {
+            Some(seat) => iter::once(first).chain(own).find(|own| own.0 == seat),
+            None => Some(first).filter(|_| own.next().is_none()),
+        };
+        found.map(|seat| (game, seat)).ok_or_else(|| {
+            let message = match seat {
+                Some(seat) => format!("seat {seat} of this match is not yours"),
+                None => "`seat` is missing: several seats of this match are yours".to_owned(),
+            };
+            (ErrorCode::UnknownSeat, message)
+        })
+    }
+
+    fn refuse_match(&mut self, key: SessionKey, match_id: &str, code: ErrorCode, message: String) {
+        self.sessions[key].refuse(code, message, None, Some(shown(match_id)));
     }
 
     /// The seat that an address names, where it is the sender's.
     fn addressed(&self, key: SessionKey, address: &Address<'_>) -> Option<(MatchKey, Seat)> {
-        let game = *self.by_id.get(&**address.match_id.as_ref()?)?;
-        let places = &self.matches[game].places;
-        let mut own =
-            (0..).map(Seat).zip(places).filter(|&(_, place)| *place == Some(key)).map(|(seat, _)| seat);
-        let seat = match address.seat {
-            Some(seat) => own.find(|own| own.0 == seat)?,
-            None => own.next().filter(|_| own.next().is_none())?,
-        };
-        Some((game, seat))
+        self.find(key, address.match_id.as_ref()?, address.seat).ok()
     }
 
     /// A line that is no message: the fault of a request, if it is clear of which.
@@ -281,11 +278,20 @@ impl Lane {
             Some((game, seat)) => self.tell(game, now, Event::Stray { seat, code, message }),
             None => {
                 let id = address.id.as_ref().map(ToString::to_string);
-                let match_id = address.match_id.as_ref().map(|id| id.chars().take(40).collect());
+                let match_id = address.match_id.as_ref().map(|id| shown(id));
                 self.sessions[key].refuse(code, message.to_owned(), id, match_id);
             }
         }
     }
+}
+
+/// As much of a match id as is repeated to who made it up.
+fn shown(match_id: &str) -> String {
+    match_id.chars().take(40).collect()
+}
+
+fn unknown_match(match_id: &str) -> String {
+    format!("there is no match `{}` on this connection, or it has ended", shown(match_id))
 }
 
 fn broken(seat: Seat, turn: Option<u64>, code: FaultCode, detail: &str) -> Event<'_> {
