@@ -124,6 +124,31 @@ fn entrants_that_connect_play_beside_those_that_are_started() {
 }
 
 #[test]
+fn a_connection_has_the_long_ready_limit_once_however_often_its_opponent_changes() {
+    let folder = Folder::new();
+    let plain = command(&folder.plain_bot("plain"));
+    let entrants = [
+        ("alice", "tcp = 'alice'".to_owned()),
+        ("one", plain.clone()),
+        ("other", plain.clone()),
+        ("third", plain),
+    ];
+    let config = cup(&folder, "listen = { address = '127.0.0.1:0' }", &entrants);
+    let (run, address) = listening(&config, &folder.text("cup"));
+    let alice = Guest::named(address, "alice").play_along();
+    run.wait().with_code(0);
+    alice.join().expect("she plays");
+    let headers = (1..=12).map(|number| folder.record(&format!("cup/records/m{number}.jsonl"))[0].clone());
+    let mut limits: Vec<u64> = headers
+        .flat_map(|header| header["seats"].as_array().expect("a list").clone())
+        .filter(|seat| seat["name"] == "alice")
+        .map(|seat| seat["ready_ms"].as_u64().expect("a number"))
+        .collect();
+    limits.sort_unstable();
+    assert_eq!(limits, [5_000, 5_000, 5_000, 5_000, 5_000, 60_000]);
+}
+
+#[test]
 fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
     let folder = Folder::new();
     let head = "listen = { address = '127.0.0.1:0', wait = '300ms' }";
