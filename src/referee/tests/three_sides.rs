@@ -211,11 +211,17 @@ fn when_the_last_two_fail_in_the_same_decision_the_one_that_was_out_stays_last()
     assert_eq!(rig.ranks(), [3, 1, 1]);
 }
 
-#[test]
-fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
+/// Seat 2 has left after its answer to the first request; the others have yet to give theirs.
+fn left_by_the_last() -> Rig {
     let mut rig = three("a").play();
     rig.answer(2, "bid1");
     rig.gone(2);
+    rig
+}
+
+#[test]
+fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
+    let mut rig = left_by_the_last();
     rig.answer(0, "nonsense");
     rig.answer(1, "bid1");
     assert_eq!(rig.fault(), (2, "exited"));
@@ -224,11 +230,8 @@ fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
 
 #[test]
 fn an_exit_after_the_answer_is_earlier_than_one_in_the_next_decision() {
-    let mut rig = three("a").play();
-    rig.answer(2, "bid1");
-    rig.gone(2);
-    rig.answer(0, "bid1");
-    rig.answer(1, "bid1");
+    let mut rig = left_by_the_last();
+    rig.moves("bid1 bid1");
     assert!(!rig.is_over());
     rig.answer(0, "nonsense");
     rig.answer(1, "bid1");
