@@ -74,6 +74,27 @@ fn the_address_is_told_and_whom_a_match_waits_for() {
 }
 
 #[test]
+fn what_is_said_to_a_bot_waits_for_no_word_of_it() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=100", "--record", &records];
+    let (referee, address) = listening(&args);
+    // Each of her moves is told at once, and the next request soon after: the second write of two in a row.
+    let hello = json!({"type": "hello", "protocol": 1, "name": "alice", "push": true});
+    Guest::saying(address, &hello).play();
+    assert_no_faults(&referee.wait().with_code(0));
+    let mut took: Vec<u64> = folder
+        .record("records/m1.jsonl")
+        .iter()
+        .filter(|line| line["type"] == "answer" && line["seat"] == 0)
+        .map(|line| line["took_us"].as_u64().expect("a number"))
+        .collect();
+    took.sort_unstable();
+    // A kernel that collects small writes keeps the second one back for 40 ms.
+    assert!(took[took.len() / 2] < 20_000, "{took:?}");
+}
+
+#[test]
 fn one_name_can_have_both_seats_with_a_connection_for_each() {
     let folder = Folder::new();
     let records = folder.text("records");
@@ -171,6 +192,19 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
     assert_no_faults(&ended);
     assert_eq!(ended.one("match")["ended_by"], "turn_limit");
     referee(["verify", &records]).done();
+}
+
+#[test]
+fn in_a_trial_tokens_may_stand_on_the_command_line() {
+    let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON];
+    let (referee, address) = listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
+    let hello =
+        |name: &str, token: &str| json!({"type": "hello", "protocol": 1, "name": name, "token": token});
+    assert_turned_away(&Guest::saying(address, &hello("bob", "one")).rest(), "wrong_token", "of `bob`");
+    let guests = [("alice", "one"), ("bob", "two")]
+        .map(|(name, token)| Guest::saying(address, &hello(name, token)).play_along());
+    assert_no_faults(&referee.wait().with_code(0));
+    guests.into_iter().for_each(|guest| drop(guest.join().expect("it plays")));
 }
 
 #[test]
