@@ -247,7 +247,7 @@ fn a_report_has_cross_table_ratings_faults_and_what_was_broken_off() {
         (&json!(1), &json!(1), &json!(1))
     );
     let evil = &report["details"][2];
-    assert_eq!((&evil["name"], &evil["interruptions"]), (&json!(EVIL), &json!(1)));
+    assert_eq!((&evil["name"], &evil["interruptions"]), (&json!(EVIL), &json!(2)));
     assert_eq!((&evil["faults"], &evil["faulty"]), (&json!({ "timeout": 1 }), &json!(["m5"])));
     let met = |score, matches| json!({ "matches": matches, "score": score });
     assert_eq!(report["details"][0]["cross"], json!([null, met(2.0, 2.0), met(2.0, 2.0)]));

@@ -1,6 +1,6 @@
 //! The results of a tournament, in SQLite. `schema.sql` says what is in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -249,7 +249,7 @@ impl Results {
         rows.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// Adds what became of a match. It is there whole or not at all.
+    /// Adds what became of a match, and counts that it was broken off if it was. It is there whole or not at all.
     ///
     /// # Errors
     /// When the match has a result already, and those of the disk.
@@ -283,6 +283,9 @@ impl Results {
                     json(&row.cpu_ms),
                     row.record,
                 ])?;
+            if row.ranks.is_none() && row.ended_by != VOID {
+                count_interruptions(&transaction, row.lineup.iter().map(|&entrant| entrant.into()))?;
+            }
             transaction.commit()
         };
         add(&mut self.0).map_err(failed)
@@ -299,18 +302,10 @@ impl Results {
                 "INSERT INTO matches VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, 'cut_off', '')",
                 params![id.number, id.attempt, set, json(&lineup)],
             )?;
-            count_interruptions(&transaction, lineup)?;
+            count_interruptions(&transaction, lineup.iter().map(|&entrant| entrant as i64))?;
             transaction.commit()
         };
         cut(&mut self.0).map_err(failed)
-    }
-
-    /// Counts that a match of these entrants was broken off.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn interrupted(&self, lineup: &[usize]) -> io::Result<()> {
-        count_interruptions(&self.0, lineup).map_err(failed)
     }
 
     /// Whether an attempt is in the results.
@@ -417,10 +412,10 @@ fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()>
     db.execute(sql, params![name, source, json(files), joins, leaves, interruptions]).map(drop)
 }
 
-fn count_interruptions(db: &Connection, lineup: &[usize]) -> rusqlite::Result<()> {
-    let distinct: std::collections::BTreeSet<&usize> = lineup.iter().collect();
+fn count_interruptions(db: &Connection, lineup: impl Iterator<Item = i64>) -> rusqlite::Result<()> {
+    let distinct: BTreeSet<i64> = lineup.collect();
     for entrant in distinct {
-        db.execute("UPDATE entrants SET interruptions = interruptions + 1 WHERE id = ?1", [*entrant as i64])?;
+        db.execute("UPDATE entrants SET interruptions = interruptions + 1 WHERE id = ?1", [entrant])?;
     }
     Ok(())
 }
