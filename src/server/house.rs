@@ -442,7 +442,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
         fail(self.archive.close(is_complete));
         while self.ending.join_next().await.is_some() {}
         for lane in self.lanes {
-            fail(lane.thread.join().map_err(|_| "a lane broke down".to_owned()));
+            fail(lane.thread.join().map_err(|_| BROKE_DOWN.to_owned()));
         }
     }
 }
@@ -455,12 +455,19 @@ async fn arrival(lobby: &mut Option<Lobby>) {
     }
 }
 
+/// Why a run ends with a lane of which nothing else is known.
+const BROKE_DOWN: &str = "a lane broke down";
+
 /// Tells the house that a lane is done, whatever has happened to it.
 struct Done(usize, mpsc::UnboundedSender<(usize, Word)>);
 
 impl Drop for Done {
     fn drop(&mut self) {
         // The house waits for every lane, unless it is gone.
+        if thread::panicking() {
+            // What ran on this one will not end, and others may wait for it.
+            let _ = self.1.send((self.0, Word::CannotRun(BROKE_DOWN.to_owned())));
+        }
         let _ = self.1.send((self.0, Word::Done));
     }
 }
