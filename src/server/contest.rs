@@ -65,18 +65,23 @@ impl Contest {
     }
 
     fn fixture(&self, schedule: &schedule::Schedule, due: &Due) -> Fixture {
-        let up_to_it = schedule.due().take_while(|other| other.set <= due.set);
-        let is_last = up_to_it.filter(|other| other.set == due.set).count() == 1;
+        let is_last = || {
+            let up_to_it = schedule.due().take_while(|other| other.set <= due.set);
+            up_to_it.filter(|other| other.set == due.set).count() == 1
+        };
+        let leg = if !due.is_mirrored {
+            Leg::Only
+        } else if is_last() {
+            Leg::Last
+        } else {
+            Leg::Earlier
+        };
         let (options, opening) = self.openings.of(due.set);
         let entrants: Vec<usize> = due.lineup.seats().iter().map(|entrant| entrant.index()).collect();
         Fixture {
             id: due.id.to_string(),
             deal: due.is_mirrored.then(|| due.deal()),
-            leg: match (due.is_mirrored, is_last) {
-                (false, _) => Leg::Only,
-                (true, true) => Leg::Last,
-                (true, false) => Leg::Earlier,
-            },
+            leg,
             options,
             opening,
             entrants,

@@ -81,7 +81,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let hello = Duration::from_millis(host.run.terms.hello_ms);
     let session = lane.add(role, Stream::watch(Wire::pipes(input, output, None))?, hello);
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
-    let mut server = Server { host, lane, session, opened: 0, open: 0, is_first: true, played };
+    let mut server = Server { host, lane, session, opened: 0, played };
     let mut interrupt = std::pin::pin!(interrupt);
     loop {
         tokio::select! {
@@ -108,10 +108,8 @@ struct Server {
     host: HostRun,
     lane: Lane,
     session: SessionKey,
-    /// How many matches were opened, and how many of them run.
+    /// How many matches were opened.
     opened: u32,
-    open: usize,
-    is_first: bool,
     played: HostPlayed,
 }
 
@@ -119,7 +117,7 @@ impl Server {
     fn is_over(&self) -> bool {
         let all_played = self.host.matches.as_ref().is_some_and(|matches| self.opened == matches.matches);
         let has_left = !self.lane.is_live(self.session);
-        self.open == 0 && (all_played || has_left || self.played.interrupted)
+        self.running() == 0 && (all_played || has_left || self.played.interrupted)
     }
 
     fn take_in(&mut self, notice: Notice) -> io::Result<()> {
@@ -133,7 +131,6 @@ impl Server {
                 Ok(())
             }
             Notice::Ended(finished) => {
-                self.open -= 1;
                 self.keep(*finished)?;
                 self.open_more()
             }
@@ -144,6 +141,11 @@ impl Server {
         }
     }
 
+    /// How many matches run.
+    fn running(&self) -> usize {
+        (self.opened - self.played.matches - self.played.aborted) as usize
+    }
+
     fn slots(&self) -> usize {
         self.lane.hello(self.session).map_or(1, |hello| hello.slots)
     }
@@ -152,7 +154,7 @@ impl Server {
     fn open_more(&mut self) -> io::Result<()> {
         while let Some(own) = &self.host.matches
             && self.opened < own.matches
-            && self.open < self.slots()
+            && self.running() < self.slots()
             && self.lane.is_live(self.session)
             && !self.played.interrupted
         {
@@ -176,7 +178,7 @@ impl Server {
 
     fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), (ErrorCode, String)> {
         let bad = |what: String| (ErrorCode::BadSetup, what);
-        if self.open >= self.slots() {
+        if self.running() >= self.slots() {
             let what = format!("all {} slots are in use: say more `slots` in `hello`, or wait", self.slots());
             return Err((ErrorCode::NoSlot, what));
         }
@@ -202,12 +204,12 @@ impl Server {
         if let Some(clock) = terms.clock {
             check_clock(clock).map_err(bad)?;
         }
-        let hello = self.lane.hello(self.session).cloned();
-        let name = hello.as_ref().map_or("host", |hello| &hello.name);
-        let wants = hello.as_ref().map(|hello| hello.wants).unwrap_or_default();
+        let hello = self.lane.hello(self.session);
+        let name = hello.map_or("host", |hello| &hello.name);
+        let wants = hello.map(|hello| hello.wants).unwrap_or_default();
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {
             name: if seating.seats() == 1 { name.to_owned() } else { format!("{name}-{}", seat + 1) },
-            ready_ms: terms.ready_ms(self.is_first),
+            ready_ms: terms.ready_ms(!self.lane.has_played(self.session)),
             clock: None,
             bot: None,
             wants,
@@ -230,12 +232,10 @@ impl Server {
         let (setup, table) = self.host.run.set_up(&terms, plan).map_err(|error| bad(error.to_string()))?;
         self.lane.open(setup, table, vec![Ok(self.session); seating.seats()]);
         self.opened += 1;
-        self.open += 1;
         Ok(())
     }
 
     fn keep(&mut self, finished: Finished) -> io::Result<()> {
-        self.is_first = false;
         match finished.ending.ranks {
             Some(_) => self.played.matches += 1,
             None => self.played.aborted += 1,
