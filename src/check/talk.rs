@@ -15,6 +15,7 @@ use crate::bot::{Command, Process, Warden};
 use crate::check::manner::Manner;
 use crate::check::rule::Rule;
 use crate::check::verdict::Complaint;
+use crate::core::excerpt::excerpt;
 use crate::transport::{Line, Lines, Progress, Stream};
 
 /// How many lines of each direction an explanation shows, since the last write, and how much of each.
@@ -229,11 +230,7 @@ pub(super) fn ended(how: Option<&str>) -> String {
 }
 
 fn remember(list: &mut VecDeque<String>, line: &str) {
-    let mut shown: String = line.trim_end().chars().take(SHOWN.1).collect();
-    if shown.len() < line.trim_end().len() {
-        shown.push_str("...");
-    }
-    list.push_back(shown);
+    list.push_back(excerpt(line.trim_end(), SHOWN.1).into_owned());
     if list.len() > SHOWN.0 {
         list.pop_front();
     }

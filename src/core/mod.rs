@@ -3,6 +3,7 @@
 pub mod chance;
 pub mod clock;
 pub mod erased;
+pub mod excerpt;
 pub mod game;
 pub mod hex;
 pub mod json;

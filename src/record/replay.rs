@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::Viewer;
 use crate::core::chance::Seed;
+use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::games;
 use crate::record::format::read_as;
@@ -191,12 +192,7 @@ impl<'a> Replay<'a> {
 }
 
 fn shorten(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let mut shown: String = text.chars().take(300).collect();
-    if shown.len() < text.len() {
-        shown.push_str("...");
-    }
-    format!("`{shown}`")
+    format!("`{}`", excerpt(&String::from_utf8_lossy(line), 300))
 }
 
 /// Checks a record: seal, commitment, draws, legality, clocks, faults, result. Returns what differs, at most one

@@ -1,11 +1,10 @@
 //! What bots say, and how long they took.
 
-use std::borrow::Cow;
-
 use referee_protocol::limits;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
 
 use crate::core::erased::Refused;
+use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::core::outcome::Outcome;
 use crate::core::seat::Seat;
@@ -13,15 +12,6 @@ use crate::referee::event::Stamp;
 use crate::referee::faults::Refusal;
 use crate::referee::match_::{Match, Phase};
 use crate::referee::player::{Player, Sealed, Sent};
-
-/// What the match looks at and records of a move. What is cut off is no legal move any more, as it was none before; and
-/// a replay, which is told what was recorded, keeps the same of it.
-fn kept(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(limits::MOVE) {
-        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
-}
 
 impl Match {
     pub(super) fn sent(&mut self, stamp: Stamp, seat: Seat) {
@@ -137,7 +127,9 @@ impl Match {
             }
             fits
         });
-        let text = &*kept(text);
+        // What is cut off is no legal move any more, as it was none before; and a replay, which is told what was recorded,
+        // keeps the same of it.
+        let text = &*excerpt(text, limits::MOVE);
         let (took, lag, in_time) = self.timing(stamp, seat);
         let mut line = self.log.line("answer", stamp.at);
         line.number("seat", seat.0).number("turn", turn).value("move", &text);
@@ -162,10 +154,7 @@ impl Match {
                 player.sealed = Some(Sealed::Move { index, offer_draw });
             }
             Err(refused) => {
-                let mut shown: String = text.chars().take(80).collect();
-                if shown.len() < text.len() {
-                    shown.push_str("...");
-                }
+                let shown = excerpt(text, 80);
                 let (message, legal_forms) = match refused {
                     Refused::Illegal => {
                         (format!("`{shown}` is not legal: send one of the strings in `legal`"), None)

@@ -7,6 +7,8 @@ use referee_protocol::{MAX_INTEGER, Text};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::core::excerpt::excerpt;
+
 /// A message from a bot.
 pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
 
@@ -75,12 +77,7 @@ fn read_into<'a>(
 
 /// The error without most of what it quotes: others get to read it.
 fn in_short(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let mut shown: String = text.chars().take(160).collect();
-    if shown.len() < text.len() {
-        shown.push_str("...");
-    }
-    shown
+    excerpt(&error.to_string(), 160).into_owned()
 }
 
 /// A value that matters here, or any other.
