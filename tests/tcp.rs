@@ -197,7 +197,8 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
 #[test]
 fn in_a_trial_tokens_may_stand_on_the_command_line() {
     let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON];
-    let (referee, address) = listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
+    let (referee, address) =
+        listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
     let hello =
         |name: &str, token: &str| json!({"type": "hello", "protocol": 1, "name": name, "token": token});
     assert_turned_away(&Guest::saying(address, &hello("bob", "one")).rest(), "wrong_token", "of `bob`");

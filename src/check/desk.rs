@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::check::encounter::{Encounter, Refused};
 use crate::check::rule::Rule;
 use crate::check::steps::Check;
-use crate::check::talk::{Came, Talk, ended};
+use crate::check::talk::{Came, Talk, ended, hello};
 use crate::check::verdict::Stop;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
@@ -79,13 +79,8 @@ impl<'a> Desk<'a> {
             .map_err(|error| Stop::CannotRun(format!("the bot cannot be started: {error}")))?;
         self.has_played = false;
         let talk = self.talk.insert(talk);
-        let hello = format!(
-            "{{\"type\":\"hello\",\"protocol\":{},\"server\":\"{}\",\"auth\":\"none\"}}\n",
-            referee_protocol::PROTOCOL,
-            crate::SERVER
-        );
         let limit = self.check.hello_limit;
-        talk.say(hello.as_bytes(), limit).await;
+        talk.say(&hello(), limit).await;
         let until = Instant::now() + limit;
         loop {
             return match talk.come(Some(until)).await {

@@ -16,5 +16,5 @@ mod verdict;
 pub use encounter::{Encounter, Refused};
 pub use rule::Rule;
 pub use steps::Check;
-pub use talk::{Came, Talk};
+pub use talk::{Came, Talk, hello};
 pub use verdict::{Complaint, Outcome, Verdict};

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use referee_protocol::limits;
+use referee_protocol::referee as message;
 use rustix::process::Signal;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -16,6 +17,7 @@ use crate::check::manner::Manner;
 use crate::check::rule::Rule;
 use crate::check::verdict::Complaint;
 use crate::core::excerpt::excerpt;
+use crate::core::json;
 use crate::transport::{Line, Lines, Progress, Stream};
 
 /// How many lines of each direction an explanation shows, since the last write, and how much of each.
@@ -219,6 +221,19 @@ impl Talk {
         let all = |lines: &VecDeque<String>| lines.iter().cloned().collect();
         Complaint { wrong: wrong.into(), sent: all(&self.sent), came: all(&self.came), rule }
     }
+}
+
+/// What the referee says first, as a line.
+pub fn hello() -> Vec<u8> {
+    let mut line = Vec::new();
+    let hello = message::Hello {
+        protocol: referee_protocol::PROTOCOL,
+        server: crate::SERVER.to_owned(),
+        auth: message::Auth::None,
+        may_open: false,
+    };
+    json::write_line(&mut line, &message::FromReferee::<()>::Hello(hello));
+    line
 }
 
 /// The end of a bot in words.

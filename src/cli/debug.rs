@@ -4,14 +4,13 @@ use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use referee_protocol::bot::Want;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
 use crate::bot::Command;
-use crate::check::{Came, Encounter, Talk};
+use crate::check::{Came, Encounter, Talk, hello};
 use crate::cli::options::{ClockOption, GameOptions, clock, game, random_seed};
 use crate::cli::{Exit, Failure, block_on};
 use crate::core::json;
@@ -185,15 +184,7 @@ async fn start(args: &Args, seating: Seating, screen: &mut Screen) -> Result<Vec
         let talk = Talk::start(command)
             .map_err(|error| Failure::cannot_run(format!("the bot cannot be started: {error}")))?;
         let mut player = Player { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
-        let mut hello = Vec::new();
-        let said = message::Hello {
-            protocol: referee_protocol::PROTOCOL,
-            server: crate::SERVER.to_owned(),
-            auth: message::Auth::None,
-            may_open: false,
-        };
-        json::write_line(&mut hello, &message::FromReferee::<()>::Hello(said));
-        screen.send(&mut player, &hello).await?;
+        screen.send(&mut player, &hello()).await?;
         let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
         let came = player.talk.come(Some(until)).await;
         screen.came(&player, &came)?;
@@ -203,13 +194,7 @@ async fn start(args: &Args, seating: Seating, screen: &mut Screen) -> Result<Vec
         let Ok(Incoming::Hello(hello)) = incoming::read(&line, false).1 else {
             return Err(Failure::cannot_run(format!("what `{command}` says first is no `hello`")));
         };
-        let wants = |want| hello.wants.as_ref().is_none_or(|wants| wants.contains(&want));
-        player.wants = Wants {
-            view: wants(Want::View),
-            legal: wants(Want::Legal),
-            event: wants(Want::Event),
-            push: hello.push,
-        };
+        player.wants = Wants::from(&hello);
         players.push(player);
     }
     Ok(players)
