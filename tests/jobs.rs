@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
 use common::guest::{Guest, listening};
-use common::{Ended, Folder, ROOT, Referee, Signal, WON, assert_gone, files, referee};
+use common::{Ended, Folder, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee};
 use serde_json::{Value, json};
 
 /// Checks that each of the matches m1 to mN was reported once, that its record is right, and that nobody had a fault.
@@ -262,13 +262,9 @@ play(turn=turn)"
         );
         let (bot, plain) = (folder.bot(name, &script), folder.plain_bot("plain"));
         let records = folder.text(&format!("{name}-records"));
-        // With one processor there is one lane.
-        let one = "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); \
-                   os.execv(sys.argv[1], sys.argv[1:])";
-        let mut play = Command::new("python3");
-        play.args(["-c", one, env!("CARGO_BIN_EXE_referee"), "play", "checkers", &bot, &plain, "-n", "60"]);
-        play.args(["--jobs", "4", "--set", "turn_limit=40", "--json", "--record", &records]);
-        let ended = Referee::start_as(&mut play).end().with_code(0);
+        let args = ["play", "checkers", &bot, &plain, "-n", "60", "--jobs", "4", "--set", "turn_limit=40"];
+        let args = [&args[..], &["--json", "--record", &records]].concat();
+        let ended = on_one_processor(&args).end().with_code(0);
         let honest: Vec<Value> =
             ended.all("match").into_iter().filter(|played| played["faults"] == json!([{}, {}])).collect();
         let mut took: Vec<u64> = honest

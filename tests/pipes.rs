@@ -3,15 +3,8 @@
 
 mod common;
 
-use std::process::Command;
-
-use common::{Folder, ROOT, Referee, the};
+use common::{Folder, ROOT, on_one_processor, the};
 use serde_json::{Value, json};
-
-/// Runs a command on one processor, so that the referee has one lane.
-const ON_ONE_PROCESSOR: &str = "import os, sys
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-os.execv(sys.argv[1], sys.argv[1:])";
 
 /// The longest that an answer of a seat took, in microseconds.
 fn slowest(record: &[Value]) -> u64 {
@@ -35,11 +28,9 @@ play(turn=turn)"
     let holder = folder.bot("holder", &script);
     let other = folder.bot("other", "import time\nplay(turn=lambda t: (time.sleep(0.005), first(t)))");
     let records = folder.text("records");
-    let mut command = Command::new("python3");
-    command.args(["-c", ON_ONE_PROCESSOR, env!("CARGO_BIN_EXE_referee"), "play", "checkers"]);
-    command.args([&holder, &other, "-n", "12", "--jobs", "3", "--set", "turn_limit=40", "--json"]);
-    command.args(["--clock", "delay=1s", "--record", &records]);
-    let ended = Referee::start_as(&mut command).end().done();
+    let args = ["play", "checkers", &holder, &other, "-n", "12", "--jobs", "3", "--set", "turn_limit=40"];
+    let args = [&args[..], &["--json", "--clock", "delay=1s", "--record", &records]].concat();
+    let ended = on_one_processor(&args).end().done();
     let matches = ended.all("match");
     assert_eq!(matches.len(), 12);
     for played in matches {

@@ -201,6 +201,15 @@ pub(crate) fn referee(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ende
     Referee::start(args).end()
 }
 
+/// Starts the referee on one processor, so that it has one lane.
+pub(crate) fn on_one_processor(args: &[&str]) -> Referee {
+    let script = "import os, sys
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.execv(sys.argv[1], sys.argv[1:])";
+    let mut python = Command::new("python3");
+    Referee::start_as(python.args(["-c", script, env!("CARGO_BIN_EXE_referee")]).args(args))
+}
+
 /// Runs the referee on a terminal. What it shows there is in `stdout`.
 pub(crate) fn on_a_terminal(options: &[&str], args: &[&str]) -> Referee {
     let mut terminal = Command::new("python3");
