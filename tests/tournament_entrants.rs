@@ -167,6 +167,23 @@ fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
 }
 
 #[test]
+fn a_match_of_which_no_bot_is_left_is_not_played_for_ever() {
+    let folder = Folder::new();
+    let crashes = command(&folder.bot("crashes", "play(turn=lambda _: os._exit(3))"));
+    let config = cup(&folder, "on_fault = 'random'", &[("one", crashes.clone()), ("other", crashes)]);
+    let dir = folder.text("cup");
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    let how: Vec<_> = ended.all("match").iter().map(|played| played["ended_by"].clone()).collect();
+    assert_eq!(how, ["aborted"; 2]);
+    let standings = ended.one("standings");
+    for row in standings["entrants"].as_array().expect("a list") {
+        assert_eq!([&row["by_fault"]["draws"], &row["faulted"]], [2, 2], "{row}");
+    }
+    let again = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert!(again.all("match").is_empty() && again.one("standings") == standings, "nothing is missing");
+}
+
+#[test]
 fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
     let folder = Folder::new();
     let dir = folder.text("cup");

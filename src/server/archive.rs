@@ -47,8 +47,8 @@ impl Archive {
     ) -> Result<(), String> {
         let Some(records) = &self.records else { return Ok(()) };
         let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
-        // One that was broken off may be played again.
-        if fixture.leg == Leg::Earlier || report.ranks.is_none() {
+        // One that was cut off may be played again.
+        if fixture.leg == Leg::Earlier || report.is_cut_off {
             if self.is_resumable {
                 records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
             }

@@ -139,13 +139,16 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// What a match came to; none when it was broken off.
+    /// What a match came to; none when it was cut off. One that was aborted because no bot was left has nobody ahead of the
+    /// others, and all have lost it by a fault.
     pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
         let Scoring { seating, legs, on_fault } = *self;
         let id: MatchId = fixture.id.parse().ok()?;
         let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();
         let lineup = Lineup::of_seats(seating, &entrants)?;
-        let mut result = MatchResult::played(id.set(legs), lineup, report.ranks.as_ref()?);
+        let equal = vec![1; seating.seats()];
+        let ranks = report.ranks.as_ref().or((!report.is_cut_off).then_some(&equal))?;
+        let mut result = MatchResult::played(id.set(legs), lineup, ranks);
         let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
             seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
         };
@@ -153,7 +156,7 @@ impl Scoring {
         let lost = with(&|seat, faults| {
             let ended_it = report.ended_by == EndedBy::Fault
                 && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
-            ended_it || is_forfeit(on_fault, faults)
+            ended_it || report.ranks.is_none() || is_forfeit(on_fault, faults)
         });
         result.forfeited = of_sides(seating, lost);
         Some(result)

@@ -62,6 +62,9 @@ pub struct MatchReport {
     pub cpu_ms: Vec<Option<u64>>,
     /// The record. In a mirrored set it is there when the set is complete.
     pub record: Option<PathBuf>,
+    /// Whether it was aborted because the run ends. Any other abort would come again.
+    #[serde(skip)]
+    pub is_cut_off: bool,
 }
 
 /// A process or connection was lost on which several matches ran: one fault, which each of them tells.

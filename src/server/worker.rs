@@ -494,6 +494,7 @@ impl Worker {
         }
         let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();
         let report = MatchReport {
+            is_cut_off: ending.ranks.is_none() && self.is_stopping,
             id: setup.header.r#match,
             game: setup.header.game,
             seats: setup.header.seats.into_iter().map(|seat| seat.name).collect(),

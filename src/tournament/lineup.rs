@@ -153,6 +153,12 @@ impl MatchResult {
         MatchResult { set, lineup, places, faulted: SeatSet::EMPTY, forfeited: SeatSet::EMPTY }
     }
 
+    /// The places by seat.
+    pub fn ranks(&self) -> Vec<u8> {
+        let seating = self.lineup.seating();
+        seating.all().iter().map(|seat| self.places[seating.side(seat)]).collect()
+    }
+
     /// What a side got against another: 1 if it did better, 0.5 if they are equal, else 0.
     pub fn against(&self, side: usize, other: usize) -> f64 {
         match self.places[side].cmp(&self.places[other]) {

@@ -126,7 +126,7 @@ fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
                 }
                 let is_void = store(&mut results, (&board, scoring), fixture, report);
                 let is_void = is_void.map_err(|error| error.to_string())?;
-                progress.inc(u64::from(report.ranks.is_some() && !is_void));
+                progress.inc(u64::from(!report.is_cut_off && !is_void));
                 if !progress.is_hidden() && shown.is_none_or(|at| at.elapsed() > OFTEN) {
                     shown = Some(now());
                     let schedule = board.look();
@@ -203,12 +203,12 @@ fn store(
 ) -> io::Result<bool> {
     let id: MatchId = fixture.id.parse().map_err(io::Error::other)?;
     let result = scoring.result(fixture, report).filter(|_| board.look().has_result(id.number));
-    let is_void = result.is_none() && report.ranks.is_some();
+    let is_void = result.is_none() && !report.is_cut_off;
     let row = MatchRow {
         id,
         set: id.set(scoring.legs),
         lineup: fixture.entrants.iter().map(|&entrant| entrant as u16).collect(),
-        ranks: report.ranks.clone().filter(|_| !is_void),
+        ranks: result.map(|result| result.ranks()),
         faulted: result.map(|result| result.faulted).unwrap_or_default(),
         forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
         ended_by: if is_void { VOID.to_owned() } else { report.ended_by.to_string() },
