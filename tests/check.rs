@@ -421,8 +421,8 @@ fn debug_goes_on_after_a_mistake_as_a_match_does() {
         assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
     }
     referee(["debug", &good, "checkers", "--against", &bad, "--seat", "1"]).with_code(0);
-    // With three sides the match goes on without the one that made it.
-    referee(["debug", &bad, "keezen", "--seats", "6", "--set", "turn_limit=60"]).with_code(1);
+    // With three sides the match goes on without the one that made it; it is long enough for that one's third request.
+    referee(["debug", &bad, "keezen", "--seats", "6", "--set", "turn_limit=300"]).with_code(1);
     referee(["debug", &good, "checkers", "--seat", "2"]).with_code(2);
 }
 
