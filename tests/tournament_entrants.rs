@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 use common::guest::Guest;
 use common::{Folder, Referee, SEED, referee};
@@ -96,6 +97,13 @@ fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
     }
 }
 
+/// Starts a tournament whose file says that it listens, and waits until it does.
+fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
+    let mut run = Referee::start(["tournament", "run", config, "--dir", dir, "--json"]);
+    let address = run.hear_of("listening")["address"].as_str().expect("text").parse();
+    (run, address.expect("an address"))
+}
+
 #[test]
 fn entrants_that_connect_play_beside_those_that_are_started() {
     let folder = Folder::new();
@@ -105,8 +113,7 @@ fn entrants_that_connect_play_beside_those_that_are_started() {
     let entrants =
         [("alice", "tcp = 'alice'".to_owned()), ("bob", "tcp = 'bob'".to_owned()), ("plain", plain)];
     let config = cup(&folder, head, &entrants);
-    let mut run = Referee::start(["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"]);
-    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let (run, address) = listening(&config, &folder.text("cup"));
     let guests = [("alice", "secret"), ("bob", "another")].map(|(name, token)| {
         let hello = json!({"type": "hello", "protocol": 1, "name": name, "token": token});
         Guest::saying(address, &hello).play_along()

@@ -140,7 +140,7 @@ pub struct Scoring {
 
 impl Scoring {
     /// What a match came to; none when it was cut off. One that was aborted because no bot was left has nobody ahead of the
-    /// others, and all have lost it by a fault.
+    /// others, and all whose fault that was have lost it by that.
     pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
         let Scoring { seating, legs, on_fault } = *self;
         let id: MatchId = fixture.id.parse().ok()?;
@@ -156,7 +156,7 @@ impl Scoring {
         let lost = with(&|seat, faults| {
             let ended_it = report.ended_by == EndedBy::Fault
                 && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
-            ended_it || report.ranks.is_none() || is_forfeit(on_fault, faults)
+            ended_it || report.ranks.is_none() && faults.total() > 0 || is_forfeit(on_fault, faults)
         });
         result.forfeited = of_sides(seating, lost);
         Some(result)
