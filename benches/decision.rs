@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use common::{Result, VIEW_AND_LEGAL, answer, each_chunk, instant, pick, pin};
+use common::{Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
 use referee_bot::{Answer, from_fn, hello, run};
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
@@ -322,9 +322,9 @@ fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     let start = Instant::now();
     let (mut decisions, mut answers) = (0, Vec::new());
     let Peer { to, from, .. } = &mut peer;
-    each_chunk(from, |lines| {
+    each_chunk(from, |chunk| {
         answers.clear();
-        for line in lines.split(|&byte| byte == b'\n') {
+        for line in lines(chunk) {
             decisions += u64::from(answer(line, &mut answers)?);
         }
         Ok(to.write_all(&answers)?)

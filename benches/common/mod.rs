@@ -1,8 +1,10 @@
 //! What benches share: a bot that is instant, and keeping to a core.
 
 use std::io::{Read, Write};
+use std::sync::LazyLock;
 
-use memchr::{memchr, memmem};
+use memchr::memmem::{self, Finder};
+use memchr::{memchr, memchr_iter, memrchr};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -13,9 +15,10 @@ pub(crate) const VIEW_AND_LEGAL: &str = r#""view","legal""#;
 /// Plays as fast as can be: it looks for what it needs in a line and does not read the rest.
 pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
     writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
-    each_chunk(&mut input, |lines| {
-        let mut answers = Vec::new();
-        for line in lines.split(|&byte| byte == b'\n') {
+    let mut answers = Vec::new();
+    each_chunk(&mut input, |chunk| {
+        answers.clear();
+        for line in lines(chunk) {
             answer(line, &mut answers)?;
         }
         Ok(output.write_all(&answers)?)
@@ -24,33 +27,53 @@ pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, 
 
 /// Hands on the complete lines of what comes, chunk by chunk, until it ends.
 pub(crate) fn each_chunk(input: &mut impl Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let (mut chunk, mut rest) = (vec![0; 256 * 1024], Vec::new());
+    let (mut chunk, mut len) = (vec![0; 256 * 1024], 0);
     loop {
-        let got = input.read(&mut chunk)?;
+        let got = input.read(&mut chunk[len..])?;
         if got == 0 {
             return Ok(());
         }
-        rest.extend_from_slice(&chunk[..got]);
-        let end = rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        take(&rest[..end])?;
-        rest.drain(..end);
+        len += got;
+        let end = memrchr(b'\n', &chunk[..len]).map_or(0, |at| at + 1);
+        take(&chunk[..end])?;
+        chunk.copy_within(end..len, 0);
+        len -= end;
     }
+}
+
+/// Complete lines, with their breaks.
+pub(crate) fn lines(mut chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (line, rest) = chunk.split_at(memchr(b'\n', chunk)? + 1);
+        chunk = rest;
+        Some(line)
+    })
 }
 
 /// Answers a line if it asks for something. Whether it was for a move.
 pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
-    let id = || between(line, b"\"match\":\"", b'"').ok_or("no match");
-    if line.starts_with(b"{\"type\":\"turn\"") {
-        let seat = between(line, b"\"seat\":", b',').ok_or("no seat")?;
-        let turn = between(line, b"\"turn\":", b',').ok_or("no turn")?;
-        let legal = between(line, b"\"legal\":[", b']').ok_or("no legal")?;
-        let choice = legal.split(',').nth(pick(turn.parse()?, legal.split(',').count())).ok_or("no move")?;
-        let id = id()?;
-        writeln!(answers, r#"{{"type":"move","match":"{id}","seat":{seat},"turn":{turn},"move":{choice}}}"#)?;
+    static VIEW: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"view\":"));
+    static LEGAL: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"legal\":["));
+    if let Some(turn) = line.strip_prefix(b"{\"type\":\"turn\",") {
+        // Match, seat and turn come first, as in the answer.
+        let (address, rest) = turn.split_at(VIEW.find(turn).ok_or("no view")?);
+        let number = &address[memrchr(b':', address).ok_or("no turn")? + 1..address.len() - 1];
+        let legal = &rest[LEGAL.find(rest).ok_or("no legal")? + LEGAL.needle().len()..];
+        let legal = &legal[..memchr(b']', legal).ok_or("no end")?];
+        let commas = || memchr_iter(b',', legal);
+        let choice = pick(std::str::from_utf8(number)?.parse()?, commas().count() + 1);
+        let start = if choice == 0 { 0 } else { commas().nth(choice - 1).ok_or("no move")? + 1 };
+        let end = memchr(b',', &legal[start..]).map_or(legal.len(), |len| start + len);
+        answers.extend_from_slice(b"{\"type\":\"move\",");
+        answers.extend_from_slice(address);
+        answers.extend_from_slice(b"\"move\":");
+        answers.extend_from_slice(&legal[start..end]);
+        answers.extend_from_slice(b"}\n");
         return Ok(true);
     }
     if line.starts_with(b"{\"type\":\"start\"") {
-        let id = id()?;
+        let id = &line[memmem::find(line, b"\"match\":\"").ok_or("no match")? + 9..];
+        let id = std::str::from_utf8(&id[..memchr(b'"', id).ok_or("no end")?])?;
         let seat = memmem::rfind(line, b"\"seat\":").ok_or("no seat")?;
         writeln!(answers, r#"{{"type":"ready","match":"{id}","seat":{}}}"#, char::from(line[seat + 7]))?;
     }
@@ -60,12 +83,6 @@ pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
 /// Which legal move an instant bot plays: not always the first, which makes for short and odd matches.
 pub(crate) fn pick(turn: u32, legal: usize) -> usize {
     turn as usize * 7 % legal
-}
-
-fn between<'a>(line: &'a [u8], before: &[u8], after: u8) -> Option<&'a str> {
-    let start = memmem::find(line, before)? + before.len();
-    let len = memchr(after, &line[start..])?;
-    std::str::from_utf8(&line[start..start + len]).ok()
 }
 
 /// Keeps to the first core that is allowed, the second, ...
