@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
@@ -33,6 +34,7 @@ impl Progress {
 /// A descriptor; what is done with it, also that it is closed, is marked if it belongs to a process.
 struct End {
     fd: OwnedFd,
+    is_socket: bool,
     /// Dropped when `fd` has been closed.
     mark: Unmark,
 }
@@ -68,8 +70,12 @@ impl AsRawFd for End {
 }
 
 impl End {
-    fn new(fd: OwnedFd, mark: Option<Arc<Mark>>) -> End {
-        End { fd, mark: Unmark(mark) }
+    fn pipe(fd: OwnedFd, mark: Option<Arc<Mark>>) -> End {
+        End { fd, is_socket: false, mark: Unmark(mark) }
+    }
+
+    fn socket(fd: OwnedFd) -> End {
+        End { fd, is_socket: true, mark: Unmark(None) }
     }
 
     fn marked<T>(&self, work: impl FnOnce(&OwnedFd) -> T) -> T {
@@ -81,10 +87,17 @@ impl End {
     }
 
     fn read(&self, buffer: &mut [u8]) -> rustix::io::Result<usize> {
+        if self.is_socket {
+            // It takes a shorter way through the kernel than `read`, as `send` does.
+            return Ok(rustix::net::recv(&self.fd, buffer, RecvFlags::empty())?.0);
+        }
         self.marked(|fd| rustix::io::read(fd, buffer))
     }
 
     fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+        if self.is_socket {
+            return rustix::net::send(&self.fd, bytes, SendFlags::empty());
+        }
         self.marked(|fd| rustix::io::write(fd, bytes))
     }
 
@@ -140,18 +153,11 @@ impl Descriptor {
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Descriptor::Always(fd) => Poll::Ready(Ok(fd.write(bytes)?)),
+            // It is tried before the reactor is asked, which has nothing to say of what it was never waited for.
             Descriptor::Polled(fd) => loop {
-                // What is watched anew is not reported to be ready yet, and may never be looked at again.
-                let guard = match fd.poll_write_ready(cx) {
-                    Poll::Ready(guard) => Some(guard?),
-                    Poll::Pending => None,
-                };
                 match fd.get_ref().write(bytes) {
                     Ok(written) => return Poll::Ready(Ok(written)),
-                    Err(rustix::io::Errno::AGAIN) => match guard {
-                        Some(mut guard) => guard.clear_ready(),
-                        None => return Poll::Pending,
-                    },
+                    Err(rustix::io::Errno::AGAIN) => ready!(fd.poll_write_ready(cx))?.clear_ready(),
                     Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Poll::Ready(Err(error.into())),
                 }
@@ -172,12 +178,12 @@ impl Wire {
     /// The descriptor that is read and the one that is written; if the other end is not trusted, with a mark for who
     /// watches over it.
     pub fn pipes(input: OwnedFd, output: OwnedFd, mark: Option<Arc<Mark>>) -> Wire {
-        Wire { input: End::new(input, mark.clone()), output: Some(End::new(output, mark)), tls: None }
+        Wire { input: End::pipe(input, mark.clone()), output: Some(End::pipe(output, mark)), tls: None }
     }
 
     /// A socket, with what keeps it secret, if anything.
     pub fn socket(socket: OwnedFd, tls: Option<Tls>) -> Wire {
-        Wire { input: End::new(socket, None), output: None, tls: tls.map(Box::new) }
+        Wire { input: End::socket(socket), output: None, tls: tls.map(Box::new) }
     }
 }
 
