@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Checkers;
-use super::board::{Board, bit};
+use super::board::{Board, bit, squares};
 use crate::core::Seat;
 
 /// The position as every seat and all spectators see it.
@@ -49,24 +49,21 @@ pub struct Seen {
 struct Letters(Board);
 
 impl Board {
-    fn letter(&self, square: u32) -> u8 {
-        let Board { pieces: [black, white], kings, .. } = self;
-        let on = |set: &u32| set & bit(square) != 0;
-        match (on(black), on(white), on(kings)) {
-            (true, _, false) => b'b',
-            (true, _, true) => b'B',
-            (_, true, false) => b'w',
-            (_, true, true) => b'W',
-            (false, false, _) => b'.',
+    fn letters(&self) -> [u8; 32] {
+        let mut letters = [b'.'; 32];
+        for (pieces, man, king) in [(self.pieces[0], b'b', b'B'), (self.pieces[1], b'w', b'W')] {
+            for square in squares(pieces) {
+                letters[square as usize] = if self.kings & bit(square) == 0 { man } else { king };
+            }
         }
+        letters
     }
 }
 
 impl Serialize for Letters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let letters: [u8; 32] = std::array::from_fn(|square| self.0.letter(square as u32));
         serializer.serialize_str(
-            std::str::from_utf8(&letters).unwrap_or_else(|_| unreachable!("letters are ASCII")),
+            std::str::from_utf8(&self.0.letters()).unwrap_or_else(|_| unreachable!("letters are ASCII")),
         )
     }
 }
@@ -74,11 +71,12 @@ impl Serialize for Letters {
 /// The board with White below. Empty squares show their numbers, the edges the first and the last of each row.
 pub(super) fn draw(position: &Checkers, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let board = position.board;
+    let letters = board.letters();
     for row in 0..8 {
         let first = 4 * row;
         write!(f, "{:>2} |", first + 1)?;
         for square in first..first + 4 {
-            let piece = match board.letter(square) {
+            let piece = match letters[square as usize] {
                 b'.' => (square + 1).to_string(),
                 letter => char::from(letter).to_string(),
             };
