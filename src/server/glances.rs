@@ -1,27 +1,28 @@
 //! Whether it pays to look for an answer as soon as its request is written.
 //!
-//! Where a lane and its bots share a processor, the write of a request often hands the processor to the bot, and the
-//! answer is there when the write returns: to look for it then is cheaper than to wait for the news. Else it is hardly
-//! ever there.
+//! Where a lane and its bots share a processor, the bot has it when the lane yields, and the answer is there when the
+//! lane has it again: to look for it then is cheaper than to wait for the news. Else it is hardly ever there; or others
+//! have the processor meanwhile, and who waits for news is sooner back than who yields.
 
-/// Answers found in a row, after which everything else that a lane waits for has its turn.
-const MOST_FOUND: u32 = 16;
 /// Requests that are passed over at most, after looks in vain.
 const MOST_SKIPPED: u32 = 255;
+/// In microseconds. An answer that took longer was not worth looking for; and so long everything else that a lane waits
+/// for may have to wait for its turn.
+const LONG: u64 = 1_000;
 
-/// How the looks went so far.
+/// How the looks went so far. Times are in microseconds.
 #[derive(Default)]
 pub(super) struct Glances {
-    found: u32,
+    /// When everything had its turn.
+    turn: u64,
     missed: u32,
     skip: u32,
 }
 
 impl Glances {
-    /// Whether to look after this request.
-    pub(super) fn is_due(&mut self) -> bool {
-        if self.found == MOST_FOUND {
-            self.found = 0;
+    /// Whether to look after a request that went out then.
+    pub(super) fn is_due(&mut self, asked: u64) -> bool {
+        if asked >= self.turn + LONG {
             return false;
         }
         let is_due = self.skip == 0;
@@ -29,16 +30,24 @@ impl Glances {
         is_due
     }
 
-    /// Whether there was an answer.
-    pub(super) fn note(&mut self, is_found: bool) {
-        if is_found {
-            self.found += 1;
-            self.missed = 0;
+    /// Everything has its turn now.
+    pub(super) fn note_turn(&mut self, now: u64) {
+        self.turn = now;
+    }
+
+    /// There was an answer, so long after its request.
+    pub(super) fn note_found(&mut self, after: u64) {
+        if after > LONG {
+            self.note_missed();
         } else {
-            self.found = 0;
-            self.missed = (2 * self.missed + 1).min(MOST_SKIPPED);
-            self.skip = self.missed;
+            self.missed = 0;
         }
+    }
+
+    /// There was none.
+    pub(super) fn note_missed(&mut self) {
+        self.missed = (2 * self.missed + 1).min(MOST_SKIPPED);
+        self.skip = self.missed;
     }
 }
 
@@ -46,32 +55,38 @@ impl Glances {
 mod tests {
     use super::*;
 
+    /// How often one looks at so many requests, each at its time, when that always goes like this.
+    fn looks(requests: impl IntoIterator<Item = u64>, note: impl Fn(&mut Glances)) -> usize {
+        let mut glances = Glances::default();
+        let mut look = |asked| {
+            let is_due = glances.is_due(asked);
+            if is_due {
+                note(&mut glances);
+            }
+            is_due
+        };
+        requests.into_iter().filter(|&asked| look(asked)).count()
+    }
+
     #[test]
     fn a_look_in_vain_is_not_repeated_soon() {
-        let mut glances = Glances::default();
-        let mut looks = 0;
-        for _ in 0..2_600 {
-            if glances.is_due() {
-                looks += 1;
-                glances.note(false);
-            }
-        }
+        let looks = looks([0; 2_600], Glances::note_missed);
         assert!((8..=20).contains(&looks), "{looks}");
     }
 
     #[test]
-    fn all_others_have_their_turn_at_every_seventeenth_request() {
+    fn a_look_that_took_long_was_in_vain() {
+        assert_eq!(
+            looks([0; 2_600], |glances| glances.note_found(1_001)),
+            looks([0; 2_600], Glances::note_missed)
+        );
+    }
+
+    #[test]
+    fn all_others_have_their_turn_after_a_millisecond() {
+        assert_eq!(looks((0..5_000).step_by(10), |glances| glances.note_found(10)), 100);
         let mut glances = Glances::default();
-        let mut is_due = || {
-            let is_due = glances.is_due();
-            if is_due {
-                glances.note(true);
-            }
-            is_due
-        };
-        for _ in 0..3 {
-            assert!((0..16).all(|_| is_due()));
-            assert!(!is_due());
-        }
+        glances.note_turn(4_000);
+        assert!(glances.is_due(4_999));
     }
 }

@@ -1,6 +1,6 @@
 //! A lane: the matches and streams that one thread serves.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ pub struct Lane {
     start: Instant,
     pub(super) sessions: Sessions,
     pub(super) matches: Arena<MatchKey, Running>,
-    pub(super) by_id: HashMap<String, MatchKey>,
+    pub(super) by_id: BTreeMap<String, MatchKey>,
     wakes: Arc<Wakes>,
     alarms: Alarms<Due>,
     /// Matches in which something happened, and sessions with something to write, since the last flush.
@@ -113,6 +113,8 @@ pub struct Lane {
     /// The session that was asked last.
     asked: Option<SessionKey>,
     glances: Glances,
+    /// The session whose answer a glance has read.
+    answered: Option<SessionKey>,
     /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
     pub(super) ready: Vec<SessionKey>,
     pub(super) notices: VecDeque<Notice>,
@@ -139,7 +141,7 @@ impl Lane {
             start: now(),
             sessions: Sessions::default(),
             matches: Arena::default(),
-            by_id: HashMap::new(),
+            by_id: BTreeMap::new(),
             wakes: Arc::default(),
             ready: Vec::new(),
             alarms: Alarms::new(),
@@ -147,6 +149,7 @@ impl Lane {
             dirty: Vec::new(),
             asked: None,
             glances: Glances::default(),
+            answered: None,
             notices: VecDeque::new(),
             lag: 0,
             measured: 0,
@@ -347,22 +350,23 @@ impl Lane {
     /// Looks for the answer to the request that went out last, where no other match has to wait meanwhile.
     fn glance(&mut self) -> bool {
         let Some(key) = self.asked.take() else { return false };
-        if self.matches.len() != 1 || !self.glances.is_due() {
+        if self.matches.len() != 1 || !self.glances.is_due(self.measured) {
             return false;
         }
-        let is_found = self.sessions.get_mut(key).is_some_and(Session::glance);
-        self.glances.note(is_found);
-        if is_found {
-            self.ready.push(key);
+        std::thread::yield_now();
+        if !self.sessions.get_mut(key).is_some_and(Session::glance) {
+            self.glances.note_missed();
+            return false;
         }
-        is_found
+        self.answered = Some(key);
+        true
     }
 
     /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
     fn serve(&mut self) {
         self.wakes.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
-        let started = self.now();
+        let (started, asked) = (self.now(), self.measured);
         let away = self.away.take().map_or(0, |since| started - since);
         // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
         // known before what came meanwhile is judged.
@@ -376,6 +380,13 @@ impl Lane {
         let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
         self.measured = stamp;
+        match self.answered.take() {
+            Some(key) => {
+                self.glances.note_found(started - asked);
+                ready.push(key);
+            }
+            None => self.glances.note_turn(started),
+        }
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
             self.look_at(key, stamp);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -182,8 +183,14 @@ impl Session {
         self.say(&message::FromReferee::Error(error));
     }
 
-    pub(super) fn queue(&mut self, bytes: &[u8]) {
-        self.out.extend(bytes);
+    /// Takes what is to be written; what is left of `bytes` is of no use.
+    pub(super) fn queue(&mut self, bytes: &mut Vec<u8>) {
+        if self.out.is_empty() {
+            // They change places, which is cheaper than a copy.
+            *bytes = mem::replace(&mut self.out, mem::take(bytes).into()).into();
+        } else {
+            self.out.extend(&*bytes);
+        }
     }
 
     /// Reads what is there, without waiting.
