@@ -1,10 +1,8 @@
 //! What benches share: a bot that is instant, and keeping to a core.
 
 use std::io::{Read, Write};
-use std::sync::LazyLock;
 
-use memchr::memmem::{self, Finder};
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -52,13 +50,11 @@ pub(crate) fn lines(mut chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Answers a line if it asks for something. Whether it was for a move.
 pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
-    static VIEW: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"view\":"));
-    static LEGAL: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"legal\":["));
     if let Some(turn) = line.strip_prefix(b"{\"type\":\"turn\",") {
-        // Match, seat and turn come first, as in the answer.
-        let (address, rest) = turn.split_at(VIEW.find(turn).ok_or("no view")?);
+        // Match, seat and turn come first, as in the answer; the last list is that of the legal moves.
+        let address = &turn[..memchr_iter(b',', turn).nth(2).ok_or("no turn")? + 1];
         let number = &address[memrchr(b':', address).ok_or("no turn")? + 1..address.len() - 1];
-        let legal = &rest[LEGAL.find(rest).ok_or("no legal")? + LEGAL.needle().len()..];
+        let legal = &turn[memrchr(b'[', turn).ok_or("no legal")? + 1..];
         let legal = &legal[..memchr(b']', legal).ok_or("no end")?];
         let commas = || memchr_iter(b',', legal);
         let choice = pick(std::str::from_utf8(number)?.parse()?, commas().count() + 1);

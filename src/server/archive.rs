@@ -46,7 +46,10 @@ impl Archive {
         reveal: Reveal,
     ) -> Result<(), String> {
         let Some(records) = &self.records else { return Ok(()) };
-        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
+        let Some(deal) = &fixture.deal else {
+            record::seal(record, reveal);
+            return records.keep(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error));
+        };
         // One that was cut off may be played again.
         if fixture.leg == Leg::Earlier || report.is_cut_off {
             if self.is_resumable {
@@ -74,7 +77,7 @@ impl Archive {
 
 fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
     record::seal(record, reveal);
-    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
+    records.keep_at_last(match_id, record).map_err(|error| not_kept(match_id, &error))
 }
 
 fn not_kept(match_id: &str, error: &io::Error) -> String {

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::seat::Seat;
-use crate::referee::{Ending, Event, Faults, Match, Setup, Stamp};
+use crate::referee::{Ending, Event, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
 use crate::server::arena::{Arena, key};
 use crate::server::glances::Glances;
@@ -59,26 +59,12 @@ pub enum Notice {
 pub struct Finished {
     /// Which.
     pub key: MatchKey,
-    /// What it was set up with.
-    pub setup: Setup,
+    /// The match as it stood at the end.
+    pub play: Match,
     /// How it ended.
     pub ending: Ending,
-    /// Per seat.
-    pub faults: Vec<Faults>,
-    /// Moves made.
-    pub decisions: u32,
     /// From opening to end.
     pub duration: Duration,
-    /// The longest that the referee kept one answer waiting.
-    pub lag: Duration,
-    /// The record, without its seal.
-    pub record: Vec<u8>,
-    /// For the seal.
-    pub reveal: message::Reveal,
-    /// What who looks on has not been told yet.
-    pub news: Vec<u8>,
-    /// The game as it stood at the end.
-    pub last: Match,
 }
 
 /// Who plays a seat: a session, or nobody, and why.
@@ -534,7 +520,7 @@ impl Lane {
     }
 
     fn finish(&mut self, key: MatchKey, stamp: Stamp) {
-        let Some(Running { mut play, places, .. }) = self.matches.remove(key) else { return };
+        let Some(Running { play, places, .. }) = self.matches.remove(key) else { return };
         self.by_id.remove(&play.setup().header.r#match);
         for session in places.into_iter().flatten() {
             if let Some(session) = self.sessions.get_mut(session) {
@@ -547,20 +533,8 @@ impl Lane {
         let Some(ending) = play.ending().cloned() else {
             unreachable!("only matches that ended are finished")
         };
-        let setup = play.setup().clone();
-        let finished = Finished {
-            key,
-            ending,
-            faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
-            decisions: play.decisions(),
-            duration: Duration::from_micros(stamp.at.0),
-            lag: Duration::from_micros(play.worst_lag()),
-            record: play.take_log(),
-            reveal: play.reveal(),
-            news: std::mem::take(play.news()),
-            setup,
-            last: play,
-        };
+        let duration = Duration::from_micros(stamp.at.0);
+        let finished = Finished { key, play, ending, duration };
         self.notices.push_back(Notice::Ended(Box::new(finished)));
     }
 }

@@ -235,15 +235,14 @@ impl Server {
         Ok(())
     }
 
-    fn keep(&mut self, finished: Finished) -> io::Result<()> {
-        match finished.ending.ranks {
+    fn keep(&mut self, Finished { mut play, ending, .. }: Finished) -> io::Result<()> {
+        match ending.ranks {
             Some(_) => self.played.matches += 1,
             None => self.played.aborted += 1,
         }
         let Some(records) = &self.host.records else { return Ok(()) };
-        let mut record = finished.record;
-        crate::record::seal(&mut record, finished.reveal);
-        records.keep(&finished.setup.header.r#match, &record)?;
-        Ok(())
+        let mut record = play.take_log();
+        crate::record::seal(&mut record, play.reveal());
+        records.keep(&play.setup().header.r#match, &record)
     }
 }

@@ -466,10 +466,11 @@ impl Worker {
     }
 
     /// A match has ended.
-    fn end(&mut self, mut finished: Finished) {
-        let Some(Open { pairing, fixture, bots, lost }) = self.open.remove(&finished.key) else { return };
+    fn end(&mut self, Finished { key, mut play, ending, duration }: Finished) {
+        let Some(Open { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
         if let Some(watch) = &mut self.watch {
-            watch(&finished.last, &mem::take(&mut finished.news));
+            let news = mem::take(play.news());
+            watch(&play, &news);
         }
         let in_record: Vec<BotInRecord> =
             bots.iter().enumerate().map(|(seat, &key)| self.bots[key].account(seat)).collect();
@@ -486,29 +487,30 @@ impl Worker {
             ));
             bot.state = State::Absent;
         }
-        let Finished { setup, mut record, reveal, ending, .. } = finished;
+        let (mut record, reveal) = (play.take_log(), play.reveal());
         let is_process =
             |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
         if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {
             record::add_bots(&mut record, &in_record);
         }
         let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();
+        let header = &play.setup().header;
         let report = MatchReport {
             is_cut_off: ending.ranks.is_none() && self.is_stopping,
-            id: setup.header.r#match,
-            game: setup.header.game,
-            seats: setup.header.seats.into_iter().map(|seat| seat.name).collect(),
+            id: header.r#match.clone(),
+            game: header.game.clone(),
+            seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
             bots: fixture.entrants.iter().map(source).collect(),
             ranks: ending.ranks,
             scores: ending.scores,
             ended_by: ending.ended_by,
             reason: ending.reason,
             fault: ending.fault,
-            faults: finished.faults,
+            faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
             lost,
-            decisions: finished.decisions,
-            duration_us: finished.duration.as_micros() as u64,
-            lag_ms: finished.lag.as_millis() as u64,
+            decisions: play.decisions(),
+            duration_us: duration.as_micros() as u64,
+            lag_ms: play.worst_lag() / 1000,
             cpu_ms: in_record.iter().map(|bot| bot.cpu_ms).collect(),
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
         };

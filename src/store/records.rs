@@ -54,14 +54,22 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.write(&self.path(match_id), record)?;
+        self.write(&self.path(match_id), record)
+    }
+
+    /// Keeps the record of a match that may have been set aside.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn keep_at_last(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
+        self.keep(match_id, record)?;
         match fs::remove_file(self.aside(match_id)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Keeps the record of a match that is not sealed yet, until [`Records::keep`] takes its place.
+    /// Keeps the record of a match that is not sealed yet, until [`Records::keep_at_last`] takes its place.
     ///
     /// # Errors
     /// Those of the disk.
