@@ -383,7 +383,7 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
-        write_value(out, &self.position.view(viewer));
+        self.position.write_view(viewer, out);
     }
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {

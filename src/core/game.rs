@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::core::chance::Uniform;
+use crate::core::json;
 use crate::core::notation::Notation;
 use crate::core::openings::{LINES, OpeningFile};
 use crate::core::outcome::Outcome;
@@ -185,6 +186,11 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     fn write_move(mv: Self::Move, out: &mut String) {
         use std::fmt::Write;
         write!(out, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
+    }
+
+    /// Appends a view, as its `Serialize` writes it. A game with many short moves may spare its views the serializer.
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        json::write_value(out, &self.view(viewer));
     }
 
     /// Whether `text` is a short form of `mv`. A short form is accepted when it names one legal move.

@@ -22,7 +22,9 @@ pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, String> {
 
 /// A view as it goes out.
 pub(crate) fn view<G: Game>(position: &G, viewer: Viewer) -> String {
-    serde_json::to_string(&position.view(viewer)).unwrap()
+    let mut view = Vec::new();
+    position.write_view(viewer, &mut view);
+    String::from_utf8(view).unwrap()
 }
 
 /// A position as a person gets to see it.
@@ -42,6 +44,7 @@ macro_rules! battery {
             every_legal_move_is_short_enough_to_be_recorded_whole,
             every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused,
             the_same_choices_give_the_same_bytes,
+            views_are_written_as_they_are_serialized,
             where_nothing_is_hidden_everybody_sees_everything,
             imagined_positions_agree_with_the_view_they_came_from,
             positions_that_differ_in_secrets_go_on_alike,
@@ -454,6 +457,17 @@ fn assert_alike<G: Game>(viewer: Viewer, [one, other]: &[World<G>; 2]) {
 /// A seat, and a spectator, who knows less.
 fn seat_and_public(seat: Seat) -> [Viewer; 2] {
     [Viewer::Seat(seat), Viewer::Public]
+}
+
+pub(crate) fn views_are_written_as_they_are_serialized<G: Game>() {
+    sample::<G>(
+        |_| true,
+        |seating, position| {
+            for viewer in viewers(seating) {
+                assert_eq!(view(position, viewer), serde_json::to_string(&position.view(viewer)).unwrap());
+            }
+        },
+    );
 }
 
 pub(crate) fn where_nothing_is_hidden_everybody_sees_everything<G: Game>() {

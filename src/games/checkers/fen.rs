@@ -31,7 +31,7 @@ impl Colour {
 }
 
 impl Board {
-    fn fen(&self) -> Text<LONGEST> {
+    pub(super) fn fen(&self) -> Text<LONGEST> {
         let mut text = Text::new();
         text.push(self.to_move.letter());
         for colour in [Colour::White, Colour::Black] {

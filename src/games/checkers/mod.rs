@@ -162,6 +162,10 @@ impl Game for Checkers {
         mv.spell(|byte| out.push(char::from(byte)));
     }
 
+    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
+        self.view(viewer).write(out);
+    }
+
     fn is_short_form(text: &str, mv: Move) -> bool {
         mv.is_shortened_to(text)
     }

@@ -18,8 +18,12 @@ impl<const N: usize> Text<N> {
         self.len += 1;
     }
 
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
     pub(super) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_else(|_| unreachable!("only ASCII is pushed"))
+        std::str::from_utf8(self.as_bytes()).unwrap_or_else(|_| unreachable!("only ASCII is pushed"))
     }
 }
 

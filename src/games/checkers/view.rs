@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Checkers;
 use super::board::{Board, bit, squares};
-use crate::core::Seat;
+use crate::core::{Seat, json};
 
 /// The position as every seat and all spectators see it.
 #[derive(Debug, Serialize)]
@@ -27,6 +27,19 @@ impl View {
             fen: board,
             quiet_plies: position.quiet_plies,
         }
+    }
+
+    /// Appends what `Serialize` would.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"to_move\":[");
+        out.extend(self.to_move.map(|seat| b'0' + seat.0));
+        out.extend_from_slice(b"],\"board\":\"");
+        out.extend_from_slice(&self.board.0.letters());
+        out.extend_from_slice(b"\",\"fen\":\"");
+        out.extend_from_slice(self.fen.fen().as_bytes());
+        out.extend_from_slice(b"\",\"quiet_plies\":");
+        json::decimal(out, self.quiet_plies.into());
+        out.push(b'}');
     }
 }
 
