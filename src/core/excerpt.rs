@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 /// The text, or its beginning and `...` where it has more than `most` characters.
 pub fn excerpt(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
         None => Cow::Borrowed(text),

@@ -11,6 +11,8 @@ pub struct Object<'a> {
 
 impl<'a> Object<'a> {
     /// `{"type":kind`
+    // Kinds are constants, as keys are.
+    #[inline(always)]
     pub fn open(out: &'a mut Vec<u8>, kind: &str) -> Object<'a> {
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.as_bytes());
@@ -95,5 +97,9 @@ pub fn write_line(mut out: impl Write, message: &impl Serialize) {
 
 /// Appends a number.
 pub fn decimal(out: &mut Vec<u8>, number: u64) {
+    // Most are: seats, turns, what the referee's own lag was.
+    if number < 10 {
+        return out.push(b'0' + number as u8);
+    }
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

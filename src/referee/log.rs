@@ -9,6 +9,7 @@ pub(super) struct Log(pub(super) Vec<u8>);
 
 impl Log {
     /// A line of this kind, to be filled and ended.
+    #[inline(always)]
     pub(super) fn line(&mut self, kind: &str, at: Tick) -> Object<'_> {
         let mut line = Object::open(&mut self.0, kind);
         line.number("at_us", at.0);
