@@ -46,10 +46,7 @@ impl Archive {
         reveal: Reveal,
     ) -> Result<(), String> {
         let Some(records) = &self.records else { return Ok(()) };
-        let Some(deal) = &fixture.deal else {
-            record::seal(record, reveal);
-            return records.keep(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error));
-        };
+        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
         // One that was cut off may be played again.
         if fixture.leg == Leg::Earlier || report.is_cut_off {
             if self.is_resumable {
@@ -60,9 +57,9 @@ impl Archive {
             return Ok(());
         }
         for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
-            seal(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
+            seal_late(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
         }
-        seal(records, &fixture.id, record, reveal)
+        seal_late(records, &fixture.id, record, reveal)
     }
 
     /// Seals what is left, unless it may be played later.
@@ -71,13 +68,19 @@ impl Archive {
             return Ok(());
         };
         let mut left = self.unsealed.drain(..);
-        left.try_for_each(|mut left| seal(records, &left.match_id, &mut left.record, left.reveal))
+        left.try_for_each(|mut left| seal_late(records, &left.match_id, &mut left.record, left.reveal))
     }
 }
 
 fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
     record::seal(record, reveal);
-    records.keep_at_last(match_id, record).map_err(|error| not_kept(match_id, &error))
+    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
+}
+
+/// Seals what may have been set aside.
+fn seal_late(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
+    seal(records, match_id, record, reveal)?;
+    records.put_away(match_id).map_err(|error| not_kept(match_id, &error))
 }
 
 fn not_kept(match_id: &str, error: &io::Error) -> String {

@@ -57,19 +57,7 @@ impl Records {
         self.write(&self.path(match_id), record)
     }
 
-    /// Keeps the record of a match that may have been set aside.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn keep_at_last(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.keep(match_id, record)?;
-        match fs::remove_file(self.aside(match_id)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps the record of a match that is not sealed yet, until [`Records::keep_at_last`] takes its place.
+    /// Keeps the record of a match that is not sealed yet, beside the one that [`Records::keep`] will keep.
     ///
     /// # Errors
     /// Those of the disk.
@@ -92,6 +80,17 @@ impl Records {
             }
         }
         Ok(matches)
+    }
+
+    /// Removes what was set aside for a match, if anything was.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn put_away(&self, match_id: &str) -> io::Result<()> {
+        match fs::remove_file(self.aside(match_id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// What was set aside for a match.
