@@ -47,18 +47,30 @@ fn read_into<'a>(
     may_open: bool,
     address: &mut Address<'a>,
 ) -> Result<Incoming<'a>, Unreadable> {
+    if let Some(answer) = plain_move(line) {
+        address.match_id = Some(answer.r#match.clone());
+        address.seat = answer.seat;
+        address.turn = Some(answer.turn);
+        return Ok(Incoming::Move(answer));
+    }
+    read_strictly(line, may_open, address)
+}
+
+fn read_strictly<'a>(
+    line: &'a [u8],
+    may_open: bool,
+    address: &mut Address<'a>,
+) -> Result<Incoming<'a>, Unreadable> {
     let malformed = |what: &str| Unreadable::Malformed(what.to_owned());
     let text = std::str::from_utf8(line).map_err(|_| malformed("the line is not UTF-8"))?;
     if !text.trim_start().starts_with('{') {
         return Err(malformed("the line is not a JSON object"));
     }
     let in_words = |error| Unreadable::Malformed(format!("the line cannot be read: {}", in_short(&error)));
-    let mut top = TopLevel::new(address);
-    top.read(text).map_err(in_words)?;
-    if let Some(answer) = top.well_formed_move() {
-        return Ok(Incoming::Move(answer));
-    }
-    let kind = top.kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let kind = TopLevel(address).deserialize(&mut reader).map_err(in_words)?;
+    reader.end().map_err(in_words)?;
+    let kind = kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
     let aside = |error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {}", in_short(&error)));
     Ok(match &*kind {
         "hello" => Incoming::Hello(serde_json::from_str(text).map_err(aside)?),
@@ -80,128 +92,129 @@ fn in_short(error: &serde_json::Error) -> String {
     excerpt(&error.to_string(), 160).into_owned()
 }
 
+/// Reads a `move` as nearly all are written: without a field that is rare, an escaped character, or white space but one
+/// space after a mark. It is the line of the hot path; any other is read strictly, and this one would say the same.
+fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
+    let mut rest = Plain(line);
+    let (mut kind, mut id, mut seat, mut turn, mut answer) = (None, None, None, None, None);
+    rest.take(b"{")?;
+    loop {
+        let is_again = if rest.take(b"\"type\":").is_some() {
+            kind.replace(rest.string()?).is_some()
+        } else if rest.take(b"\"match\":").is_some() {
+            id.replace(rest.string()?).is_some()
+        } else if rest.take(b"\"seat\":").is_some() {
+            seat.replace(u8::try_from(rest.number()?).ok()?).is_some()
+        } else if rest.take(b"\"turn\":").is_some() {
+            turn.replace(rest.number()?).is_some()
+        } else {
+            rest.take(b"\"move\":")?;
+            answer.replace(rest.string()?).is_some()
+        };
+        if is_again {
+            return None;
+        }
+        if rest.take(b",").is_none() {
+            break;
+        }
+        rest.take(b" ");
+    }
+    let is_whole = rest.0 == b"}" && kind == Some("move") && turn? <= MAX_INTEGER;
+    is_whole.then_some(bot::Move {
+        r#match: id?.into(),
+        seat,
+        turn: turn?,
+        r#move: answer?.into(),
+        offer_draw: false,
+        info: None,
+    })
+}
+
+/// What is left of a line.
+struct Plain<'a>(&'a [u8]);
+
+impl<'a> Plain<'a> {
+    #[inline(always)]
+    fn take(&mut self, bytes: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(bytes)?;
+        Some(())
+    }
+
+    /// A string in which nothing is escaped.
+    fn string(&mut self) -> Option<&'a str> {
+        self.take(b" ");
+        self.take(b"\"")?;
+        let end = self.0.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
+        let (string, rest) = self.0.split_at(end);
+        self.0 = rest;
+        self.take(b"\"")?;
+        std::str::from_utf8(string).ok()
+    }
+
+    /// A number without sign, fraction and exponent, of no more digits than such a message has.
+    fn number(&mut self) -> Option<u64> {
+        self.take(b" ");
+        let end = self.0.iter().position(|byte| !byte.is_ascii_digit())?;
+        let (digits, rest) = self.0.split_at(end);
+        self.0 = rest;
+        let is_plain = match digits {
+            [] | [b'0', _, ..] => false,
+            _ => digits.len() <= 16,
+        };
+        is_plain.then(|| digits.iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
+    }
+}
+
 /// A value that matters here, or any other.
 enum Value<'a> {
     Text(Text<'a>),
     Number(u64),
-    Flag(bool),
-    Null,
     Other,
 }
 
-/// The fields that matter here.
-const KNOWN: [&str; 8] = ["type", "match", "seat", "turn", "move", "id", "offer_draw", "info"];
+/// Reads the outermost object: keeps what addresses the message, gives its type, and refuses keys that stand twice.
+struct TopLevel<'k, 'a>(&'k mut Address<'a>);
 
-/// Levels that JSON nests, the outermost object counted. It is what the reader of a line allows; one that begins within
-/// the line has to be told how many are left.
-const LEVELS: u8 = 127;
-
-/// Reads the outermost object: keeps what addresses the message and what a `move` has, and refuses keys that stand twice.
-struct TopLevel<'k, 'a> {
-    address: &'k mut Address<'a>,
-    kind: Option<Text<'a>>,
-    answer: Option<Text<'a>>,
-    offer_draw: bool,
-    info: Option<&'a RawValue>,
-    /// Whether a field of a `move` is of another type than its own.
-    is_misfit: bool,
-}
-
-impl<'k, 'a> TopLevel<'k, 'a> {
-    fn new(address: &'k mut Address<'a>) -> Self {
-        TopLevel { address, kind: None, answer: None, offer_draw: false, info: None, is_misfit: false }
-    }
-
-    fn read(&mut self, text: &'a str) -> serde_json::Result<()> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        self.deserialize(&mut reader)?;
-        reader.end()
-    }
-
-    /// The message of the hot path, which needs no second look; any other gets one, if only to say what is wrong with it.
-    fn well_formed_move(&mut self) -> Option<bot::Move<'a, &'a RawValue>> {
-        if self.is_misfit || self.kind.as_ref()? != "move" {
-            return None;
-        }
-        let Address { match_id: Some(id), seat, turn: Some(turn), .. } = &*self.address else { return None };
-        let answer = self.answer.take()?;
-        let (offer_draw, info) = (self.offer_draw, self.info);
-        Some(bot::Move { r#match: id.clone(), seat: *seat, turn: *turn, r#move: answer, offer_draw, info })
-    }
-}
-
-impl<'a> DeserializeSeed<'a> for &mut TopLevel<'_, 'a> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+impl<'a> DeserializeSeed<'a> for TopLevel<'_, 'a> {
+    type Value = Option<Text<'a>>;
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'a> Visitor<'a> for &mut TopLevel<'_, 'a> {
-    type Value = ();
+impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
+    type Value = Option<Text<'a>>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        // A key that is known needs no list to be found twice.
-        let mut seen = 0u8;
-        let mut others = Vec::new();
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut keys, mut kind) = (Vec::new(), None);
         while let Some(key) = map.next_key::<Text<'a>>()? {
-            let Some(known) = KNOWN.iter().position(|known| key == *known) else {
-                map.next_value_seed(Any(LEVELS - 1))?;
-                others.push(key);
-                continue;
-            };
-            if seen & 1 << known != 0 {
-                return Err(twice(&key));
+            match (&*key, map.next_value_seed(Any)?) {
+                ("type", Value::Text(text)) => kind = Some(text),
+                ("match", Value::Text(text)) => self.0.match_id = Some(text),
+                ("seat", Value::Number(seat @ 0..=255)) => self.0.seat = Some(seat as u8),
+                ("turn", Value::Number(turn @ 0..=MAX_INTEGER)) => self.0.turn = Some(turn),
+                ("id", Value::Text(text)) => self.0.id = Some(text),
+                _ => {}
             }
-            seen |= 1 << known;
-            let value = if known == 7 {
-                self.info = map.next_value()?;
-                let text = self.info.map_or("null", RawValue::get);
-                let value = Any(LEVELS - 1).deserialize(&mut serde_json::Deserializer::from_str(text));
-                value.map_err(|error| A::Error::custom(format_args!("in `info`, {error}")))?
-            } else {
-                map.next_value_seed(Any(LEVELS - 1))?
-            };
-            match (known, value) {
-                (0, Value::Text(text)) => self.kind = Some(text),
-                (1, Value::Text(text)) => self.address.match_id = Some(text),
-                (2, Value::Number(seat @ 0..=255)) => self.address.seat = Some(seat as u8),
-                (3, Value::Number(turn @ 0..=MAX_INTEGER)) => self.address.turn = Some(turn),
-                (4, Value::Text(text)) => self.answer = Some(text),
-                (5, Value::Text(text)) => self.address.id = Some(text),
-                (6, Value::Flag(offers)) => self.offer_draw = offers,
-                (2 | 6, Value::Null) | (5 | 7, _) => {}
-                _ => self.is_misfit = true,
-            }
+            keys.push(key);
         }
-        refuse_doubles(&mut others)
+        refuse_doubles(&mut keys)?;
+        Ok(kind)
     }
-}
-
-fn twice<E: Error>(key: &str) -> E {
-    E::custom(format_args!("the key `{key}` stands twice"))
 }
 
 fn refuse_doubles<E: Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
     keys.sort_unstable();
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(twice(&pair[0])),
+        Some(pair) => Err(E::custom(format_args!("the key `{}` stands twice", pair[0]))),
         None => Ok(()),
     }
 }
 
-/// Reads any value, of so many levels at most.
-#[derive(Clone, Copy)]
-struct Any(u8);
-
-impl Any {
-    /// For what is within the value.
-    fn below<E: Error>(self) -> Result<Any, E> {
-        self.0.checked_sub(1).map(Any).ok_or_else(|| E::custom("recursion limit exceeded"))
-    }
-}
+/// Reads any value.
+struct Any;
 
 impl<'a> DeserializeSeed<'a> for Any {
     type Value = Value<'a>;
@@ -215,8 +228,8 @@ impl<'a> Visitor<'a> for Any {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
-    fn visit_bool<E>(self, flag: bool) -> Result<Value<'a>, E> {
-        Ok(Value::Flag(flag))
+    fn visit_bool<E>(self, _: bool) -> Result<Value<'a>, E> {
+        Ok(Value::Other)
     }
     fn visit_i64<E>(self, _: i64) -> Result<Value<'a>, E> {
         Ok(Value::Other)
@@ -228,7 +241,7 @@ impl<'a> Visitor<'a> for Any {
         Ok(Value::Other)
     }
     fn visit_unit<E>(self) -> Result<Value<'a>, E> {
-        Ok(Value::Null)
+        Ok(Value::Other)
     }
     fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Value<'a>, E> {
         Ok(Value::Text(text.into()))
@@ -237,15 +250,13 @@ impl<'a> Visitor<'a> for Any {
         Ok(Value::Text(text.to_owned().into()))
     }
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Value<'a>, A::Error> {
-        let below = self.below()?;
-        while items.next_element_seed(below)?.is_some() {}
+        while items.next_element_seed(Any)?.is_some() {}
         Ok(Value::Other)
     }
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Value<'a>, A::Error> {
-        let below = self.below()?;
         let mut keys = Vec::new();
         while let Some(key) = map.next_key::<Text<'a>>()? {
-            map.next_value_seed(below)?;
+            map.next_value_seed(Any)?;
             keys.push(key);
         }
         refuse_doubles(&mut keys)?;
@@ -285,14 +296,57 @@ mod tests {
     }
 
     #[test]
-    fn a_well_formed_move_is_read_once_and_says_what_its_type_says() {
+    fn a_well_formed_move_says_what_its_type_says() {
         for line in MOVES {
-            let (mut address, expected) = (Address::default(), serde_json::from_str(line).unwrap());
-            let mut top = TopLevel::new(&mut address);
-            top.read(line).unwrap();
-            assert_eq!(top.well_formed_move().as_ref().map(shown), Some(shown(&expected)), "{line}");
+            let expected = serde_json::from_str(line).unwrap();
             let message = read(line.as_bytes(), false).1;
-            assert!(matches!(message, Ok(Incoming::Move(answer)) if shown(&answer) == shown(&expected)));
+            assert!(
+                matches!(message, Ok(Incoming::Move(answer)) if shown(&answer) == shown(&expected)),
+                "{line}"
+            );
+        }
+    }
+
+    /// The line with each of its characters of ASCII left out, replaced and preceded by any of ASCII.
+    fn misspelt(line: &str) -> impl Iterator<Item = String> {
+        let places = line.char_indices().filter(|(_, there)| there.is_ascii());
+        places.flat_map(move |(at, _)| {
+            let other = move |left_out: usize, there: &str| {
+                format!("{}{there}{}", &line[..at], &line[at + left_out..])
+            };
+            let others = ('\0'..='\x7f')
+                .flat_map(move |byte| [0, 1].map(|left_out| other(left_out, &byte.to_string())));
+            others.chain([other(1, "")])
+        })
+    }
+
+    #[test]
+    fn a_plain_move_is_what_the_strict_reader_finds_in_the_line() {
+        let strictly = |line: &str| {
+            let mut address = Address::default();
+            let message = read_strictly(line.as_bytes(), false, &mut address);
+            (message.ok().map(|message| serde_json::to_string(&message).unwrap()), format!("{address:?}"))
+        };
+        for line in [
+            r#"{"type":"move","match":"m1","seat":255,"turn":3,"move":"11-15"}"#,
+            r#"{"type": "move", "turn": 0, "match": "m1", "move": "11-15"}"#,
+            r#"{"match":"é","move":"","turn":9007199254740991,"type":"move"}"#,
+        ] {
+            assert!(plain_move(line.as_bytes()).is_some(), "{line}");
+            for line in misspelt(line).chain([line.to_owned()]) {
+                if let Some(answer) = plain_move(line.as_bytes()) {
+                    let (message, address) = strictly(&line);
+                    assert_eq!(message, serde_json::to_string(&Incoming::Move(answer)).ok(), "{line}");
+                    let addressed = format!("{:?}", read(line.as_bytes(), false).0);
+                    assert_eq!(address, addressed, "{line}");
+                }
+            }
+        }
+        for field in
+            [r#""type":"move""#, r#""match":"m1""#, r#""seat":1"#, r#""turn":3"#, r#""move":"11-15""#]
+        {
+            let line = format!(r#"{{"type":"move","match":"m1","seat":1,"turn":3,"move":"11-15",{field}}}"#);
+            assert!(plain_move(line.as_bytes()).is_none(), "{line}");
         }
     }
 
