@@ -339,8 +339,14 @@ impl Lane {
         if self.matches.len() != 1 || !self.glances.is_due(self.measured) {
             return false;
         }
-        std::thread::yield_now();
-        if !self.sessions.get_mut(key).is_some_and(Session::glance) {
+        let found = self.sessions.get_mut(key).is_some_and(|session| {
+            // The bot may have had the processor as soon as it was written to.
+            session.glance() || {
+                std::thread::yield_now();
+                session.glance()
+            }
+        });
+        if !found {
             self.glances.note_missed();
             return false;
         }
