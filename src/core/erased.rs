@@ -213,19 +213,23 @@ struct Prepared<M> {
 
 #[derive(Clone, Copy)]
 struct Span {
-    /// The first eight bytes of the text as a number: they settle nearly every comparison.
+    /// It settles nearly every comparison.
     head: u64,
     start: u32,
     end: u32,
 }
 
+/// The first eight bytes of a text as a number that sorts as they do; what is missing counts as zero.
+fn head(text: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let len = text.len().min(8);
+    head[..len].copy_from_slice(&text[..len]);
+    u64::from_be_bytes(head)
+}
+
 impl Span {
     fn of(texts: &str, start: usize) -> Span {
-        let text = &texts.as_bytes()[start..];
-        let mut head = [0; 8];
-        let len = text.len().min(8);
-        head[..len].copy_from_slice(&text[..len]);
-        Span { head: u64::from_be_bytes(head), start: start as u32, end: texts.len() as u32 }
+        Span { head: head(&texts.as_bytes()[start..]), start: start as u32, end: texts.len() as u32 }
     }
 
     fn text(self, texts: &str) -> &str {
@@ -320,7 +324,11 @@ impl<G: Game> Table for Seated<G> {
 
     fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused> {
         let prepared = &self.prepared[seat.index()];
-        if let Ok(index) = prepared.moves.binary_search_by(|(span, _)| span.text(&prepared.texts).cmp(text)) {
+        let head = head(text.as_bytes());
+        let found = prepared.moves.binary_search_by(|(span, _)| {
+            span.head.cmp(&head).then_with(|| span.text(&prepared.texts).cmp(text))
+        });
+        if let Ok(index) = found {
             return Ok(index);
         }
         let mut candidates =

@@ -5,7 +5,8 @@ pub fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        text.extend([digit(byte >> 4), digit(byte & 15)]);
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
     }
     text
 }

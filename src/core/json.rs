@@ -4,19 +4,32 @@ use std::io::Write;
 
 use serde::Serialize;
 
-/// An object that is being written. Keys are plain words.
+/// What an object begins with: its type.
+macro_rules! opening {
+    ($kind:literal) => {
+        concat!("{\"type\":\"", $kind, "\"")
+    };
+}
+
+/// A key with what stands around it. It is a constant, so that its bytes are stored and not copied.
+macro_rules! key {
+    ($name:literal) => {
+        concat!(",\"", $name, "\":")
+    };
+}
+
+pub(crate) use {key, opening};
+
+/// An object that is being written.
 pub struct Object<'a> {
     out: &'a mut Vec<u8>,
 }
 
 impl<'a> Object<'a> {
-    /// `{"type":kind`
-    // Kinds are constants, as keys are.
+    /// Begins with an `opening!`.
     #[inline(always)]
-    pub fn open(out: &'a mut Vec<u8>, kind: &str) -> Object<'a> {
-        out.extend_from_slice(b"{\"type\":\"");
-        out.extend_from_slice(kind.as_bytes());
-        out.push(b'"');
+    pub fn open(out: &'a mut Vec<u8>, opening: &str) -> Object<'a> {
+        out.extend_from_slice(opening.as_bytes());
         Object { out }
     }
 
@@ -25,12 +38,9 @@ impl<'a> Object<'a> {
         Object { out }
     }
 
-    // Keys are constants: inlined they are stores, not copies of unknown length.
     #[inline(always)]
     fn key(&mut self, key: &str) -> &mut Vec<u8> {
-        self.out.extend_from_slice(b",\"");
         self.out.extend_from_slice(key.as_bytes());
-        self.out.extend_from_slice(b"\":");
         self.out
     }
 
@@ -41,6 +51,12 @@ impl<'a> Object<'a> {
         out.extend_from_slice(word.as_bytes());
         out.push(b'"');
         self
+    }
+
+    /// A text. Hardly one needs an escape.
+    pub fn text(&mut self, key: &str, text: &str) -> &mut Self {
+        let is_word = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+        if is_word { self.word(key, text) } else { self.value(key, &text) }
     }
 
     /// A number.

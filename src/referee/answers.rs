@@ -6,6 +6,7 @@ use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
 use crate::core::erased::Refused;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
+use crate::core::json::{key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::seat::Seat;
 use crate::referee::event::Stamp;
@@ -20,7 +21,7 @@ impl Match {
         if self.phase == Phase::Ready {
             if player.started.is_none() {
                 player.started = Some(stamp.at);
-                self.log.line("start", stamp.at).number("seat", seat.0).end_line();
+                self.log.line(opening!("start"), stamp.at).number(key!("seat"), seat.0).end_line();
             }
             return;
         }
@@ -32,7 +33,11 @@ impl Match {
             deadline: player.bank.map(|bank| stamp.at + bank.limit() + margin),
         });
         let turn = request.turn;
-        self.log.line("request", stamp.at).number("seat", seat.0).number("turn", turn).end_line();
+        self.log
+            .line(opening!("request"), stamp.at)
+            .number(key!("seat"), seat.0)
+            .number(key!("turn"), turn)
+            .end_line();
     }
 
     pub(super) fn ready(&mut self, stamp: Stamp, seat: Seat, nonce: Option<&str>) {
@@ -50,7 +55,11 @@ impl Match {
             let message = "`nonce` is lower-case hex of at most 64 bytes; send `ready` again";
             return self.tell_error(seat, None, ErrorCode::Malformed, message.to_owned(), None);
         }
-        self.log.line("ready", stamp.at).number("seat", seat.0).word("nonce", nonce).end_line();
+        self.log
+            .line(opening!("ready"), stamp.at)
+            .number(key!("seat"), seat.0)
+            .word(key!("nonce"), nonce)
+            .end_line();
         let player = self.player(seat);
         nonce.clone_into(&mut player.nonce);
         player.sealed = Some(Sealed::Ready);
@@ -131,14 +140,14 @@ impl Match {
         // keeps the same of it.
         let text = &*excerpt(text, limits::MOVE);
         let (took, lag, in_time) = self.timing(stamp, seat);
-        let mut line = self.log.line("answer", stamp.at);
-        line.number("seat", seat.0).number("turn", turn).value("move", &text);
-        line.number("took_us", took).number("lag_us", lag);
+        let mut line = self.log.line(opening!("answer"), stamp.at);
+        line.number(key!("seat"), seat.0).number(key!("turn"), turn).text(key!("move"), text);
+        line.number(key!("took_us"), took).number(key!("lag_us"), lag);
         if offer_draw {
-            line.raw("offer_draw", b"true");
+            line.raw(key!("offer_draw"), b"true");
         }
         if let Some(info) = info {
-            line.raw("info", info.as_bytes());
+            line.raw(key!("info"), info.as_bytes());
         }
         line.end_line();
         if !in_time {
@@ -177,11 +186,11 @@ impl Match {
         }
         let (took, lag, in_time) = self.timing(stamp, seat);
         self.log
-            .line("accept_draw", stamp.at)
-            .number("seat", seat.0)
-            .number("turn", turn)
-            .number("took_us", took)
-            .number("lag_us", lag)
+            .line(opening!("accept_draw"), stamp.at)
+            .number(key!("seat"), seat.0)
+            .number(key!("turn"), turn)
+            .number(key!("took_us"), took)
+            .number(key!("lag_us"), lag)
             .end_line();
         if !in_time {
             return self.time_out(stamp, seat);

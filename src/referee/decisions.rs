@@ -8,7 +8,7 @@ use referee_protocol::words::{EndedBy, FaultCode, OnFault};
 
 use crate::core::chance::Uniform;
 use crate::core::game::Turn;
-use crate::core::json::{self, Object};
+use crate::core::json::{self, Object, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::seat::{Seat, Viewer};
 use crate::referee::ending::{Ending, Standing, ranks_and_scores};
@@ -47,7 +47,7 @@ impl Match {
             Turn::Draw(draw) => {
                 let Some((chance, _)) = &mut self.chance else { unreachable!("keyed when play began") };
                 chance.draw(draw, &mut self.drawn);
-                self.log.line("draw", stamp.at).value("drawn", &self.drawn).end_line();
+                self.log.line(opening!("draw"), stamp.at).value(key!("drawn"), &self.drawn).end_line();
                 self.table.settle(&self.drawn);
                 self.tell_facts(stamp);
             }
@@ -82,16 +82,16 @@ impl Match {
         json::decimal(out, turn.into());
         let mut line = Object::go_on(out);
         if wants.view {
-            line.with("view", |out| table.write_view(Viewer::Seat(seat), out));
+            line.with(key!("view"), |out| table.write_view(Viewer::Seat(seat), out));
         }
         if wants.legal {
-            line.with("legal", |out| table.write_legal(seat, out));
+            line.with(key!("legal"), |out| table.write_legal(seat, out));
         }
         match player.bank {
-            None => line.raw("clock", b"null"),
+            None => line.raw(key!("clock"), b"null"),
             Some(bank) => {
                 let shown = bank.shown(since.map_or(0, |since| stamp.at - since.at));
-                line.with("clock", |out| {
+                line.with(key!("clock"), |out| {
                     out.extend_from_slice(b"{\"bank_ms\":");
                     json::decimal(out, shown.bank_ms);
                     out.extend_from_slice(b",\"limit_ms\":");
@@ -101,13 +101,13 @@ impl Match {
             }
         };
         if let Some(left) = table.turns_left() {
-            line.number("turns_left", left);
+            line.number(key!("turns_left"), left);
         }
         if draw_offered {
-            line.raw("draw_offered", b"true");
+            line.raw(key!("draw_offered"), b"true");
         }
         if let Some(retry) = &retry {
-            line.value("retry", retry);
+            line.value(key!("retry"), retry);
         }
         line.end_line();
     }
@@ -171,7 +171,11 @@ impl Match {
                     let Some((_, fallback)) = &mut self.chance else { unreachable!("keyed when play began") };
                     let index = fallback.uniform(self.table.count(seat) as u64) as usize;
                     let mv = self.table.text(seat, index);
-                    self.log.line("fallback", stamp.at).number("seat", seat.0).value("move", &mv).end_line();
+                    self.log
+                        .line(opening!("fallback"), stamp.at)
+                        .number(key!("seat"), seat.0)
+                        .text(key!("move"), mv)
+                        .end_line();
                     by_referee += 1;
                     index
                 }
@@ -249,7 +253,7 @@ impl Match {
 
     /// Ends the match without a result, for a reason in words.
     pub(super) fn break_off(&mut self, stamp: Stamp, reason: &str) {
-        self.log.line("abort", stamp.at).value("reason", &reason).end_line();
+        self.log.line(opening!("abort"), stamp.at).text(key!("reason"), reason).end_line();
         self.abort(stamp);
     }
 
@@ -276,9 +280,11 @@ impl Match {
         let ending = Ending { ended_by, reason: reason.to_owned(), ranks, scores, fault };
         self.phase = Phase::Ended;
         let faults: Vec<Faults> = self.players.iter().map(|player| player.faults).collect();
-        let mut line = self.log.line("result", stamp.at);
-        line.fields(&ending).value("faults", &faults);
-        line.number("decisions", self.decisions).number("lag_ms", self.worst_lag / 1000).end_line();
+        let mut line = self.log.line(opening!("result"), stamp.at);
+        line.fields(&ending).value(key!("faults"), &faults);
+        line.number(key!("decisions"), self.decisions)
+            .number(key!("lag_ms"), self.worst_lag / 1000)
+            .end_line();
         // A match of a set that is broken off may be played again on its deal.
         let is_told = match self.setup.leg {
             Leg::Only => true,

@@ -4,6 +4,7 @@ use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode, OnFault};
 
+use crate::core::json::{key, opening};
 use crate::core::seat::Seat;
 use crate::referee::event::Stamp;
 use crate::referee::match_::{Match, NOT_READY, Phase};
@@ -62,7 +63,11 @@ impl Match {
         let strays = player.strays;
         // One fault a match: beyond that, what a stream may send between two requests is the limit.
         if strays <= limits::STRAYS + 1 {
-            self.log.line("stray", stamp.at).number("seat", seat.0).word("code", code.as_str()).end_line();
+            self.log
+                .line(opening!("stray"), stamp.at)
+                .number(key!("seat"), seat.0)
+                .word(key!("code"), code.as_str())
+                .end_line();
         }
         if strays == limits::STRAYS + 1 {
             let detail = "more than 20 messages out of their state";
@@ -122,13 +127,13 @@ impl Match {
         let (turn, limit) =
             (player.request.map(|request| request.turn), player.bank.map_or(0, |bank| bank.limit()));
         let detail = format!("no complete line arrived within {} ms; is stdout flushed?", limit / 1000);
-        let mut line = self.log.line("fault", stamp.at);
-        line.number("seat", seat.0);
+        let mut line = self.log.line(opening!("fault"), stamp.at);
+        line.number(key!("seat"), seat.0);
         if let Some(turn) = turn {
-            line.number("turn", turn);
+            line.number(key!("turn"), turn);
         }
-        line.word("code", FaultCode::Timeout.as_str()).value("detail", &detail);
-        line.number("took_us", took).number("lag_us", lag).end_line();
+        line.word(key!("code"), FaultCode::Timeout.as_str()).text(key!("detail"), &detail);
+        line.number(key!("took_us"), took).number(key!("lag_us"), lag).end_line();
         self.tell_error(seat, turn.map(u64::from), ErrorCode::Timeout, detail.clone(), None);
         self.worst_lag = self.worst_lag.max(lag);
         let moved_by = self.allowance(&self.players[seat.index()], lag);
@@ -152,17 +157,17 @@ impl Match {
         detail: Option<&str>,
     ) {
         let lag = turn.map(|_| self.timing(stamp, seat));
-        let mut line = self.log.line("fault", stamp.at);
-        line.number("seat", seat.0);
+        let mut line = self.log.line(opening!("fault"), stamp.at);
+        line.number(key!("seat"), seat.0);
         if let Some(turn) = turn {
-            line.number("turn", turn);
+            line.number(key!("turn"), turn);
         }
-        line.word("code", code.as_str());
+        line.word(key!("code"), code.as_str());
         if let Some(detail) = detail {
-            line.value("detail", &detail);
+            line.text(key!("detail"), detail);
         }
         if let Some((took, lag, _)) = lag {
-            line.number("took_us", took).number("lag_us", lag);
+            line.number(key!("took_us"), took).number(key!("lag_us"), lag);
         }
         line.end_line();
         self.player(seat).faults.add(code);

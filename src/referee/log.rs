@@ -1,7 +1,7 @@
 //! The lines of a record, as the match writes them.
 
 use crate::core::clock::Tick;
-use crate::core::json::Object;
+use crate::core::json::{Object, key};
 
 /// The record of a match so far.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ impl Log {
     #[inline(always)]
     pub(super) fn line(&mut self, kind: &str, at: Tick) -> Object<'_> {
         let mut line = Object::open(&mut self.0, kind);
-        line.number("at_us", at.0);
+        line.number(key!("at_us"), at.0);
         line
     }
 }

@@ -7,7 +7,7 @@ use crate::core::chance::Stream;
 use crate::core::clock::{Bank, Tick};
 use crate::core::erased::Table;
 use crate::core::hex;
-use crate::core::json::{self, Object};
+use crate::core::json::{self, Object, key, opening};
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::referee::ending::Ending;
 use crate::referee::event::{Event, Stamp};
@@ -54,6 +54,9 @@ pub(super) enum Phase {
     Ended,
 }
 
+/// What a record grows from, in bytes: hardly one is shorter.
+const FIRST_OF_LOG: usize = 4096;
+
 impl Match {
     /// A match at its beginning: `start` lies in every outbox.
     pub fn open(setup: Setup, table: Box<dyn Table>) -> Match {
@@ -77,13 +80,13 @@ impl Match {
             worst_lag: 0,
             resume: None,
             now: Tick::default(),
-            log: Log::default(),
+            log: Log(Vec::with_capacity(FIRST_OF_LOG)),
             news: Vec::new(),
             ending: None,
             setup,
             table,
         };
-        Object::open(&mut opened.log.0, "record").fields(&opened.setup.header).end_line();
+        Object::open(&mut opened.log.0, opening!("record")).fields(&opened.setup.header).end_line();
         for seat in seats.iter() {
             opened.write_start(seat);
         }
@@ -232,8 +235,8 @@ impl Match {
             }
             Event::Restart { seat, ready_ms, wants } => {
                 if self.awaits_ready(seat) {
-                    let mut line = self.log.line("restart", stamp.at);
-                    line.number("seat", seat.0).number("ready_ms", ready_ms).end_line();
+                    let mut line = self.log.line(opening!("restart"), stamp.at);
+                    line.number(key!("seat"), seat.0).number(key!("ready_ms"), ready_ms).end_line();
                     self.setup.wants[seat.index()] = wants;
                     let player = self.player(seat);
                     player.ready_limit = ready_ms.saturating_mul(1000);
@@ -252,7 +255,7 @@ impl Match {
                     let message = "the referee plays this seat: there is nothing to resign";
                     self.stray(stamp, seat, None, ErrorCode::OutOfState, message);
                 } else {
-                    self.log.line("resign", stamp.at).number("seat", seat.0).end_line();
+                    self.log.line(opening!("resign"), stamp.at).number(key!("seat"), seat.0).end_line();
                     self.exit(stamp, seat, Exit::Resign);
                 }
             }

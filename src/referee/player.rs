@@ -139,6 +139,9 @@ pub(super) struct Player {
     pub(super) faults: Faults,
 }
 
+/// What an outbox grows from, in bytes: a request has hardly less.
+const FIRST_OF_OUTBOX: usize = 512;
+
 impl Player {
     pub(super) fn new(seat: Seat, bank: Option<Bank>, ready_limit: u64, match_id: &str) -> Player {
         let head = |kind: &str, number: &str| {
@@ -147,7 +150,7 @@ impl Player {
         };
         Player {
             seat,
-            outbox: Vec::new(),
+            outbox: Vec::with_capacity(FIRST_OF_OUTBOX),
             held: Vec::new(),
             event_head: head("event", "n"),
             turn_head: head("turn", "turn"),

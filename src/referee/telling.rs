@@ -4,7 +4,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use serde::Serialize;
 
-use crate::core::json;
+use crate::core::json::{self, key, opening};
 use crate::core::seat::{Seat, Viewer};
 use crate::referee::event::Stamp;
 use crate::referee::log::Log;
@@ -68,7 +68,9 @@ fn tell(
     stamp: Stamp,
     write: impl Fn(Viewer, &mut Vec<u8>),
 ) {
-    log.line("event", stamp.at).with("event", |out| write(Viewer::Omniscient, out)).end_line();
+    log.line(opening!("event"), stamp.at)
+        .with(key!("event"), |out| write(Viewer::Omniscient, out))
+        .end_line();
     if let Some(viewer) = setup.watched {
         write(viewer, news);
         news.push(b'\n');
