@@ -1,8 +1,8 @@
 //! Whether it pays to look for an answer as soon as its request is written.
 //!
-//! Where a lane and its bots share a processor, the bot has it when the lane yields, and the answer is there when the
-//! lane has it again: to look for it then is cheaper than to wait for the news. Else it is hardly ever there; or others
-//! have the processor meanwhile, and who waits for news is sooner back than who yields.
+//! Where a lane and its bots share a processor, the bot has it when it is written to or when the lane yields, and its
+//! answer is there when the lane has it again: to look for it then is cheaper than to wait for the news. Else it is hardly
+//! ever there; or others have the processor meanwhile, and who waits for news is sooner back than who yields.
 
 /// Requests that are passed over at most, after looks in vain.
 const MOST_SKIPPED: u32 = 255;
