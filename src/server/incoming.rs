@@ -1,5 +1,6 @@
 //! Reading what a stream says, strictly: one JSON object, no key twice at any depth.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use referee_protocol::bot;
@@ -188,8 +189,9 @@ impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
         f.write_str("an object")
     }
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut keys, mut kind) = (Vec::new(), None);
+        let (mut keys, mut kind) = (BTreeSet::new(), None);
         while let Some(key) = map.next_key::<Text<'a>>()? {
+            refuse_double(&mut keys, key.clone())?;
             match (&*key, map.next_value_seed(Any)?) {
                 ("type", Value::Text(text)) => kind = Some(text),
                 ("match", Value::Text(text)) => self.0.match_id = Some(text),
@@ -198,17 +200,14 @@ impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
                 ("id", Value::Text(text)) => self.0.id = Some(text),
                 _ => {}
             }
-            keys.push(key);
         }
-        refuse_doubles(&mut keys)?;
         Ok(kind)
     }
 }
 
-fn refuse_doubles<E: Error>(keys: &mut [Text<'_>]) -> Result<(), E> {
-    keys.sort_unstable();
-    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(E::custom(format_args!("the key `{}` stands twice", pair[0]))),
+fn refuse_double<'a, E: Error>(keys: &mut BTreeSet<Text<'a>>, key: Text<'a>) -> Result<(), E> {
+    match keys.replace(key) {
+        Some(key) => Err(E::custom(format_args!("the key `{key}` stands twice"))),
         None => Ok(()),
     }
 }
@@ -254,12 +253,11 @@ impl<'a> Visitor<'a> for Any {
         Ok(Value::Other)
     }
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Value<'a>, A::Error> {
-        let mut keys = Vec::new();
+        let mut keys = BTreeSet::new();
         while let Some(key) = map.next_key::<Text<'a>>()? {
+            refuse_double(&mut keys, key)?;
             map.next_value_seed(Any)?;
-            keys.push(key);
         }
-        refuse_doubles(&mut keys)?;
         Ok(Value::Other)
     }
 }
