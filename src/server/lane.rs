@@ -96,6 +96,9 @@ pub struct Lane {
     /// Matches in which something happened, and sessions with something to write, since the last flush.
     touched: Vec<MatchKey>,
     dirty: Vec<SessionKey>,
+    /// Sessions that are told the end of a match, with the next flush: who takes the end in often opens the next match
+    /// at once, and its `start` goes with it.
+    parting: Vec<SessionKey>,
     /// The session that was asked last.
     asked: Option<SessionKey>,
     glances: Glances,
@@ -133,6 +136,7 @@ impl Lane {
             alarms: Alarms::new(),
             touched: Vec::new(),
             dirty: Vec::new(),
+            parting: Vec::new(),
             asked: None,
             glances: Glances::default(),
             answered: None,
@@ -465,6 +469,7 @@ impl Lane {
 
     /// Hands what the matches have to say to the streams: one write each.
     pub(super) fn flush(&mut self, stamp: u64) {
+        self.dirty.append(&mut self.parting);
         if !self.touched.is_empty() {
             let at = self.now();
             self.lag += at - stamp;
@@ -494,6 +499,7 @@ impl Lane {
         let Some(running) = self.matches.get_mut(key) else { return };
         running.is_touched = false;
         let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
+        let told = if running.play.ending().is_some() { &mut self.parting } else { &mut self.dirty };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
             if running.play.outbox(seat).is_empty() {
                 continue;
@@ -507,7 +513,7 @@ impl Lane {
                     self.asked = *place;
                 }
                 session.queue(outbox);
-                self.dirty.extend(*place);
+                told.extend(*place);
             }
             outbox.clear();
         }

@@ -4,6 +4,7 @@
 //! them has slots for, and comes to an end when the schedule has no more matches between these bots.
 
 use std::collections::HashMap;
+use std::future;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,9 @@ use crate::transport::Stream;
 
 /// Is shown what happens in a match.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) + Send>;
+
+/// Matches that have ended of which the house is not told yet, at most.
+const MOST_UNTOLD: usize = 16;
 
 /// Bots that meet.
 struct Pairing {
@@ -66,6 +70,9 @@ pub(super) struct Worker {
     house: mpsc::UnboundedSender<(usize, Word)>,
     /// Where it gets its orders, for the schedule to wake it.
     orders: mpsc::UnboundedSender<Order>,
+    /// Matches that have ended, of which the house is told a few at a time, with any other word, or when there is nothing
+    /// else to do.
+    ended: Vec<Ended>,
     watch: Option<Watch>,
     is_stopping: bool,
     /// Whether the schedule has nothing any more.
@@ -93,6 +100,7 @@ impl Worker {
             open: HashMap::new(),
             house,
             orders,
+            ended: Vec::new(),
             watch,
             is_stopping: false,
             is_over: false,
@@ -108,6 +116,7 @@ impl Worker {
                 // The lane keeps the other end, too: this does not end.
                 Some(order) = orders.recv() => self.obey(order),
                 notice = self.lane.next() => self.take_in(notice),
+                () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
         }
         // From here on the house gets back what it sends.
@@ -118,10 +127,23 @@ impl Worker {
         for key in mem::take(&mut self.idle) {
             self.retire(key, OVER);
         }
+        self.report();
+    }
+
+    /// Tells the house of the matches that have ended.
+    fn report(&mut self) {
+        for ended in mem::take(&mut self.ended) {
+            self.send(Word::Ended(Box::new(ended)));
+        }
+    }
+
+    fn say(&mut self, word: Word) {
+        self.report();
+        self.send(word);
     }
 
     /// The house has nobody any more who could listen when the run is breaking down.
-    fn say(&self, word: Word) {
+    fn send(&self, word: Word) {
         let _ = self.house.send((self.number, word));
     }
 
@@ -515,7 +537,10 @@ impl Worker {
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
         };
         self.schedule.ended(&fixture, &report);
-        self.say(Word::Ended(Box::new(Ended { fixture, report, record, reveal, never_came })));
+        self.ended.push(Ended { fixture, report, record, reveal, never_came });
+        if self.ended.len() == MOST_UNTOLD {
+            self.report();
+        }
         self.pairings[pairing].running -= 1;
         self.play_on(pairing);
     }
