@@ -3,7 +3,7 @@
 //! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
 //! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
 //! Instant bots look for what they need in a line and do not read the rest; a row has bots of the Rust SDK beside them.
-//! Before that, two lanes are compared with one, each on a core of its own.
+//! Before that, two lanes are compared with one.
 //! `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -165,16 +165,17 @@ struct Figure {
     decisions: u64,
 }
 
-/// `referee play` between two instant bots, records written.
-fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
+/// `referee play` between two instant bots.
+fn play(matches: u32, bot: &str, is_recorded: bool, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
+    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"));
+    referee.args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string()]).args(options);
+    if is_recorded {
+        referee.arg("--record").arg(folder.path());
+    }
     let start = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
-        .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
-        .arg(folder.path())
-        .args(options)
-        .output()?;
+    let output = referee.output()?;
     let took = start.elapsed().as_secs_f64() * 1e6;
     let mut decisions = 0;
     for line in output.stdout.lines() {
@@ -189,7 +190,7 @@ fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
 
 /// The same without the start of processes: the difference between many matches and one.
 fn pipes(bot: &str) -> Result<Figure> {
-    let (one, many) = (play(1, bot, &[])?, play(MATCHES, bot, &[])?);
+    let (one, many) = (play(1, bot, true, &[])?, play(MATCHES, bot, true, &[])?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -261,35 +262,48 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
     Ok(took)
 }
 
-/// How many times as many decisions two lanes make on two cores as one lane on one core: first the referee's, then those
-/// of two bare ping-pongs beside one.
+/// How many times as many decisions two lanes make, each on a core of its own, as one lane does on one of these cores, in
+/// the mean of the two: with records, without, and those of two bare ping-pongs beside one.
 fn lanes() -> Result<()> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
     let all = sched_getaffinity(None)?;
+    // Decisions in a microsecond.
+    let rate = |is_recorded: bool, options: &[&str]| -> Result<f64> {
+        let play = |matches| play(matches, &instant, is_recorded, options);
+        let (few, many) = (play(2)?, play(2 * MATCHES)?);
+        Ok((many.1 - few.1) as f64 / (many.0 - few.0))
+    };
+    let times = |is_recorded| -> Result<f64> {
+        let mut alone = 0.0;
+        for core in 0..2 {
+            pin(core)?;
+            alone += rate(is_recorded, &[])?;
+            sched_setaffinity(None, &all)?;
+        }
+        Ok(2.0 * rate(is_recorded, &["--jobs", "2", "--pin"])? / alone)
+    };
+    let start = |core: usize| -> Result<Child> {
+        let mut pair = Command::new(std::env::current_exe()?);
+        pair.args(["as-pair", &core.to_string(), &(MATCHES * 60).to_string()]);
+        Ok(pair.stdout(Stdio::piped()).spawn()?)
+    };
+    let bare_rate = |pair: Child| -> Result<f64> {
+        Ok(1.0 / String::from_utf8(pair.wait_with_output()?.stdout)?.trim().parse::<f64>()?)
+    };
+    let bare_times = || -> Result<f64> {
+        let alone = bare_rate(start(0)?)? + bare_rate(start(1)?)?;
+        let both = [start(0)?, start(1)?];
+        Ok(2.0 * both.into_iter().map(bare_rate).sum::<Result<f64>>()? / alone)
+    };
+    let (mut recorded, mut unrecorded, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let each = |options: &[&str]| -> Result<f64> {
-            let (few, many) = (play(2, &instant, options)?, play(2 * MATCHES, &instant, options)?);
-            Ok((many.0 - few.0) / (many.1 - few.1) as f64)
-        };
-        pin(0)?;
-        let alone = each(&[])?;
-        sched_setaffinity(None, &all)?;
-        ours.push(alone / each(&["--jobs", "2", "--pin"])?);
-        let decisions = u64::from(MATCHES) * 60;
-        let bare = |core: usize| -> Result<Child> {
-            let mut pair = Command::new(std::env::current_exe()?);
-            pair.args(["as-pair", &core.to_string(), &decisions.to_string()]);
-            Ok(pair.stdout(Stdio::piped()).spawn()?)
-        };
-        let each = |pair: Child| -> Result<f64> {
-            Ok(String::from_utf8(pair.wait_with_output()?.stdout)?.trim().parse()?)
-        };
-        let alone = each(bare(0)?)?;
-        let [first, second] = [bare(0)?, bare(1)?];
-        theirs.push(alone / each(first)? + alone / each(second)?);
+        recorded.push(times(true)?);
+        bare.push(bare_times()?);
+        unrecorded.push(times(false)?);
     }
-    println!("{:<28} {:8.2}    {:8.2}", "two lanes beside one, times", median(ours), median(theirs));
+    println!("two lanes beside one: {:.2} times as many decisions", median(recorded));
+    println!("  without records:    {:.2}", median(unrecorded));
+    println!("  two bare ones:      {:.2}", median(bare));
     Ok(())
 }
 
