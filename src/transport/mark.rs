@@ -22,7 +22,10 @@ fn id() -> i32 {
 
 /// Tells of the pipes of a process whether the referee is at work on one of them: a pipe has a lock, and who holds it
 /// keeps the other end waiting even where that asked not to wait. One thread works on them at a time.
+// All marks are made by one thread, and each is written for every line of its bot: on a cache line of its own, or lanes
+// on other processors would wait for it.
 #[derive(Default)]
+#[repr(align(128))]
 pub struct Mark {
     /// Which operation this is, counted round.
     operation: AtomicU32,
