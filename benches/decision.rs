@@ -16,7 +16,6 @@ use std::time::Instant;
 
 use common::{Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
 use referee_bot::{Answer, from_fn, hello, run};
-use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 const ROUNDS: usize = 9;
@@ -54,7 +53,8 @@ fn main() -> Result<()> {
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
         Some("as-guest") => guest(args[2].parse()?, &args[3]),
         Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
-        Some("as-pair") => pair(args[2].parse()?, args[3].parse()?),
+        Some("as-pair") => pair(args[2].parse()?),
+        Some("as-lane") => lane(args[2].parse()?),
         _ => bench(),
     }
 }
@@ -108,9 +108,16 @@ fn tcp_echo(address: SocketAddr, size: usize) -> Result<()> {
 }
 
 /// A bare ping-pong of pipes in a process tree of its own, on one core. Prints what a round trip takes.
-fn pair(core: usize, decisions: u64) -> Result<()> {
+fn pair(core: usize) -> Result<()> {
     pin(core)?;
-    println!("{}", bare_pipes(TURN.len(), ANSWER.len(), decisions)?);
+    println!("{}", bare_pipes(TURN.len(), ANSWER.len(), u64::from(MATCHES) * 60)?);
+    Ok(())
+}
+
+/// A referee with one lane in a process tree of its own, on one core. Prints what a decision takes.
+fn lane(core: usize) -> Result<()> {
+    pin(core)?;
+    println!("{}", pipes(1, &format!("as-bot '{VIEW_AND_LEGAL}'"), &[])?.each);
     Ok(())
 }
 
@@ -166,14 +173,12 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots.
-fn play(matches: u32, bot: &str, is_recorded: bool, options: &[&str]) -> Result<(f64, u64)> {
+fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
     let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"));
     referee.args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string()]).args(options);
-    if is_recorded {
-        referee.arg("--record").arg(folder.path());
-    }
+    referee.arg("--record").arg(folder.path());
     let start = Instant::now();
     let output = referee.output()?;
     let took = start.elapsed().as_secs_f64() * 1e6;
@@ -188,9 +193,9 @@ fn play(matches: u32, bot: &str, is_recorded: bool, options: &[&str]) -> Result<
     Ok((took, decisions))
 }
 
-/// The same without the start of processes: the difference between many matches and one.
-fn pipes(bot: &str) -> Result<Figure> {
-    let (one, many) = (play(1, bot, true, &[])?, play(MATCHES, bot, true, &[])?);
+/// The same without the start of processes: the difference between many matches on each lane and one.
+fn pipes(lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
+    let (one, many) = (play(lanes, bot, options)?, play(lanes * MATCHES, bot, options)?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -262,47 +267,34 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
     Ok(took)
 }
 
-/// How many times as many decisions two lanes make, each on a core of its own, as one lane does on one of these cores, in
-/// the mean of the two: with records, without, and those of two bare ping-pongs beside one.
+/// How many times as many decisions two cores make as one does, in the mean of the two: with two lanes of one referee,
+/// with two referees of one lane that share nothing, and with two bare ping-pongs. What the second loses is the machine's.
 fn lanes() -> Result<()> {
-    let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
-    let all = sched_getaffinity(None)?;
+    let start = |what: &str, core: usize| -> Result<Child> {
+        let mut process = Command::new(std::env::current_exe()?);
+        Ok(process.args([what, &core.to_string()]).stdout(Stdio::piped()).spawn()?)
+    };
     // Decisions in a microsecond.
-    let rate = |is_recorded: bool, options: &[&str]| -> Result<f64> {
-        let play = |matches| play(matches, &instant, is_recorded, options);
-        let (few, many) = (play(2)?, play(2 * MATCHES)?);
-        Ok((many.1 - few.1) as f64 / (many.0 - few.0))
+    let rate = |process: Child| -> Result<f64> {
+        Ok(1.0 / String::from_utf8(process.wait_with_output()?.stdout)?.trim().parse::<f64>()?)
     };
-    let times = |is_recorded| -> Result<f64> {
-        let mut alone = 0.0;
-        for core in 0..2 {
-            pin(core)?;
-            alone += rate(is_recorded, &[])?;
-            sched_setaffinity(None, &all)?;
-        }
-        Ok(2.0 * rate(is_recorded, &["--jobs", "2", "--pin"])? / alone)
+    // A core alone, in the mean, and both at once.
+    let rates = |what| -> Result<(f64, f64)> {
+        let alone = rate(start(what, 0)?)? + rate(start(what, 1)?)?;
+        let both = [start(what, 0)?, start(what, 1)?];
+        Ok((alone / 2.0, both.into_iter().map(rate).sum::<Result<f64>>()?))
     };
-    let start = |core: usize| -> Result<Child> {
-        let mut pair = Command::new(std::env::current_exe()?);
-        pair.args(["as-pair", &core.to_string(), &(MATCHES * 60).to_string()]);
-        Ok(pair.stdout(Stdio::piped()).spawn()?)
-    };
-    let bare_rate = |pair: Child| -> Result<f64> {
-        Ok(1.0 / String::from_utf8(pair.wait_with_output()?.stdout)?.trim().parse::<f64>()?)
-    };
-    let bare_times = || -> Result<f64> {
-        let alone = bare_rate(start(0)?)? + bare_rate(start(1)?)?;
-        let both = [start(0)?, start(1)?];
-        Ok(2.0 * both.into_iter().map(bare_rate).sum::<Result<f64>>()? / alone)
-    };
-    let (mut recorded, mut unrecorded, mut bare) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        recorded.push(times(true)?);
-        bare.push(bare_times()?);
-        unrecorded.push(times(false)?);
+    let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
+    let (mut lanes, mut processes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..2 * ROUNDS {
+        let (one, two) = rates("as-lane")?;
+        lanes.push(1.0 / pipes(2, &instant, &["--jobs", "2", "--pin"])?.each / one);
+        processes.push(two / one);
+        let (one, two) = rates("as-pair")?;
+        bare.push(two / one);
     }
-    println!("two lanes beside one: {:.2} times as many decisions", median(recorded));
-    println!("  without records:    {:.2}", median(unrecorded));
+    println!("two lanes beside one: {:.2} times as many decisions", median(lanes));
+    println!("  two processes:      {:.2}", median(processes));
     println!("  two bare ones:      {:.2}", median(bare));
     Ok(())
 }
@@ -398,7 +390,7 @@ fn bench() -> Result<()> {
         ("pipes, and they want events", format!("as-bot '{EVENTS_TOO}'"), request),
         ("pipes, two of the Rust SDK", "as-sdk-bot".to_owned(), turn),
     ] {
-        compare(name, || pipes(&bot), |decisions| bare_pipes(request, answer, decisions))?;
+        compare(name, || pipes(1, &bot, &[]), |decisions| bare_pipes(request, answer, decisions))?;
     }
     compare("TCP, two bots", connections, |decisions| bare_connections(turn, answer, decisions))?;
     for slots in [1, 64] {
