@@ -55,8 +55,7 @@ impl<'a> Object<'a> {
 
     /// A text. Hardly one needs an escape.
     pub fn text(&mut self, key: &str, text: &str) -> &mut Self {
-        let is_word = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-        if is_word { self.word(key, text) } else { self.value(key, &text) }
+        if text.bytes().all(is_plain) { self.word(key, text) } else { self.value(key, &text) }
     }
 
     /// A number.
@@ -97,6 +96,11 @@ impl<'a> Object<'a> {
     pub fn end_line(&mut self) {
         self.out.extend_from_slice(b"}\n");
     }
+}
+
+/// Whether a byte of a text stands in JSON as it is.
+pub fn is_plain(byte: u8) -> bool {
+    !matches!(byte, b'"' | b'\\' | ..b' ')
 }
 
 /// Appends a value as JSON.

@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use crate::core::excerpt::excerpt;
+use crate::core::json;
 
 /// A message from a bot.
 pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
@@ -145,7 +146,7 @@ impl<'a> Plain<'a> {
     fn string(&mut self) -> Option<&'a str> {
         self.take(b" ");
         self.take(b"\"")?;
-        let end = self.0.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
+        let end = self.0.iter().position(|byte| !json::is_plain(*byte))?;
         let (string, rest) = self.0.split_at(end);
         self.0 = rest;
         self.take(b"\"")?;
