@@ -94,11 +94,12 @@ fn in_short(error: &serde_json::Error) -> String {
     excerpt(&error.to_string(), 160).into_owned()
 }
 
-/// Reads a `move` as nearly all are written: without a field that is rare, an escaped character, or white space but one
-/// space after a mark. It is the line of the hot path; any other is read strictly, and this one would say the same.
+/// Reads a `move` as nearly all are written: without a field that is rare, an escaped character outside `info`, or white
+/// space but one space after a mark. It is the line of the hot path; any other is read strictly, and this one would say the
+/// same.
 fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
     let mut rest = Plain(line);
-    let (mut kind, mut id, mut seat, mut turn, mut answer) = (None, None, None, None, None);
+    let (mut kind, mut id, mut seat, mut turn, mut answer, mut info) = (None, None, None, None, None, None);
     rest.take(b"{")?;
     loop {
         let is_again = if rest.take(b"\"type\":").is_some() {
@@ -109,9 +110,11 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
             seat.replace(u8::try_from(rest.number()?).ok()?).is_some()
         } else if rest.take(b"\"turn\":").is_some() {
             turn.replace(rest.number()?).is_some()
-        } else {
-            rest.take(b"\"move\":")?;
+        } else if rest.take(b"\"move\":").is_some() {
             answer.replace(rest.string()?).is_some()
+        } else {
+            rest.take(b"\"info\":")?;
+            info.replace(rest.object()?).is_some()
         };
         if is_again {
             return None;
@@ -128,9 +131,13 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
         turn: turn?,
         r#move: answer?.into(),
         offer_draw: false,
-        info: None,
+        info,
     })
 }
+
+/// How many objects and lists may stand in an `info` that is read on its own: far fewer than JSON may nest, of which a reader
+/// that begins within the line allows one level too many.
+const FEW: usize = 64;
 
 /// What is left of a line.
 struct Plain<'a>(&'a [u8]);
@@ -164,6 +171,22 @@ impl<'a> Plain<'a> {
             _ => digits.len() <= 16,
         };
         is_plain.then(|| digits.iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
+    }
+
+    /// An object with few others in it.
+    fn object(&mut self) -> Option<&'a RawValue> {
+        self.take(b" ");
+        self.0.first().filter(|&&byte| byte == b'{')?;
+        let mut values = serde_json::Deserializer::from_slice(self.0).into_iter::<&RawValue>();
+        let object = values.next()?.ok()?;
+        self.0 = &self.0[values.byte_offset()..];
+        let text = object.get();
+        if text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count() > FEW {
+            return None;
+        }
+        // What marks its end passes over keys that stand twice, and halves of characters.
+        Any.deserialize(&mut serde_json::Deserializer::from_str(text)).ok()?;
+        Some(object)
     }
 }
 
@@ -330,6 +353,7 @@ mod tests {
             r#"{"type":"move","match":"m1","seat":255,"turn":3,"move":"11-15"}"#,
             r#"{"type": "move", "turn": 0, "match": "m1", "move": "11-15"}"#,
             r#"{"match":"é","move":"","turn":9007199254740991,"type":"move"}"#,
+            r#"{"type":"move","turn":3,"info": {"a":[-1.5e3,"\u00e9\""], "b":{"b":{}},"c":null},"match":"m1","move":"11-15"}"#,
         ] {
             assert!(plain_move(line.as_bytes()).is_some(), "{line}");
             for line in misspelt(line).chain([line.to_owned()]) {
@@ -341,10 +365,16 @@ mod tests {
                 }
             }
         }
-        for field in
-            [r#""type":"move""#, r#""match":"m1""#, r#""seat":1"#, r#""turn":3"#, r#""move":"11-15""#]
-        {
-            let line = format!(r#"{{"type":"move","match":"m1","seat":1,"turn":3,"move":"11-15",{field}}}"#);
+        for field in [
+            r#""type":"move""#,
+            r#""match":"m1""#,
+            r#""seat":1"#,
+            r#""turn":3"#,
+            r#""move":"11-15""#,
+            r#""info":{}"#,
+        ] {
+            let line = r#"{"type":"move","match":"m1","seat":1,"turn":3,"move":"11-15","info":{}"#;
+            let line = format!("{line},{field}}}");
             assert!(plain_move(line.as_bytes()).is_none(), "{line}");
         }
     }
@@ -393,12 +423,15 @@ mod tests {
     #[test]
     fn json_nests_so_many_levels_wherever_it_stands() {
         for field in ["info", "mood"] {
-            let line = |levels: usize| {
-                let value = nested(levels - 1);
+            let line = |value: String| {
                 format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15","{field}":{value}}}"#)
             };
-            assert!(matches!(read(line(127).as_bytes(), false).1, Ok(Incoming::Move(_))), "{field}");
-            assert!(malformed(&line(128)).contains("recursion limit exceeded"), "{field}");
+            let list = |levels: usize| line(nested(levels - 1));
+            let object = |levels: usize| line(format!(r#"{{"a":{}}}"#, nested(levels - 2)));
+            for (deep, too_deep) in [(list(127), list(128)), (object(127), object(128))] {
+                assert!(matches!(read(deep.as_bytes(), false).1, Ok(Incoming::Move(_))), "{field}");
+                assert!(malformed(&too_deep).contains("recursion limit exceeded"), "{field}");
+            }
         }
     }
 
