@@ -200,6 +200,21 @@ fn what_runs_when_the_input_ends_is_aborted_and_recorded() {
 }
 
 #[test]
+fn a_host_is_told_how_a_match_ended_whose_record_cannot_be_kept() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut referee = host(&["--clock", "none", "--record", &records], 1);
+    referee.tell(open(won()));
+    let turn = referee.hear_of("turn");
+    std::fs::remove_dir_all(&records).expect("it can be removed");
+    referee.tell(answer(&turn, &turn["legal"][0]));
+    let ended = referee.wait().with_code(5);
+    let ended = ended.says(&["the record of m1 cannot be kept"]);
+    assert!(ended.all("end").iter().all(|end| end["ended_by"] == "rules"), "{ended:?}");
+    assert_eq!((ended.all("end").len(), ended.all("bye").len()), (2, 1), "{ended:?}");
+}
+
+#[test]
 fn nothing_on_standard_input_is_a_run_without_matches() {
     let ended = referee(["stdio"]).done();
     assert_eq!(ended.one("hello")["may_open"], true);

@@ -72,7 +72,13 @@ impl Archive {
     }
 }
 
-fn seal(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
+/// Adds the seal to the record of a match and keeps it.
+pub(super) fn seal(
+    records: &Records,
+    match_id: &str,
+    record: &mut Vec<u8>,
+    reveal: Reveal,
+) -> Result<(), String> {
     record::seal(record, reveal);
     records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
 }

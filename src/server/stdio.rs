@@ -15,6 +15,7 @@ use crate::core::hex;
 use crate::core::seat::Seating;
 use crate::games;
 use crate::referee::{Leg, Opening};
+use crate::server::archive;
 use crate::server::lane::{Finished, Lane, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
 use crate::server::session::{Role, SessionKey};
@@ -83,7 +84,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
     let mut server = Server { host, lane, session, opened: 0, played };
     let mut interrupt = std::pin::pin!(interrupt);
-    loop {
+    let served = loop {
         tokio::select! {
             biased;
             () = &mut interrupt, if !server.played.interrupted => {
@@ -92,16 +93,21 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
                     server.lane.abort(key, "interrupted");
                 }
             }
-            notice = server.lane.next(), if !server.is_over() => server.take_in(notice)?,
-            else => break,
+            notice = server.lane.next(), if !server.is_over() => {
+                if let Err(error) = server.take_in(notice) {
+                    break Err(error);
+                }
+            }
+            else => break Ok(()),
         }
         if server.is_over() {
-            break;
+            break Ok(());
         }
-    }
+    };
+    // The end of the last match may still be among what it has not got.
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
-    Ok(server.played)
+    served.map(|()| server.played)
 }
 
 struct Server {
@@ -241,8 +247,7 @@ impl Server {
             None => self.played.aborted += 1,
         }
         let Some(records) = &self.host.records else { return Ok(()) };
-        let mut record = play.take_log();
-        crate::record::seal(&mut record, play.reveal());
-        records.keep(&play.setup().header.r#match, &record)
+        let (mut record, reveal) = (play.take_log(), play.reveal());
+        archive::seal(records, &play.setup().header.r#match, &mut record, reveal).map_err(io::Error::other)
     }
 }
