@@ -172,15 +172,16 @@ struct Figure {
     decisions: u64,
 }
 
-/// `referee play` between two instant bots.
+/// `referee play` between two instant bots, records written.
 fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
-    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"));
-    referee.args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string()]).args(options);
-    referee.arg("--record").arg(folder.path());
     let start = Instant::now();
-    let output = referee.output()?;
+    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
+        .arg(folder.path())
+        .args(options)
+        .output()?;
     let took = start.elapsed().as_secs_f64() * 1e6;
     let mut decisions = 0;
     for line in output.stdout.lines() {
