@@ -3,7 +3,7 @@
 //! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
 //! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
 //! Instant bots look for what they need in a line and do not read the rest; a row has bots of the Rust SDK beside them.
-//! Before that, two lanes are compared with one.
+//! Before that, two cores are compared with one.
 //! `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -20,6 +20,8 @@ use serde_json::Value;
 
 const ROUNDS: usize = 9;
 const MATCHES: u32 = 400;
+
+const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
 /// What instant bots want that want events.
 const EVENTS_TOO: &str = r#""view","legal","event""#;
@@ -54,7 +56,7 @@ fn main() -> Result<()> {
         Some("as-guest") => guest(args[2].parse()?, &args[3]),
         Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
         Some("as-pair") => pair(args[2].parse()?),
-        Some("as-lane") => lane(args[2].parse()?),
+        Some("as-lane") => lane(args[2].parse()?, &args[3]),
         _ => bench(),
     }
 }
@@ -115,9 +117,9 @@ fn pair(core: usize) -> Result<()> {
 }
 
 /// A referee with one lane in a process tree of its own, on one core. Prints what a decision takes.
-fn lane(core: usize) -> Result<()> {
+fn lane(core: usize, referee: &str) -> Result<()> {
     pin(core)?;
-    println!("{}", pipes(1, &format!("as-bot '{VIEW_AND_LEGAL}'"), &[])?.each);
+    println!("{}", pipes(referee, 1, &format!("as-bot '{VIEW_AND_LEGAL}'"), &[])?.each);
     Ok(())
 }
 
@@ -173,11 +175,11 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots, records written.
-fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
+fn play(referee: &str, matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
     let start = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+    let output = Command::new(referee)
         .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
         .arg(folder.path())
         .args(options)
@@ -195,8 +197,8 @@ fn play(matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
 }
 
 /// The same without the start of processes: the difference between many matches on each lane and one.
-fn pipes(lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
-    let (one, many) = (play(lanes, bot, options)?, play(lanes * MATCHES, bot, options)?);
+fn pipes(referee: &str, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
+    let (one, many) = (play(referee, lanes, bot, options)?, play(referee, lanes * MATCHES, bot, options)?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -205,7 +207,7 @@ fn pipes(lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
 fn tcp(matches: u32) -> Result<(f64, u64)> {
     let folder = folder()?;
     let start = Instant::now();
-    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"))
+    let mut referee = Command::new(REFEREE)
         .args(["play", "checkers", "tcp:a", "tcp:b", "--json", "--listen", "127.0.0.1:0"])
         .args(["-n", &matches.to_string(), "--record"])
         .arg(folder.path())
@@ -268,36 +270,94 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
     Ok(took)
 }
 
-/// How many times as many decisions two cores make as one does, in the mean of the two: with two lanes of one referee,
-/// with two referees of one lane that share nothing, and with two bare ping-pongs. What the second loses is the machine's.
-fn lanes() -> Result<()> {
-    let start = |what: &str, core: usize| -> Result<Child> {
-        let mut process = Command::new(std::env::current_exe()?);
-        Ok(process.args([what, &core.to_string()]).stdout(Stdio::piped()).spawn()?)
+/// How many times as much two cores do as one does, in the mean of the two: decisions with two lanes of one referee; with
+/// two referees of one lane, each with its bots from a copy of the programs, so that they share nothing; bare round trips;
+/// and reads of memory. What memory loses that both read, and memory of their own does not, a machine's caches take from
+/// any code that runs on both.
+fn cores() -> Result<()> {
+    let copies = [copies()?, copies()?];
+    let this = std::env::current_exe()?;
+    let lane = |core: usize| {
+        let [bench, referee] = ["bench", "referee"].map(|name| copies[core].path().join(name));
+        let mut lane = Command::new(bench);
+        lane.args(["as-lane", &core.to_string()]).arg(referee);
+        rate_of(lane)
     };
-    // Decisions in a microsecond.
-    let rate = |process: Child| -> Result<f64> {
-        Ok(1.0 / String::from_utf8(process.wait_with_output()?.stdout)?.trim().parse::<f64>()?)
+    let pair = |core: usize| {
+        let mut pair = Command::new(&this);
+        pair.args(["as-pair", &core.to_string()]);
+        rate_of(pair)
     };
-    // A core alone, in the mean, and both at once.
-    let rates = |what| -> Result<(f64, f64)> {
-        let alone = rate(start(what, 0)?)? + rate(start(what, 1)?)?;
-        let both = [start(what, 0)?, start(what, 1)?];
-        Ok((alone / 2.0, both.into_iter().map(rate).sum::<Result<f64>>()?))
-    };
+    let memory = [memory(), memory(), memory()];
+    let own = |core: usize| reads(core, &memory[core]);
+    let shared = |core: usize| reads(core, &memory[2]);
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
-    let (mut lanes, mut processes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ratios = [const { Vec::new() }; 5];
     for _ in 0..2 * ROUNDS {
-        let (one, two) = rates("as-lane")?;
-        lanes.push(1.0 / pipes(2, &instant, &["--jobs", "2", "--pin"])?.each / one);
-        processes.push(two / one);
-        let (one, two) = rates("as-pair")?;
-        bare.push(two / one);
+        let (one, two) = rates(lane)?;
+        let both = 1.0 / pipes(REFEREE, 2, &instant, &["--jobs", "2", "--pin"])?.each;
+        let others = [rates(pair)?, rates(shared)?, rates(own)?].map(|(one, two)| two / one);
+        let round = [both / one, two / one].into_iter().chain(others);
+        ratios.iter_mut().zip(round).for_each(|(ratios, ratio)| ratios.push(ratio));
     }
-    println!("two lanes beside one: {:.2} times as many decisions", median(lanes));
-    println!("  two processes:      {:.2}", median(processes));
-    println!("  two bare ones:      {:.2}", median(bare));
+    println!("two cores beside one");
+    let rows = ["two lanes", "two referees", "two bare ones", "memory that both read", "memory of their own"];
+    for (name, ratios) in rows.into_iter().zip(ratios) {
+        println!("{name:<28} {:8.2}", median(ratios));
+    }
+    println!();
     Ok(())
+}
+
+/// The programs, in files of their own.
+fn copies() -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    std::fs::copy(std::env::current_exe()?, folder.path().join("bench"))?;
+    std::fs::copy(REFEREE, folder.path().join("referee"))?;
+    Ok(folder)
+}
+
+/// What a core does alone, in the mean, and what both do at once.
+fn rates(work: impl Fn(usize) -> Result<f64> + Sync) -> Result<(f64, f64)> {
+    let alone = work(0)? + work(1)?;
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| work(1));
+        let both = work(0)? + other.join().map_err(|_| "it panicked")??;
+        Ok((alone / 2.0, both))
+    })
+}
+
+/// How much is done in a microsecond, by a process that prints how long a piece of it takes.
+fn rate_of(mut process: Command) -> Result<f64> {
+    let output = process.stderr(Stdio::inherit()).output()?;
+    Ok(1.0 / String::from_utf8(output.stdout)?.trim().parse::<f64>()?)
+}
+
+/// As much as a processor fetches at once.
+#[repr(align(64))]
+struct Line(usize);
+
+/// 256 KiB in which every line names another one, through all of them, in an order that no processor foresees.
+fn memory() -> Vec<Line> {
+    let next = |at: usize| (at * 1_664_525 + 1_013_904_223) % 4_096;
+    (0..4_096).map(|at| Line(next(at))).collect()
+}
+
+/// How many lines a core reads in a microsecond, one after the other.
+fn reads(core: usize, memory: &[Line]) -> Result<f64> {
+    const READS: u32 = 2_000_000;
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            pin(core)?;
+            let start = Instant::now();
+            let mut at = 0;
+            for _ in 0..READS {
+                at = std::hint::black_box(&memory[at]).0;
+            }
+            Ok(f64::from(READS) / (start.elapsed().as_secs_f64() * 1e6))
+        });
+        reader.join().map_err(|_| "it panicked")?
+    })
 }
 
 /// Bare round trips with two echo children, one after the other.
@@ -320,7 +380,7 @@ fn bare_pipes(request: usize, answer: usize, decisions: u64) -> Result<f64> {
 fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     let folder = folder()?;
     let mut peer = Peer::start(
-        Command::new(env!("CARGO_BIN_EXE_referee"))
+        Command::new(REFEREE)
             .args(["stdio", "checkers", "--matches", &matches.to_string(), "--record"])
             .arg(folder.path()),
     )?;
@@ -379,7 +439,7 @@ fn compare(
 }
 
 fn bench() -> Result<()> {
-    lanes()?;
+    cores()?;
     pin(0)?;
     let (turn, events, answer) = (TURN.len(), EVENTS.len(), ANSWER.len());
     let request = turn + events;
@@ -391,7 +451,7 @@ fn bench() -> Result<()> {
         ("pipes, and they want events", format!("as-bot '{EVENTS_TOO}'"), request),
         ("pipes, two of the Rust SDK", "as-sdk-bot".to_owned(), turn),
     ] {
-        compare(name, || pipes(1, &bot, &[]), |decisions| bare_pipes(request, answer, decisions))?;
+        compare(name, || pipes(REFEREE, 1, &bot, &[]), |decisions| bare_pipes(request, answer, decisions))?;
     }
     compare("TCP, two bots", connections, |decisions| bare_connections(turn, answer, decisions))?;
     for slots in [1, 64] {

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// What an instant bot wants, as in its `hello`.
 pub(crate) const VIEW_AND_LEGAL: &str = r#""view","legal""#;
