@@ -73,6 +73,33 @@ fn the_address_is_told_and_whom_a_match_waits_for() {
     assert!(["", "waiting for `alice` to connect\n"].contains(&rest), "{rest}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bot_that_is_silent_is_asked_within_15_s_whether_its_machine_is_still_there() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
+    let mut alice = Guest::named(address, "alice");
+    alice.play_up_to("turn");
+    // Lines of `/proc/net/tcp`: number, local and remote address, state, queues, timer and when it goes off, ...
+    let port = format!(":{:04X}", address.port());
+    let timer = || {
+        let connections = std::fs::read_to_string("/proc/net/tcp").expect("the connections of the system");
+        let mut lines = connections.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|line| line[1].ends_with(&port) && line[3] == "01").expect("her connection");
+        let (timer, ticks) = line[5].split_once(':').expect("a time");
+        (timer == "02", u64::from_str_radix(ticks, 16).expect("hundredths of a second"))
+    };
+    // At first it waits for the news that her machine has what was written.
+    let asks = (0..2_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        timer().0
+    });
+    assert!(asks && timer().1 <= 1_500, "{:?}", timer());
+    drop(alice);
+    referee.wait().with_code(0);
+}
+
 #[test]
 fn what_is_said_to_a_bot_waits_for_no_word_of_it() {
     let folder = Folder::new();

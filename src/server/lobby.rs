@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use referee_protocol::limits;
@@ -161,13 +162,8 @@ impl Lobby {
     }
 
     fn greet(&mut self, stream: TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
-        let socket = std::os::fd::OwnedFd::from(stream.into_std()?);
-        // A machine that is gone without a word is noticed.
-        sockopt::set_socket_keepalive(&socket, true)?;
-        sockopt::set_tcp_keepidle(&socket, Duration::from_secs(15))?;
-        sockopt::set_tcp_keepintvl(&socket, Duration::from_secs(5))?;
-        sockopt::set_tcp_keepcnt(&socket, 3)?;
+        let socket = OwnedFd::from(stream.into_std()?);
+        settle(&socket)?;
         let tls = self.certificate.as_ref().map(Certificate::accept).transpose()?;
         if self.strangers.len() >= limits::STRANGERS
             && let Some(oldest) = self.strangers.pop_front()
@@ -255,5 +251,34 @@ impl Lobby {
             self.lane.dismiss(session, reason);
             self.lane.forget(session);
         }
+    }
+}
+
+/// What is written goes out at once, and a machine that is gone without a word is noticed.
+fn settle(socket: &OwnedFd) -> rustix::io::Result<()> {
+    sockopt::set_tcp_nodelay(socket, true)?;
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, Duration::from_secs(15))?;
+    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(5))?;
+    sockopt::set_tcp_keepcnt(socket, 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_goes_out_at_once_and_a_machine_that_is_gone_is_noticed_in_half_a_minute() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let _guest = std::net::TcpStream::connect(address).expect("it listens");
+        let socket = OwnedFd::from(listener.accept().expect("a connection").0);
+        settle(&socket).expect("a socket");
+        assert!(sockopt::tcp_nodelay(&socket).expect("a socket"));
+        assert!(sockopt::socket_keepalive(&socket).expect("a socket"));
+        let probes = sockopt::tcp_keepcnt(&socket).expect("a socket");
+        let after = sockopt::tcp_keepidle(&socket).expect("a socket")
+            + sockopt::tcp_keepintvl(&socket).expect("a socket") * probes;
+        assert_eq!(after, Duration::from_secs(30));
     }
 }
