@@ -4,7 +4,13 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
+use ::referee::core::chance::Seed;
+use ::referee::games;
+use ::referee::referee::{Leg, Opening};
+use ::referee::server::{Entrant, Fixture, House, MatchReport, Next, Run, Schedule, Source, Terms};
 use common::guest::{Guest, listening};
 use common::{Ended, Folder, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee};
 use serde_json::{Value, json};
@@ -290,4 +296,51 @@ play(turn=turn)"
         let loud = slowest_tenth(name, spam);
         assert!(loud <= 5 * quiet + 20_000, "{name}: {loud} us instead of {quiet} us");
     }
+}
+
+/// Hands out one match and breaks down over the second.
+struct Broken(Option<Fixture>);
+
+impl Schedule for Broken {
+    fn next(&mut self, _: Option<&[usize]>) -> Next {
+        Next::Match(self.0.take().expect("this is what breaks down"))
+    }
+
+    fn ended(&mut self, _: &Fixture, _: &MatchReport) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
+    let rules = games::find("checkers").expect("a game");
+    let seating = games::seating(rules, None::<u8>).expect("a seating");
+    // It has an hour for its `hello`.
+    let silent = || Source::Command("sleep 3600".parse().expect("a command"));
+    let house = House {
+        run: Run { seed: Seed([0; 32]), terms: Terms { hello_ms: 3_600_000, ..Terms::default() } },
+        rules,
+        seating,
+        entrants: Entrant::of(vec![silent(), silent()]),
+        jobs: 2,
+        is_pinned: false,
+        listen: None,
+        records: None,
+        unsealed: None,
+        watch: None,
+    };
+    let fixture = Fixture {
+        id: "m1".to_owned(),
+        deal: None,
+        leg: Leg::Only,
+        options: serde_json::value::to_raw_value(&json!({})).expect("an object").into(),
+        opening: Arc::new(Opening::None),
+        entrants: vec![0, 1],
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let stopped = runtime.block_on(async {
+        let play = house.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
+        tokio::time::timeout(Duration::from_secs(60), play).await
+    });
+    assert_eq!(stopped.expect("the run ends").why.as_deref(), Some("a lane broke down"));
 }
