@@ -84,7 +84,8 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
     let mut server = Server { host, lane, session, opened: 0, played };
     let mut interrupt = std::pin::pin!(interrupt);
-    let served = loop {
+    let mut served = Ok(());
+    while served.is_ok() && !server.is_over() {
         tokio::select! {
             biased;
             () = &mut interrupt, if !server.played.interrupted => {
@@ -93,17 +94,9 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
                     server.lane.abort(key, "interrupted");
                 }
             }
-            notice = server.lane.next(), if !server.is_over() => {
-                if let Err(error) = server.take_in(notice) {
-                    break Err(error);
-                }
-            }
-            else => break Ok(()),
+            notice = server.lane.next() => served = server.take_in(notice),
         }
-        if server.is_over() {
-            break Ok(());
-        }
-    };
+    }
     // The end of the last match may still be among what it has not got.
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
