@@ -5,14 +5,15 @@ mod common;
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::{Leg, Opening};
 use ::referee::server::{Entrant, Fixture, House, MatchReport, Next, Run, Schedule, Source, Terms};
 use common::guest::{Guest, listening};
-use common::{Ended, Folder, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee};
+use common::{
+    Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
+};
 use serde_json::{Value, json};
 
 /// Checks that each of the matches m1 to mN was reported once, that its record is right, and that nobody had a fault.
@@ -340,7 +341,7 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let stopped = runtime.block_on(async {
         let play = house.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
-        tokio::time::timeout(Duration::from_secs(60), play).await
+        tokio::time::timeout(PATIENCE, play).await
     });
     assert_eq!(stopped.expect("the run ends").why.as_deref(), Some("a lane broke down"));
 }

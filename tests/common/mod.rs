@@ -16,7 +16,7 @@ use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine: only what hangs reaches it.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The run seed of the specification's examples.
 pub(crate) const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
