@@ -9,8 +9,10 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
@@ -56,7 +58,7 @@ fn main() -> Result<()> {
         Some("as-guest") => guest(args[2].parse()?, &args[3]),
         Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
         Some("as-pair") => pair(args[2].parse()?),
-        Some("as-lane") => lane(args[2].parse()?, &args[3]),
+        Some("as-lane") => lane(args[2].parse()?),
         _ => bench(),
     }
 }
@@ -116,10 +118,12 @@ fn pair(core: usize) -> Result<()> {
     Ok(())
 }
 
-/// A referee with one lane in a process tree of its own, on one core. Prints what a decision takes.
-fn lane(core: usize, referee: &str) -> Result<()> {
+/// A referee with one lane in a process tree of its own, on one core: the one beside this program. Prints what a decision
+/// takes.
+fn lane(core: usize) -> Result<()> {
     pin(core)?;
-    println!("{}", pipes(referee, 1, &format!("as-bot '{VIEW_AND_LEGAL}'"), &[])?.each);
+    let referee = std::env::current_exe()?.with_file_name("referee");
+    println!("{}", pipes(&referee, 1, &format!("as-bot '{VIEW_AND_LEGAL}'"), &[])?.each);
     Ok(())
 }
 
@@ -175,7 +179,7 @@ struct Figure {
 }
 
 /// `referee play` between two instant bots, records written.
-fn play(referee: &str, matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
+fn play(referee: impl AsRef<OsStr>, matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
     let folder = folder()?;
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
     let start = Instant::now();
@@ -197,8 +201,8 @@ fn play(referee: &str, matches: u32, bot: &str, options: &[&str]) -> Result<(f64
 }
 
 /// The same without the start of processes: the difference between many matches on each lane and one.
-fn pipes(referee: &str, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
-    let (one, many) = (play(referee, lanes, bot, options)?, play(referee, lanes * MATCHES, bot, options)?);
+fn pipes(referee: impl AsRef<OsStr>, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
+    let (one, many) = (play(&referee, lanes, bot, options)?, play(&referee, lanes * MATCHES, bot, options)?);
     let decisions = many.1 - one.1;
     Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
 }
@@ -277,27 +281,18 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
 fn cores() -> Result<()> {
     let copies = [copies()?, copies()?];
     let this = std::env::current_exe()?;
-    let lane = |core: usize| {
-        let [bench, referee] = ["bench", "referee"].map(|name| copies[core].path().join(name));
-        let mut lane = Command::new(bench);
-        lane.args(["as-lane", &core.to_string()]).arg(referee);
-        rate_of(lane)
-    };
-    let pair = |core: usize| {
-        let mut pair = Command::new(&this);
-        pair.args(["as-pair", &core.to_string()]);
-        rate_of(pair)
-    };
-    let memory = [memory(), memory(), memory()];
-    let own = |core: usize| reads(core, &memory[core]);
-    let shared = |core: usize| reads(core, &memory[2]);
+    let (own, shared) = ([memory(), memory()], memory());
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
     let mut ratios = [const { Vec::new() }; 5];
     for _ in 0..2 * ROUNDS {
-        let (one, two) = rates(lane)?;
-        let both = 1.0 / pipes(REFEREE, 2, &instant, &["--jobs", "2", "--pin"])?.each;
-        let others = [rates(pair)?, rates(shared)?, rates(own)?].map(|(one, two)| two / one);
-        let round = [both / one, two / one].into_iter().chain(others);
+        let (one, two) = rates(|core| rate_of(&copies[core].path().join("bench"), "as-lane", core))?;
+        let lanes = 1.0 / pipes(REFEREE, 2, &instant, &["--jobs", "2", "--pin"])?.each;
+        let others = [
+            rates(|core| rate_of(&this, "as-pair", core))?,
+            rates(|core| reads(core, &shared))?,
+            rates(|core| reads(core, &own[core]))?,
+        ];
+        let round = [lanes / one, two / one].into_iter().chain(others.map(|(one, two)| two / one));
         ratios.iter_mut().zip(round).for_each(|(ratios, ratio)| ratios.push(ratio));
     }
     println!("two cores beside one");
@@ -327,9 +322,9 @@ fn rates(work: impl Fn(usize) -> Result<f64> + Sync) -> Result<(f64, f64)> {
     })
 }
 
-/// How much is done in a microsecond, by a process that prints how long a piece of it takes.
-fn rate_of(mut process: Command) -> Result<f64> {
-    let output = process.stderr(Stdio::inherit()).output()?;
+/// How much a program does in a microsecond on a core; it prints how long a piece of it takes.
+fn rate_of(program: &Path, what: &str, core: usize) -> Result<f64> {
+    let output = Command::new(program).args([what, &core.to_string()]).stderr(Stdio::inherit()).output()?;
     Ok(1.0 / String::from_utf8(output.stdout)?.trim().parse::<f64>()?)
 }
 
