@@ -1,5 +1,7 @@
 //! What scheduling, storing and rating add to a match: `referee tournament run` beside `referee play` with the same bots
-//! and as many matches, records written to memory where the system has a file system for that.
+//! and as many matches, records written to memory where the system has a file system for that. Then what it costs that
+//! records and results are on the disk before a match counts: the same tournament on a disk with and without
+//! `--no-fsync`.
 //!
 //! The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
 //! `cargo bench --bench contest [MATCHES]`
@@ -9,12 +11,14 @@ mod common;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use common::{Result, VIEW_AND_LEGAL, instant, pin};
+use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
 
 const ROUNDS: usize = 5;
 const MATCHES: u32 = 20_000;
+/// Longer than so many matches take on a slow machine.
+const LIMIT: Duration = Duration::from_secs(600);
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -28,6 +32,7 @@ fn main() -> Result<()> {
 
 /// Seconds for these arguments of the referee.
 fn time(args: &[&str]) -> Result<f64> {
+    let _limit = Limit::new(LIMIT, format!("`referee {}`", args.join(" ")));
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_referee")).args(args).stdout(Stdio::null()).output()?;
     if !output.status.success() {
@@ -61,6 +66,30 @@ fn bench(matches: u32) -> Result<()> {
         let each = |seconds: f64| format!("{:.1} us", seconds * 1e6 / f64::from(matches));
         println!("{:>14} {:>14} {:>8.3}", each(played), each(contested), contested / played);
         ratios.push(contested / played);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median ratio {:.3}", ratios[ratios.len() / 2]);
+    bench_disk(matches, &bot)
+}
+
+/// The same tournament in the folder of temporary files, which should be on a disk.
+fn bench_disk(matches: u32, bot: &str) -> Result<()> {
+    println!(
+        "\n{matches} matches of a tournament, records and results in {}",
+        std::env::temp_dir().display()
+    );
+    println!("{:>14} {:>14} {:>8}", "--no-fsync", "fsync", "ratio");
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let folder = tempfile::tempdir()?;
+        let text = |name: &str| folder.path().join(name).display().to_string();
+        write_config(&folder.path().join("cup.toml"), bot, matches)?;
+        let args = ["tournament", "run", &text("cup.toml"), "--json", "--dir"];
+        let volatile = time(&[&args[..], &[&text("volatile"), "--no-fsync"]].concat())?;
+        let durable = time(&[&args[..], &[&text("durable")]].concat())?;
+        let each = |seconds: f64| format!("{:.1} us", seconds * 1e6 / f64::from(matches));
+        println!("{:>14} {:>14} {:>8.3}", each(volatile), each(durable), durable / volatile);
+        ratios.push(durable / volatile);
     }
     ratios.sort_by(f64::total_cmp);
     println!("median ratio {:.3}", ratios[ratios.len() / 2]);

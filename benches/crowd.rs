@@ -2,16 +2,20 @@
 //! bounce lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
 //!
 //! What a decision takes is measured from the request to the answer, as it is billed. All bots are in one process, which
-//! has its share of both figures. `cargo bench --bench crowd [MATCHES]`
+//! has its share of both figures. All connect at once. `cargo bench --bench crowd [MATCHES]`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
+
+mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::{Limit, Result};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -27,7 +31,16 @@ const REQUEST: usize = 262;
 const ANSWER: usize = 66;
 
 type Connection = tokio::io::BufReader<tokio::net::TcpStream>;
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+/// How long bots and referee have for a match of each pair.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How many of the bots have come so far.
+#[derive(Default)]
+struct Progress {
+    introduced: AtomicUsize,
+    started: AtomicUsize,
+    ended: AtomicUsize,
+}
 
 fn main() -> Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
@@ -50,19 +63,25 @@ fn runtime() -> Result<Runtime> {
 /// So many pairs of bots, called `a` and `b`, which answer at once; but `start` is answered when all have got it. Prints
 /// how long they played from then on, in microseconds.
 async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
+    let progress = Arc::new(Progress::default());
+    let done = tokio::time::timeout(LIMIT, all_bots(address, pairs, progress.clone())).await;
+    done.map_err(|_| {
+        let [introduced, started, ended] = [&progress.introduced, &progress.started, &progress.ended]
+            .map(|count| count.load(Ordering::Relaxed));
+        format!(
+            "after {} s, {introduced} of {} bots have said `hello`, {started} have got `start`, {ended} are done",
+            LIMIT.as_secs(),
+            2 * pairs
+        )
+    })?
+}
+
+async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<Progress>) -> Result<()> {
     let all_started = Arc::new(Barrier::new(2 * pairs));
     let mut bots = tokio::task::JoinSet::new();
     for name in ["a", "b"] {
         for _ in 0..pairs {
-            // One after the other: the referee keeps few that have not introduced themselves.
-            let stream = tokio::net::TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
-            let mut stream = tokio::io::BufReader::new(stream);
-            stream.read_line(&mut String::new()).await?;
-            let hello =
-                format!(r#"{{"type":"hello","protocol":1,"name":"{name}","wants":["view","legal"]}}"#);
-            stream.get_mut().write_all(format!("{hello}\n").as_bytes()).await?;
-            bots.spawn(bot(stream, all_started.clone()));
+            bots.spawn(bot(address, name, all_started.clone(), progress.clone()));
         }
     }
     let mut first = None;
@@ -75,17 +94,36 @@ async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
 }
 
 /// Returns when all had started.
-async fn bot(mut stream: Connection, all_started: Arc<Barrier>) -> Result<Option<Instant>> {
+async fn bot(
+    address: SocketAddr,
+    name: &str,
+    all_started: Arc<Barrier>,
+    progress: Arc<Progress>,
+) -> Result<Option<Instant>> {
+    let stream = tokio::net::TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut stream = Connection::new(stream);
+    stream.read_line(&mut String::new()).await?;
+    let hello = format!(r#"{{"type":"hello","protocol":1,"name":"{name}","wants":["view","legal"]}}"#);
+    stream.get_mut().write_all(format!("{hello}\n").as_bytes()).await?;
+    progress.introduced.fetch_add(1, Ordering::Relaxed);
+    let (mut is_playing, mut last) = (false, String::new());
     let mut started = None;
     let (mut line, mut answer) = (String::new(), String::new());
     loop {
+        std::mem::swap(&mut line, &mut last);
         line.clear();
         if stream.read_line(&mut line).await? == 0 {
+            progress.ended.fetch_add(1, Ordering::Relaxed);
+            if !is_playing {
+                return Err(format!("`{name}` was sent away before its match began: {}", last.trim()).into());
+            }
             return Ok(started);
         }
         let field = |before, after| between(&line, before, after).unwrap_or_default();
         answer.clear();
         if line.starts_with('x') {
+            is_playing = true;
             answer.push_str(&"x".repeat(ANSWER - 1));
         } else if line.starts_with(r#"{"type":"turn""#) {
             let (id, turn) = (field("\"match\":\"", '"'), field("\"turn\":", ','));
@@ -93,6 +131,8 @@ async fn bot(mut stream: Connection, all_started: Arc<Barrier>) -> Result<Option
             let choice = legal[turn.parse::<usize>()? * 7 % legal.len()];
             answer = format!(r#"{{"type":"move","match":"{id}","turn":{turn},"move":{choice}}}"#);
         } else if line.starts_with(r#"{"type":"start""#) {
+            is_playing = true;
+            progress.started.fetch_add(1, Ordering::Relaxed);
             all_started.wait().await;
             started = Some(Instant::now());
             answer = format!(r#"{{"type":"ready","match":"{}"}}"#, field("\"match\":\"", '"'));
@@ -128,11 +168,12 @@ impl Figures {
 }
 
 fn referee(matches: usize) -> Result<Figures> {
+    let _limit = Limit::new(2 * LIMIT, format!("a referee with {matches} matches at once to end"));
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
     let count = matches.to_string();
     let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["play", "checkers", "tcp:a", "tcp:b", "--json", "--listen", "127.0.0.1:0"])
-        .args(["-n", &count, "--jobs", &count, "--connections", &count])
+        .args(["-n", &count, "--jobs", &count, "--connections", &count, "--wait", "60s"])
         .args(["--set", &format!("turn_limit={PLIES}"), "--record"])
         .arg(folder.path())
         .stdout(Stdio::piped())
@@ -143,6 +184,7 @@ fn referee(matches: usize) -> Result<Figures> {
     output.read_line(&mut line)?;
     let listening: Value = serde_json::from_str(&line)?;
     let bots = start_bots(listening["address"].as_str().ok_or("no address")?.parse()?, matches)?;
+    let bots = thread::spawn(|| bots.wait_with_output());
     let status = format!("/proc/{}/status", referee.id());
     let memory = thread::spawn(move || {
         let mut memory = 0;
@@ -154,10 +196,19 @@ fn referee(matches: usize) -> Result<Figures> {
         }
         memory
     });
-    let mut rest = String::new();
-    output.read_to_string(&mut rest)?;
+    let output = thread::spawn(move || {
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).map(|_| rest)
+    });
+    // Without its bots the referee would wait for others.
+    let bots = bots.join().map_err(|_| "a thread broke down")??;
+    if !bots.status.success() {
+        referee.kill()?;
+        return Err("the bots broke down".into());
+    }
+    let rest = output.join().map_err(|_| "a thread broke down")??;
     referee.wait()?;
-    let played = String::from_utf8(bots.wait_with_output()?.stdout)?.trim().parse()?;
+    let played = String::from_utf8(bots.stdout)?.trim().parse()?;
     let mut each = Vec::new();
     for line in rest.lines() {
         let line: Value = serde_json::from_str(line)?;
@@ -184,6 +235,7 @@ fn high_water_mark(status: &str) -> Option<u64> {
 }
 
 fn bare(pairs: usize) -> Result<Figures> {
+    let _limit = Limit::new(2 * LIMIT, format!("{pairs} pairs of bots at a bare server to end"));
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut bots = start_bots(listener.local_addr()?, pairs)?;
     let mut streams: Vec<TcpStream> = Vec::new();

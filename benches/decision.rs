@@ -14,14 +14,16 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use common::{Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
+use common::{Limit, Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
 use referee_bot::{Answer, from_fn, hello, run};
 use serde_json::Value;
 
 const ROUNDS: usize = 9;
 const MATCHES: u32 = 400;
+/// Longer than a round takes on a slow machine.
+const LIMIT: Duration = Duration::from_secs(300);
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
@@ -285,6 +287,7 @@ fn cores() -> Result<()> {
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
     let mut ratios = [const { Vec::new() }; 5];
     for _ in 0..2 * ROUNDS {
+        let _limit = Limit::new(LIMIT, "two cores beside one: a round");
         let (one, two) = rates(|core| rate_of(&copies[core].path().join("bench"), "as-lane", core))?;
         let lanes = 1.0 / pipes(REFEREE, 2, &instant, &["--jobs", "2", "--pin"])?.each;
         let others = [
@@ -423,7 +426,10 @@ fn compare(
 ) -> Result<()> {
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
+        let limit = Limit::new(LIMIT, format!("{name}: a round with the referee"));
         let figure = referee()?;
+        drop(limit);
+        let _limit = Limit::new(LIMIT, format!("{name}: a round of {} bare round trips", figure.decisions));
         let bare = bare(figure.decisions)?;
         ours.push(figure.each);
         theirs.push(bare);

@@ -112,6 +112,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
             moves: Vec::new(),
             ranks: None,
             ended: String::new(),
+            occasion: Default::default(),
         };
         while let Turn::Decide(seats) = position.turn() {
             for seat in seats.iter() {

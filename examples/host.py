@@ -3,7 +3,7 @@
 
     python3 examples/host.py [REFEREE [GAME [MATCHES]]]
 
-Plays random matches, many at once: one process, one write and one read for all that wait.
+Plays concurrent random matches: one process, and one write and one read for all open requests.
 """
 
 import json
@@ -26,7 +26,7 @@ def say(**message):
 
 
 def open_match():
-    # `auto_ready` leaves out a round trip; `seed`, `options` and `clock` may be set for each match.
+    # `auto_ready` saves a round-trip; `seed`, `options` and `clock` may be set for each match.
     say(type="open", game=GAME, auto_ready=True)
 
 

@@ -1,4 +1,4 @@
-//! A random match of every game in one thread, without processes, streams or a clock: the library alone.
+//! Plays a random match of every game in one thread with the library, without processes, streams or a clock.
 //!
 //! `cargo run --no-default-features --example in_process`
 

@@ -1,21 +1,21 @@
-//! The headless referee for programs that play board games against each other.
+//! A headless referee for programs that play board games against each other.
 //!
-//! * [`core`]: the vocabulary: seats, games, chance, outcomes, clocks
+//! * [`core`]: shared types and traits: seats, games, chance, outcomes, clocks
 //! * [`games`]: the rules of each game
 //! * [`referee`]: the match as a state machine
-//! * [`record`]: what a match leaves behind, and checking it
-//! * [`tournament`]: who plays whom, standings, ratings, tests of strength
+//! * [`record`]: the file written for each match, and how to verify it
+//! * [`tournament`]: pairings, standings, ratings, sequential tests
 //!
-//! These are the library without default features. They know no file, process, socket, clock or random source. Dependencies point one way: a game knows `core`
-//! alone and never another game; `referee` knows `core`,
-//! `record` knows `referee`, `tournament` knows `core` alone. The shell is built on all of them:
+//! These modules are the library without default features. They use no files, processes, sockets, clocks or random
+//! sources. Dependencies point one way: a game depends only on `core`, never on another game; `referee` depends on
+//! `core` and `record` on `referee`; `tournament` depends only on `core`. The shell builds on all of them:
 //!
-//! * `transport`: streams and lines
-//! * `bot`: processes of bots
-//! * `server`: sessions, and driving matches
-//! * `store`: folders of records
-//! * `check`: whether a bot does what the protocol asks
-//! * `report`: results for people
+//! * `transport`: non-blocking streams, TLS, line framing
+//! * `bot`: bot processes
+//! * `server`: sessions with bots, and the drivers of matches
+//! * `store`: folders of records, results in SQLite
+//! * `check`: tests whether a bot conforms to the protocol
+//! * `report`: results as text, JSON and other formats
 //! * `cli`: the subcommands
 
 #[cfg(all(feature = "shell", not(unix)))]
@@ -42,5 +42,5 @@ pub mod store;
 #[cfg(feature = "shell")]
 pub mod transport;
 
-/// Name and version, as messages and records give them.
+/// Name and version of the referee, as written in messages and records.
 pub const SERVER: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));

@@ -3,15 +3,20 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use referee::cli::{Cli, Exit};
+use referee::bot::{EXEC, exec};
+use referee::cli::{Cli, Exit, complain};
 
 fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == EXEC) {
+        return exec(args);
+    }
     match Cli::parse().run() {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // Nobody reads on: that is no error of ours.
             if failure.exit != Exit::Done {
-                eprintln!("error: {:#}", failure.error);
+                complain(format_args!("error: {:#}", failure.error));
             }
             failure.exit.into()
         }

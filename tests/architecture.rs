@@ -270,6 +270,22 @@ fn what_the_shell_needs_is_optional() {
 }
 
 #[test]
+fn every_subcommand_writes_through_one_writer() {
+    // `println!` and its kin panic where the output cannot be written.
+    let mut sources = sources("");
+    sources.retain(|source| {
+        !["screen", "output", "relay", "log", "progress"]
+            .map(|name| source.path.ends_with(format!("cli/{name}.rs")))
+            .contains(&true)
+    });
+    sources.retain(|source| {
+        !["server/stdio.rs", "cli/tournament/corrupt.rs"].iter().any(|path| source.path.ends_with(path))
+    });
+    let forbidden = ["print!", "println!", "eprint!", "eprintln!", "io::stdout"];
+    assert_none_of(sources, &forbidden);
+}
+
+#[test]
 fn this_test_sees_what_it_looks_for() {
     let source = |text: &str| Source {
         path: PathBuf::new(),

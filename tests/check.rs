@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Ended, ROOT, Referee, in_java, in_rust, referee, sample};
+use common::{Ended, Folder, ROOT, Referee, WON, in_java, in_rust, referee, sample};
 use serde_json::Value;
 
 /// Short limits, so that what hangs is soon found.
@@ -18,6 +18,10 @@ const LIMITS: [&str; 6] = ["--move-limit", "2s", "--hello-limit", "20s", "--read
 
 fn check(bot: &str, more: &[&str]) -> Ended {
     referee(["check", bot, "--json"].into_iter().chain(LIMITS).chain(more.iter().copied()))
+}
+
+fn check_in(game: &str, bot: &str, more: &[&str]) -> Ended {
+    referee(["check", game, bot, "--json"].into_iter().chain(LIMITS).chain(more.iter().copied()))
 }
 
 /// The verdicts by step.
@@ -52,7 +56,7 @@ fn the_sample_bots_in_python_pass() {
 #[test]
 fn a_bot_passes_in_each_game_alone() {
     for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
-        let ended = check(&sample("python/random_bot.py"), &["--game", game]).with_code(0);
+        let ended = check_in(game, &sample("python/random_bot.py"), &[]).with_code(0);
         assert_eq!(findings(&ended), [""; 0], "{game}");
     }
 }
@@ -101,7 +105,7 @@ fn the_sample_bot_in_plain_shell_passes_where_jq_is_installed() {
     if Command::new("jq").arg("--version").output().is_ok() {
         // A process of jq for each message takes its time: one game shows as much as all.
         let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
-        let ended = referee(["check", &bot, "--json", "--game", "checkers"]).with_code(0);
+        let ended = referee(["check", "checkers", &bot, "--json"]).with_code(0);
         assert_eq!(findings(&ended), Vec::<String>::new(), "{ended:?}");
     }
 }
@@ -197,7 +201,7 @@ fn every_hostile_bot_fails_at_the_step_it_should() {
     side_by_side(&HOSTILE, |(bot, expected)| {
         let bot_line = sample(&format!("hostile/{bot}.py"));
         let limits = ["--move-limit", "1s", "--hello-limit", "10s", "--ready-limit", "3s"];
-        let ended = referee(["check", &bot_line, "--json", "--game", "checkers"].into_iter().chain(limits));
+        let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(limits));
         let code = i32::from(expected.iter().any(|found| found.ends_with("failed")));
         let mut found = findings(&ended);
         // A machine that is busy with the others may be slow.
@@ -341,7 +345,7 @@ fn every_flaw_is_found_in_the_step_that_it_belongs_to() {
 #[test]
 fn a_failure_says_what_was_sent_what_came_and_what_the_specification_says() {
     let bot = sample("hostile/illegal_move.py");
-    let ended = referee(["check", &bot, "--game", "checkers"]).with_code(1);
+    let ended = referee(["check", "checkers", &bot]).with_code(1);
     for part in [
         "first match",
         "FAILED",
@@ -352,6 +356,39 @@ fn a_failure_says_what_was_sent_what_came_and_what_the_specification_says() {
         "2 passed, 0 with a warning, 1 failed, 0 skipped",
     ] {
         assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_failure_quotes_the_sentence_that_the_bot_violates() {
+    let folder = Folder::new();
+    for (name, script, parts) in [
+        (
+            "no-turn",
+            "play(turn=lambda t: say(type='move', match=t['match'], move=t['legal'][0]))",
+            ["missing field `turn`", "messages.md#framing  A line is `malformed` if"],
+        ),
+        (
+            "wrong-turn",
+            "play(turn=lambda t: say(type='move', match=t['match'], turn=t['turn'] + 9, move=t['legal'][0]))",
+            ["there is no such request yet", "messages.md#turn  the id of the request: 0, 1, 2, ..."],
+        ),
+        (
+            "chatty",
+            "print('loading the book', flush=True)\nplay()",
+            ["its first line is no message", "messages.md#framing  A line is `malformed` if"],
+        ),
+        (
+            "half",
+            "play(turn=lambda t: os.write(1, b'{\"type\":\"mo'))",
+            ["only an unfinished line of 11 bytes", "  came  {\"type\":\"mo (an unfinished line)"],
+        ),
+    ] {
+        let bot = folder.bot(name, script);
+        let ended = referee(["check", "checkers", &bot, "--move-limit", "500ms"]).with_code(1);
+        for part in parts {
+            assert!(ended.stdout.contains(part), "{name}: {part} is missing in:\n{}", ended.stdout);
+        }
     }
 }
 
@@ -370,7 +407,7 @@ fn junit_has_a_case_for_each_step_and_the_failures() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.xml");
     let bot = sample("hostile/ignores_the_end.py");
-    let ended = check(&bot, &["--game", "checkers", "--junit", path.to_str().expect("UTF-8")]).with_code(1);
+    let ended = check_in("checkers", &bot, &["--junit", path.to_str().expect("UTF-8")]).with_code(1);
     let report = fs::read_to_string(&path).expect("the report");
     assert_eq!(report.matches("<testcase ").count(), verdicts(&ended).len(), "{report}");
     assert!(report.contains(r#"failures="2""#) && report.contains(r#"skipped="1""#), "{report}");
@@ -385,7 +422,7 @@ fn junit_has_a_case_for_each_step_and_the_failures() {
 #[test]
 fn what_cannot_be_checked_has_its_own_exit_code() {
     referee(["check", "./no-such-bot"]).with_code(5);
-    referee(["check", "python3 bot.py", "--game", "ludo"]).with_code(2);
+    referee(["check", "ludo", "python3 bot.py"]).with_code(2).says(&["unknown game `ludo`"]);
     referee(["check", "python3 'bot.py"]).with_code(2);
     referee(["check", "true", "--move-limit", "0s"]).with_code(2);
 }
@@ -393,7 +430,7 @@ fn what_cannot_be_checked_has_its_own_exit_code() {
 #[test]
 fn debug_shows_every_line_both_ways_with_the_time() {
     let bot = sample("python/random_bot.py");
-    let ended = referee(["debug", &bot, "checkers", "--set", "fen=B:W23:B10"]).with_code(0);
+    let ended = referee(["debug", "checkers", &bot, "--set", "fen=B:W23:B10"]).with_code(0);
     let marks: Vec<(&str, String)> = ended
         .stdout
         .lines()
@@ -416,14 +453,43 @@ fn debug_shows_every_line_both_ways_with_the_time() {
 #[test]
 fn debug_goes_on_after_a_mistake_as_a_match_does() {
     let (bad, good) = (sample("hostile/illegal_move.py"), sample("hostile/honest.py"));
-    let ended = referee(["debug", &bad, "checkers", "--against", &good]).with_code(1);
+    let ended = referee(["debug", "checkers", &bad, "--against", &good]).with_code(1);
     for part in ["> {\"type\":\"error\",\"code\":\"illegal_move\"", "\"ended_by\":\"fault\""] {
         assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
     }
-    referee(["debug", &good, "checkers", "--against", &bad, "--seat", "1"]).with_code(0);
+    referee(["debug", "checkers", &good, "--against", &bad, "--seat", "1"]).with_code(0);
     // With three sides the match goes on without the one that made it; it is long enough for that one's third request.
-    referee(["debug", &bad, "keezen", "--seats", "6", "--set", "turn_limit=300"]).with_code(1);
-    referee(["debug", &good, "checkers", "--seat", "2"]).with_code(2);
+    referee(["debug", "keezen", &bad, "--seats", "6", "--set", "turn_limit=300"]).with_code(1);
+    referee(["debug", "checkers", &good, "--seat", "2"]).with_code(2);
+}
+
+#[test]
+fn debug_checks_hello_as_a_match_does() {
+    let folder = Folder::new();
+    let bot = |name: &str, hello: &str| folder.bot(name, &format!("play(hello=lambda _: {hello})"));
+    // A rejected `hello` is answered, and the bot may try again.
+    let again = bot(
+        "again",
+        "(print('ready to play', flush=True), say(type='hello', protocol=1, name='a!'), say(type='hello', protocol=1, name='a'))",
+    );
+    let ended = referee(["debug", "checkers", &again, "--set", WON]).with_code(0);
+    assert_eq!(ended.stdout.matches("> {\"type\":\"error\",\"code\":\"malformed\"").count(), 2, "{ended:#?}");
+    for (name, hello, why) in [
+        (
+            "newer",
+            "say(type='hello', protocol=2, name='newer')",
+            "no_start: protocol 2 is not spoken here, only 1",
+        ),
+        (
+            "chess",
+            "say(type='hello', protocol=1, name='chess', games=['chess'])",
+            "no_start: it does not play checkers: it plays chess",
+        ),
+        ("leaver", "(say(type='hello', protocol='1', name='leaver'), sys.exit(3))", "exited: status 3"),
+    ] {
+        let ended = referee(["debug", "checkers", &bot(name, hello)]).with_code(5);
+        ended.says(&["does not start (", why]);
+    }
 }
 
 fn shown(referee: &mut Referee) -> String {
@@ -433,7 +499,7 @@ fn shown(referee: &mut Referee) -> String {
 #[test]
 fn debug_asks_before_each_line_when_told_so() {
     let bot = sample("python/random_bot.py");
-    let mut referee = Referee::start(["debug", &bot, "checkers", "--set", "fen=B:W23:B10", "--step"]);
+    let mut referee = Referee::start(["debug", "checkers", &bot, "--set", "fen=B:W23:B10", "--step"]);
     assert!(shown(&mut referee).contains("> {\"type\":\"hello\""));
     referee.write("\n");
     assert!(shown(&mut referee).contains("< {\"type\":\"hello\""), "it was sent");

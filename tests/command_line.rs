@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 const SUBCOMMANDS: &[&str] = &[
     "play",
     "regress",
+    "sprt",
     "human",
     "stdio",
     "tournament",
@@ -21,6 +22,7 @@ const SUBCOMMANDS: &[&str] = &[
     "export",
     "games",
     "rules",
+    "spec",
     "schema",
     "perft",
     "completions",
@@ -29,6 +31,7 @@ const SUBCOMMANDS: &[&str] = &[
 
 /// What has a help of its own below a subcommand.
 const NESTED: &[&str] = &[
+    "regress merge",
     "tournament check",
     "tournament run",
     "tournament resume",
@@ -37,6 +40,8 @@ const NESTED: &[&str] = &[
     "tournament report",
     "tournament export",
     "tournament add",
+    "tournament change",
+    "tournament verify",
     "tournament withdraw",
 ];
 
@@ -160,7 +165,7 @@ fn play<'a>(args: &[&'a str]) -> Vec<&'a str> {
 fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
     let folder = Folder::new();
     let (long_seed, other_seed) = ("7".repeat(65), "A".repeat(64));
-    let seed_file = folder.write("seed", "0011\n");
+    let seed_file = folder.write_secret("seed", "0011\n");
     let missing = folder.text("missing");
     let in_the_file = format!("--seed-file {seed_file}: a seed is exactly 64 lower-case hex digits");
     let not_there = format!("--seed-file {missing}: No such file or directory");
@@ -169,8 +174,8 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (vec!["games", "--seed"], vec!["unexpected argument '--seed' found"]),
         (vec!["play"], vec!["required arguments were not provided", "<GAME>", "<BOT>..."]),
         (vec!["play", "checkers"], vec!["required arguments were not provided", "<BOT>..."]),
-        (vec!["play", "chekers", "a", "b"], vec!["there is no game `chekers`: there is checkers"]),
-        (vec!["play", "checkers", "a"], vec!["1 bots: checkers is played by 2 bots"]),
+        (vec!["play", "chekers", "a", "b"], vec!["unknown game `chekers`; available: checkers"]),
+        (vec!["play", "checkers", "a"], vec!["1 bot: checkers is played by 2 bots"]),
         (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers is played by 2 bots"]),
         (vec!["play", "checkers", "a", "'b"], vec!["`'b` cannot be split into words: a quote is not closed"]),
         (vec!["play", "checkers", "a", " "], vec!["an empty command line starts no bot"]),
@@ -198,9 +203,9 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (play(&["--ready-limit=-1s"]), vec!["`-1s` is no time such as 500ms, 5s or 2m"]),
         (
             play(&["--on-fault", "retry"]),
-            vec!["`retry` is no fault policy: `forfeit`, `random` or `retry=N`"],
+            vec!["invalid fault policy `retry`; expected `forfeit`, `random` or `retry=N`"],
         ),
-        (play(&["--on-fault", "retry=0"]), vec!["`retry=0` is no fault policy"]),
+        (play(&["--on-fault", "retry=0"]), vec!["invalid fault policy `retry=0`"]),
         (
             play(&["--seed", "0011"]),
             vec!["a seed is exactly 64 lower-case hex digits, this has 4 characters"],
@@ -221,7 +226,7 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (vec!["stdio", "checkers"], vec!["required arguments were not provided", "--matches <N>"]),
         (vec!["stdio", "--matches", "3"], vec!["required arguments were not provided", "<GAME>"]),
         (vec!["stdio", "--seats", "2"], vec!["required arguments were not provided", "<GAME>"]),
-        (vec!["stdio", "chess", "-n", "1"], vec!["there is no game `chess`: there is checkers"]),
+        (vec!["stdio", "chess", "-n", "1"], vec!["unknown game `chess`; available: checkers"]),
         (
             vec!["stdio", "checkers", "-n", "1", "--seats", "3"],
             vec!["checkers is played with 2 seats, not 3"],
@@ -233,14 +238,22 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (vec!["show"], vec!["required arguments were not provided", "<FILE>"]),
         (vec!["show", "x", "--view", "300"], vec!["`300` is nobody who looks: say `all`, `public`"]),
         (vec!["rules"], vec!["required arguments were not provided", "<GAME>"]),
-        (vec!["rules", "go"], vec!["there is no game `go`: there is checkers"]),
+        (vec!["rules", "go"], vec!["unknown game `go`; available: checkers"]),
+        (
+            vec!["spec", "clock"],
+            vec!["unknown page `clock`; available: README, connections, match, messages, clocks,"],
+        ),
+        (
+            vec!["spec", "clocks#lags"],
+            vec!["unknown section `lags` of `clocks`; `referee spec clocks` prints the page"],
+        ),
         (
             vec!["schema", "from_me"],
             vec!["'from_me' for '[SPEAKER]'", "[possible values: from_referee, from_bot]"],
         ),
         (vec!["perft"], vec!["required arguments were not provided", "<GAME>"]),
         (vec!["completions", "csh"], vec!["'csh' for '<SHELL>'", "[possible values: bash, elvish, fish"]),
-        (vec!["perft", "go"], vec!["there is no game `go`: there is checkers"]),
+        (vec!["perft", "go"], vec!["unknown game `go`; available: checkers"]),
         (vec!["perft", "checkers", "--depth", "0"], vec!["0 is not in 1..=100"]),
         (
             vec!["perft", "checkers", "--set", "fen=B:W1:B32"],
@@ -290,6 +303,19 @@ fn games_lists_each_game_with_its_options() {
 fn rules_prints_the_page_of_the_game() {
     let page = std::fs::read_to_string(format!("{ROOT}/src/games/checkers/rules.md")).expect("the page");
     assert_eq!(referee(["rules", "checkers"]).done().stdout, page);
+}
+
+#[test]
+fn spec_lists_its_pages_and_prints_a_page_or_a_section() {
+    let list = referee(["spec"]).done().stdout;
+    assert!(list.starts_with("README       The referee protocol"), "{list}");
+    for line in list.lines() {
+        let name = line.split_whitespace().next().expect("a name");
+        let page = std::fs::read_to_string(format!("{ROOT}/protocol/spec/{name}.md")).expect("the page");
+        assert_eq!(referee(["spec", name]).done().stdout, page);
+    }
+    let cited = referee(["spec", "faults.md#limits"]).done().stdout;
+    assert!(cited.starts_with("## Limits\n") && !cited[2..].contains("\n## "), "{cited}");
 }
 
 #[test]
@@ -382,6 +408,7 @@ fn output_that_nobody_reads_is_no_error() {
         vec!["games"],
         vec!["games", "--json"],
         vec!["rules", "checkers"],
+        vec!["spec"],
         vec!["schema"],
         vec!["perft", "checkers"],
         vec!["perft", "checkers", "--divide"],
@@ -407,6 +434,7 @@ fn output_that_cannot_be_written_is_exit_code_5() {
     for args in [
         vec!["games"],
         vec!["rules", "checkers"],
+        vec!["spec"],
         vec!["schema"],
         vec!["perft", "checkers"],
         vec!["completions", "bash"],

@@ -24,11 +24,14 @@ fn the_host_in_python_plays_matches_of_its_own_over_stdio() {
 
 #[test]
 fn the_example_of_the_library_plays_every_game() {
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--example", "in_process"])
+    // With the features of the run of all tests, of which this is a part: nothing is compiled again.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--workspace", "--all-features", "--example", "in_process"])
         .current_dir(ROOT)
-        .output()
-        .expect("cargo starts");
+        .status();
+    assert!(built.expect("cargo starts").success());
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let output = Command::new(folder.join("examples/in_process")).output().expect("the example starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.matches(" decisions").count() >= 3, "{text}");
@@ -144,6 +147,18 @@ fn the_workflow_that_tests_a_new_version_tells_its_verdict() {
     assert_eq!(output.status.code(), Some(4), "invalid, for the faults of the base: {output:?}");
     assert!(folder.read("summary.md").starts_with("### ❌ invalid"));
     assert!(folder.path("regress.xml").is_file() && folder.path("records/m1.jsonl").is_file());
+}
+
+#[test]
+fn the_workflow_that_tests_a_new_version_passes_one_that_changes_nothing() {
+    let folder = Folder::new();
+    for version in ["new", "base"] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        program(&folder, &format!("{version}/bot"), &folder.plain_bot(version));
+    }
+    let output = run_workflow("regress", &folder);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(folder.read("summary.md").starts_with("### ✅ passed: plays move for move the same as the base"));
 }
 
 #[test]

@@ -84,17 +84,16 @@ fn strict_ends_with_1_after_any_fault_and_with_0_without() {
         .with_code(1);
     referee(["play", "checkers", &plain, &plain, "--strict"]).done();
     let ended = referee(["play", "checkers", &plain, &resigns, "--strict"]).done();
-    assert!(ended.stdout.contains("plain wins (resignation) after 1 moves"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("plain wins (resignation) after 1 move in "), "{}", ended.stdout);
 }
 
 #[test]
 fn a_bot_that_does_not_flush_is_told_so() {
     let folder = Folder::new();
-    let lazy = folder.bot("lazy", "play(turn=lambda t: sys.stdout.write('something'))");
+    let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
     let plain = folder.plain_bot("plain");
     let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
-    let result = "m1: plain wins (fault: timeout of lazy, no complete line arrived within 200 ms; is stdout flushed?) \
-                  after 0 moves";
+    let result = "m1: plain wins (fault: timeout of lazy, no answer within 200 ms; is stdout flushed?) before the first move";
     assert!(ended.stdout.contains(result), "{}", ended.stdout);
 }
 
@@ -145,7 +144,7 @@ fn a_program_that_is_looked_for_in_path_alone_is_told_to_be_looked_for_there() {
     for command in [
         &["play", "checkers", "mybot.py", "mybot.py"][..],
         &["check", "mybot.py"],
-        &["debug", "mybot.py", "checkers"],
+        &["debug", "checkers", "mybot.py"],
     ] {
         referee(command)
             .with_code(5)
@@ -195,7 +194,8 @@ fn a_bot_that_is_not_ready_in_time_forfeits() {
     let folder = Folder::new();
     let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
     let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
-    let fault = json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms"});
+    let fault =
+        json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms; is stdout flushed?"});
     assert_eq!(ended.one("match")["fault"], fault);
 }
 
@@ -238,4 +238,99 @@ play(hello=lambda _: say(type='hello', protocol=1, name='moody', games=games), e
     let fault = json!({"seat": 0, "code": "no_start", "detail": "it does not play checkers: it plays chess"});
     let matches = ended.all("match");
     assert_eq!((&matches[0]["fault"], &matches[1]["fault"]), (&Value::Null, &fault));
+}
+
+/// What the referee says of a bot that fails in its match, which is verified.
+fn said_of(script: &str, more: &[&str]) -> String {
+    let folder = Folder::new();
+    let (bot, plain) = (folder.bot("bot", script), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &plain, &bot, "--record", &records, "--json", "--clock", "delay=600ms"];
+    let ended = referee([&args[..], more].concat()).done();
+    referee(["verify", &records]).done();
+    let fault = &ended.one("match")["fault"];
+    assert_eq!(fault["seat"], 1, "{fault}");
+    fault["detail"].as_str().expect("a sentence").to_owned()
+}
+
+#[test]
+fn a_timeout_says_what_came_and_why_it_was_refused() {
+    let answer = |code: &str, fields: &str, right: &str| {
+        let script = format!(
+            "play(turn=lambda t: say(**{{'type': 'move', 'match': t['match'], 'turn': t['turn'], \
+             'move': t['legal'][0], {fields}}}))"
+        );
+        let sentence = format!("no answer within 600 ms: the last line was refused ({code}): {right}");
+        (script, sentence)
+    };
+    let of_request = "an answer is a `move` with the `match` and the `turn` of the last request";
+    let draw = "`accept_draw` answers a request with `draw_offered`, any other gets a `move`";
+    let again = "play(turn=lambda t: move({**t, 'turn': 0}, t['legal'][0]))";
+    let stale = "no answer within 600 ms: the last line was refused (stale): the `turn` of an answer is that of the \
+                 last request";
+    let half = "play(turn=lambda t: os.write(1, b'{\"type\":\"move\"'))";
+    let unfinished =
+        "no answer within 600 ms, only an unfinished line of 14 bytes; a line ends with a line break";
+    let cases = [
+        answer("out_of_state", "'turn': 7", of_request),
+        answer("unknown_match", "'match': 'm9'", "the `match` of an answer is that of the request"),
+        answer("unknown_seat", "'seat': 0", "the `seat` of an answer is that of the request"),
+        answer(
+            "unknown_type",
+            "'type': 'mov'",
+            "the `type` of an answer is `move`, `accept_draw` or `resign`",
+        ),
+        answer("no_offer", "'type': 'accept_draw'", draw),
+        (again.to_owned(), stale.to_owned()),
+        (half.to_owned(), unfinished.to_owned()),
+    ];
+    std::thread::scope(|scope| {
+        for (script, sentence) in &cases {
+            scope.spawn(move || assert_eq!(said_of(script, &[]), *sentence, "{script}"));
+        }
+    });
+}
+
+#[test]
+fn a_bot_that_is_not_ready_is_told_why_its_ready_was_refused() {
+    let more = ["--ready-limit", "800ms"];
+    let nonce = said_of("play(start=lambda s: ready(s, nonce='XY'))", &more);
+    let refused = "no `ready` within 800 ms: the last line was refused";
+    assert_eq!(nonce, format!("{refused} (malformed): `nonce` is lower-case hex of at most 64 bytes"));
+    let other = said_of("play(start=lambda s: ready({**s, 'match': 'other'}))", &more);
+    assert_eq!(other, format!("{refused} (unknown_match): its `match` is that of `start`"));
+}
+
+#[test]
+fn a_refused_hello_is_explained_without_its_token() {
+    let not_started = |hello: &str| {
+        let folder = Folder::new();
+        let bot = folder.bot("bot", &format!("play(hello=lambda _: os.write(1, ({hello}).encode()))"));
+        let args = ["play", "checkers", &folder.plain_bot("plain"), &bot, "--hello-limit", "2s"];
+        let stderr = referee(args).with_code(5).stderr;
+        assert!(!stderr.contains("4242"), "{stderr}");
+        stderr.split_once("(no_start: ").expect("the reason").1.to_owned()
+    };
+    let refused = "no `hello` within 2000 ms: the last line was refused (malformed): ";
+    let name = "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space";
+    let first = "the first line is `hello`, a JSON object with `protocol` and `name`";
+    let unfinished =
+        "no `hello` within 2000 ms, only an unfinished line of 16 bytes; a line ends with a line break";
+    let message = |fields: &str| format!("json.dumps(dict(type='hello', {fields})) + '\\n'");
+    let cases = [
+        (message("protocol=1, name='a/b'"), format!("{refused}{name}")),
+        (message("name='a'"), format!("{refused}`protocol` is the integer 1")),
+        (message("protocol='1', name='a'"), format!("{refused}`protocol` is the integer 1")),
+        (message("protocol=1, name='a', token=4242"), format!("{refused}`token` is a string")),
+        ("'Loading...\\n'".to_owned(), format!("{refused}{first}")),
+        ("'{\"type\":\"hello\"}'".to_owned(), unfinished.to_owned()),
+    ];
+    std::thread::scope(|scope| {
+        for (hello, sentence) in &cases {
+            scope.spawn(move || {
+                let said = not_started(hello);
+                assert!(said.starts_with(&**sentence), "{hello}: {said}");
+            });
+        }
+    });
 }

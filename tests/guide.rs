@@ -130,41 +130,41 @@ fn at_a_turn(what: &str) -> String {
 
 #[test]
 fn output_that_is_not_flushed_is_told() {
-    is_told("Output that is not flushed", &at_a_turn("empty").replace("--unbuffered", ""));
+    is_told("Output is not flushed", &at_a_turn("empty").replace("--unbuffered", ""));
 }
 
 #[test]
 fn reading_until_the_end_is_told() {
     is_told(
-        "Reading until the end",
+        "The bot reads until",
         "cat >/dev/null; echo '{\"type\":\"hello\",\"protocol\":1,\"name\":\"late\"}'",
     );
 }
 
 #[test]
 fn loading_for_long_is_told() {
-    is_told("Loading for long", "sleep 15; exec sh bots/shell/random_bot.sh");
+    is_told("The bot initializes for too long", "sleep 15; exec sh bots/shell/random_bot.sh");
 }
 
 #[test]
 fn an_answer_without_the_request_is_told() {
-    is_told("An answer without", &at_a_turn(r#"{type: "move", match, move: .legal[0]}"#));
+    is_told("An answer lacks", &at_a_turn(r#"{type: "move", match, move: .legal[0]}"#));
 }
 
 #[test]
 fn printing_to_standard_output_is_told() {
     is_told(
-        "Printing for people",
+        "Diagnostics are printed",
         &at_a_turn("\"thinking\", {type: \"move\", match, turn, move: .legal[0]}"),
     );
 }
 
 #[test]
 fn a_notation_of_ones_own_is_told() {
-    is_told("A move in a notation", &at_a_turn(r#"{type: "move", match, turn, move: "e2-e4"}"#));
+    is_told("A move is in a different notation", &at_a_turn(r#"{type: "move", match, turn, move: "e2-e4"}"#));
 }
 
 #[test]
 fn thinking_for_too_long_is_told() {
-    is_told("Thinking longer", &at_a_turn("empty"));
+    is_told("The bot thinks longer", &at_a_turn("empty"));
 }

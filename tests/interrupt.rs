@@ -58,7 +58,7 @@ fn a_signal_in_a_match_aborts_it_records_it_and_leaves_no_process() {
             [&json!(0), &json!(1), &json!(true)]
         );
         let record = folder.record("records/m1.jsonl");
-        assert_eq!(the("abort", &record)["reason"], "interrupted");
+        assert_eq!(the("abort", &record)["reason"]["kind"], "interrupted");
         assert_eq!(the("result", &record)["ended_by"], "aborted");
         assert_clean(&folder, &["thinks", "plain"], &records);
     }
@@ -85,8 +85,9 @@ play(start=start)";
     let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[1][..6], ["stops", "3", "2", "0", "1", "2"], "{}", ended.stdout);
     assert_eq!(lines[2][..6], ["plain", "3", "1", "0", "2", "1"], "{}", ended.stdout);
-    assert_eq!(lines[3], ["1", "aborted"]);
-    assert_eq!(lines[4][..2], ["run", "seed"]);
+    assert_eq!(lines[3][..4], ["Elo", "of", "stops", "against"]);
+    assert_eq!(lines[4], ["1", "aborted"]);
+    assert_eq!(lines[5][..2], ["run", "seed"]);
     assert_eq!(files(&folder.path("records")), ["m1.jsonl", "m2.jsonl", "m3.jsonl", "m4.jsonl"]);
     assert_eq!(the("result", &folder.record("records/m4.jsonl"))["ended_by"], "aborted");
     assert_clean(&folder, &["stops", "plain"], &records);
@@ -163,10 +164,10 @@ fn ctrl_c_on_a_terminal_reaches_the_referee_and_not_the_bots() {
     let keys = ["--after", "  3. plain", "--type", "\\x03"];
     let play = ["play", "checkers", &plain, &thinks, "--record", &records];
     let ended = on_a_terminal(&keys, &play).end().with_code(INTERRUPTED);
-    assert!(ended.stdout.contains("m1: aborted (aborted) after 3 moves"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("m1: aborted after 3 moves"), "{}", ended.stdout);
     let record = folder.record("records/m1.jsonl");
     assert_eq!(
-        [&the("abort", &record)["reason"], &the("result", &record)["faults"]],
+        [&the("abort", &record)["reason"]["kind"], &the("result", &record)["faults"]],
         [&json!("interrupted"), &json!([{}, {}])]
     );
     assert_eq!(the("bots", &record)["bots"][1]["stderr"], "");

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::{Leg, Opening};
-use ::referee::server::{Entrant, Fixture, House, MatchReport, Next, Run, Schedule, Source, Terms};
+use ::referee::server::{Entrant, Fixture, House, MatchReport, Next, Run, Schedule, Source, Terms, Wait};
 use common::guest::{Guest, listening};
 use common::{
     Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
@@ -253,7 +254,7 @@ fn a_lane_and_its_bots_can_be_kept_on_one_processor() {
 #[test]
 fn who_spams_on_a_lane_costs_the_bots_of_its_other_matches_no_time_that_is_billed() {
     let folder = Folder::new();
-    let slowest_tenth = |name: &str, spam: &str| -> u64 {
+    let slowest_tenth = |name: &str, spam: &str, count: usize| -> u64 {
         // The first process spams before each of its answers, as much as it may and a bit more.
         let script = format!(
             "import pathlib
@@ -269,8 +270,9 @@ play(turn=turn)"
         );
         let (bot, plain) = (folder.bot(name, &script), folder.plain_bot("plain"));
         let records = folder.text(&format!("{name}-records"));
-        let args = ["play", "checkers", &bot, &plain, "-n", "60", "--jobs", "4", "--set", "turn_limit=40"];
-        let args = [&args[..], &["--json", "--record", &records]].concat();
+        let args = ["play", "checkers", &bot, &plain, "--jobs", "4", "--set", "turn_limit=40"];
+        let number = count.to_string();
+        let args = [&args[..], &["-n", &number, "--json", "--record", &records]].concat();
         let ended = on_one_processor(&args).end().with_code(0);
         let honest: Vec<Value> =
             ended.all("match").into_iter().filter(|played| played["faults"] == json!([{}, {}])).collect();
@@ -284,17 +286,19 @@ play(turn=turn)"
             .collect();
         took.sort_unstable();
         assert!(took.len() > 300, "{name}: only {} answers in matches without a fault", took.len());
-        assert_eq!(honest.len() < 60, !spam.starts_with("b''"), "{name}: {} of 60 matches", honest.len());
+        let spams = !spam.starts_with("b''");
+        assert_eq!(honest.len() < count, spams, "{name}: {} of {count} matches", honest.len());
         took[took.len() * 9 / 10]
     };
-    let quiet = slowest_tenth("quiet", "b''");
-    for (name, spam) in [
-        ("malformed", r"b'{}\n' * 60"),
-        ("empty", r"b'\n' * 5000"),
-        ("long", r"b'x' * 1_000_000 + b'\n'"),
-        ("deep", r"b'[' * 60_000 + b'\n'"),
+    let quiet = slowest_tenth("quiet", "b''", 60);
+    // A bot that loses its matches at once plays most of them: enough have to be left for the others.
+    for (name, spam, count) in [
+        ("malformed", r"b'{}\n' * 60", 240),
+        ("empty", r"b'\n' * 5000", 240),
+        ("long", r"b'x' * 1_000_000 + b'\n'", 240),
+        ("deep", r"b'[' * 60_000 + b'\n'", 240),
     ] {
-        let loud = slowest_tenth(name, spam);
+        let loud = slowest_tenth(name, spam, count);
         assert!(loud <= 5 * quiet + 20_000, "{name}: {loud} us instead of {quiet} us");
     }
 }
@@ -318,18 +322,10 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
     let seating = games::seating(rules, None::<u8>).expect("a seating");
     // It has an hour for its `hello`.
     let silent = || Source::Command("sleep 3600".parse().expect("a command"));
-    let house = House {
-        run: Run { seed: Seed([0; 32]), terms: Terms { hello_ms: 3_600_000, ..Terms::default() } },
-        rules,
-        seating,
-        entrants: Entrant::of(vec![silent(), silent()]),
-        jobs: 2,
-        is_pinned: false,
-        listen: None,
-        records: None,
-        unsealed: None,
-        watch: None,
-    };
+    let run = Run { seed: Seed([0; 32]), terms: Terms { hello_ms: 3_600_000, ..Terms::default() } };
+    let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
+    let entrants = Entrant::of(vec![silent(), silent()]);
+    let house = House { jobs: 2, ..House::new(run, rules, seating, entrants, launch) };
     let fixture = Fixture {
         id: "m1".to_owned(),
         deal: None,
@@ -337,11 +333,12 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
         options: serde_json::value::to_raw_value(&json!({})).expect("an object").into(),
         opening: Arc::new(Opening::None),
         entrants: vec![0, 1],
+        wait: Wait::Always,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let stopped = runtime.block_on(async {
-        let play = house.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
-        tokio::time::timeout(PATIENCE, play).await
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let stopped = house.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
+        tell.send(stopped).expect("the test waits for it");
     });
-    assert_eq!(stopped.expect("the run ends").why.as_deref(), Some("a lane broke down"));
+    assert_eq!(told.recv_timeout(PATIENCE).expect("the run ends").why.as_deref(), Some("a lane broke down"));
 }

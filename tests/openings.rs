@@ -385,7 +385,13 @@ fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
     );
     refused("checkers", "book.pdn", BOOK, "fen=B:W18:B12", &["choose `fen` themselves: leave --set fen out"]);
     refused("checkers", "empty.pdn", "", "turn_limit=9", &["empty.pdn: line 1: there is no opening"]);
-    refused("checkers", "x.fen", "B:W18:B1\nB:W:B\n", "turn_limit=9", &["x.fen: line 2: Black is to move"]);
+    refused(
+        "checkers",
+        "x.fen",
+        "B:W18:B1\nB:W:B\n",
+        "turn_limit=9",
+        &["x.fen: line 2: invalid FEN B:W:B: Black is to move but has no piece"],
+    );
     refused("checkers", "x.txt", "11-15", "turn_limit=9", &["openings of checkers ends with .pdn or .fen"]);
     refused(
         "jeex",

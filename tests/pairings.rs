@@ -1,33 +1,15 @@
 //! What a tournament's pairings promise, over hundreds of random tournaments.
 
+#[path = "common/schedules.rs"]
+mod schedules;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
 use referee::core::Seating;
-use referee::tournament::schedule::{Due, Entry, Format, Plan, Schedule};
-use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
-
-const TWO: Seating = Seating::new(2, 2);
-
-/// The same cases in every run.
-fn check<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let persistence = FileFailurePersistence::Off;
-    let config = Config { cases, failure_persistence: Some(Box::new(persistence)), ..Config::default() };
-    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &[7; 16]);
-    TestRunner::new_with_rng(config, rng).run(&strategy, test).unwrap_or_else(|error| panic!("{error}"));
-}
-
-fn plan(format: Format, seating: Seating, deals: Deals, field: usize, late: usize) -> Plan {
-    let mut plan = Plan::new(format, seating, deals, field);
-    plan.entrants.extend((0..late).map(|_| Entry { joins: 2, leaves: None }));
-    plan
-}
-
-fn scheduled(plan: Plan) -> Schedule {
-    Schedule::new(plan).unwrap_or_else(|error| panic!("{error}"))
-}
+use referee::tournament::schedule::{Format, Schedule};
+use referee::tournament::{Deals, Entrant, Lineup};
+use schedules::{TWO, check, drawn, plan, play, scheduled};
 
 /// The line-ups of all matches.
 fn lineups(schedule: &Schedule) -> Vec<Lineup> {
@@ -144,34 +126,15 @@ fn free_partners_have_each_other_equally_often_but_for_one() {
 }
 
 #[test]
-fn four_and_five_free_partners_are_a_whist_tournament() {
-    for entrants in [4, 5] {
+fn free_partners_are_a_whist_tournament_where_one_exists() {
+    for (entrants, cycles) in [4, 5, 8, 9, 12, 13, 16, 21, 29].into_iter().flat_map(|n| [(n, 1), (n, 2)]) {
         let schedule =
-            scheduled(plan(Format::Partners { cycles: 1 }, Seating::new(4, 2), Deals::Single, entrants, 0));
-        assert_eq!(schedule.sets().len(), pairs(entrants) / 2);
-        assert!(meetings(&schedule, true).values().all(|&count| count == 1));
-        assert!(meetings(&schedule, false).values().all(|&count| count == 2));
+            scheduled(plan(Format::Partners { cycles }, Seating::new(4, 2), Deals::Single, entrants, 0));
+        assert_eq!(schedule.sets().len(), cycles as usize * pairs(entrants) / 2);
+        assert!(meetings(&schedule, true).values().all(|&count| count == cycles), "{entrants}");
+        assert!(meetings(&schedule, false).values().all(|&count| count == 2 * cycles), "{entrants}");
+        assert_eq!(meetings(&schedule, false).len(), pairs(entrants), "{entrants}");
     }
-}
-
-/// Plays what is due, first things first; `rank` gives the ranks of a match.
-fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
-    loop {
-        let Some(due) = schedule.due().next() else { return };
-        let result = MatchResult::played(due.set, due.lineup, &rank(&due));
-        schedule.record(due.id.number, result).unwrap_or_else(|error| panic!("{error}"));
-    }
-}
-
-/// A result that looks like chance but follows from the seed, the set and the leg.
-fn drawn(seed: u64, due: &Due) -> Vec<u8> {
-    let mut x = seed ^ (u64::from(due.set) << 20) ^ ((due.leg as u64) << 10) ^ 0x9e37_79b9_7f4a_7c15;
-    (0..due.lineup.seating().seats())
-        .map(|seat| {
-            x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(27) ^ (x >> 31);
-            if due.lineup.seating().sides() <= seat { 0 } else { 1 + (x >> 40) as u8 % 3 }
-        })
-        .collect()
 }
 
 /// What a round of a Swiss tournament costs at least, tried out over all pairings: rematches, then seat surpluses
@@ -341,200 +304,4 @@ fn a_tie_is_broken_by_further_sets_and_at_last_by_the_seeds() {
         _ => vec![1, 1],
     });
     assert_eq!((decided.sets().len(), decided.champion()), (3, Some(Entrant(1))));
-}
-
-/// Everything that a user sees of a schedule.
-fn seen(schedule: &Schedule) -> impl PartialEq + std::fmt::Debug {
-    let due: Vec<(Due, String)> = schedule.due().map(|due| (due, due.deal())).collect();
-    let results: Vec<MatchResult> = schedule.results().copied().collect();
-    (
-        schedule.sets().to_vec(),
-        due,
-        results,
-        schedule.awards().to_vec(),
-        schedule.is_over(),
-        schedule.champion(),
-    )
-}
-
-fn formats() -> impl Strategy<Value = (Format, Seating, Deals)> {
-    let formats = [
-        (Format::RoundRobin { cycles: 2 }, TWO),
-        (Format::RoundRobin { cycles: 1 }, Seating::new(6, 3)),
-        (Format::Gauntlet { cycles: 2 }, TWO),
-        (Format::Swiss { rounds: 5, sets: 1 }, TWO),
-        (Format::Swiss { rounds: 3, sets: 2 }, Seating::new(4, 2)),
-        (Format::Knockout { best_of: 2, tie_breaks: 2 }, TWO),
-        (Format::Partners { cycles: 1 }, Seating::new(4, 2)),
-    ];
-    let deals = [Deals::Single, Deals::Mirrored, Deals::AllOrders];
-    (0..formats.len(), 0usize..3)
-        .prop_map(move |(format, deal)| (formats[format].0, formats[format].1, deals[deal]))
-}
-
-#[test]
-fn after_interruptions_at_any_moment_the_schedule_is_that_of_an_uninterrupted_run() {
-    check(
-        300,
-        (formats(), 4usize..11, any::<u64>(), vec((0usize..6, 0u8..8), 1..200)),
-        |(format, entrants, seed, moments)| {
-            let (format, seating, deals) = format;
-            let plan = plan(format, seating, deals, entrants, 0);
-            let mut whole = scheduled(plan.clone());
-            play(&mut whole, |due| drawn(seed, due));
-            prop_assert!(whole.is_over());
-
-            // Several matches at once end in any order, and now and then everything is killed.
-            let mut broken = scheduled(plan.clone());
-            let mut stored: Vec<(u32, MatchResult)> = Vec::new();
-            for &(job, chance) in moments.iter().cycle().take(100_000) {
-                let jobs: Vec<Due> = broken.due().take(6).collect();
-                let Some(due) = jobs.get(job % jobs.len().max(1)) else { break };
-                if chance == 0 && stored.len() % 3 == job % 3 {
-                    let by = job.min(stored.len());
-                    stored.rotate_left(by);
-                    let (again, refused) = Schedule::resume(plan.clone(), stored.iter().copied()).unwrap();
-                    prop_assert!(refused.is_empty(), "{:?}", refused);
-                    prop_assert_eq!(seen(&again), seen(&broken));
-                    broken = again;
-                }
-                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, due));
-                // A pair may be decided while a match of it runs: a knockout does not take that one.
-                if broken.record(due.id.number, result).is_ok() {
-                    stored.push((due.id.number, result));
-                }
-            }
-            prop_assert!(broken.is_over());
-            if !matches!(format, Format::Knockout { .. }) {
-                prop_assert_eq!(seen(&broken), seen(&whole));
-            }
-            let (again, refused) = Schedule::resume(plan, stored).unwrap();
-            prop_assert!(refused.is_empty());
-            prop_assert_eq!(seen(&again), seen(&broken));
-            Ok(())
-        },
-    );
-}
-
-#[test]
-fn who_withdraws_at_any_moment_keeps_its_results_and_the_others_play_on() {
-    check(
-        300,
-        (formats(), 5usize..10, any::<u64>(), 0usize..60, 0u16..5),
-        |(format, entrants, seed, moment, who)| {
-            let (format, seating, deals) = format;
-            let mut before = scheduled(plan(format, seating, deals, entrants, 0));
-            let mut stored: Vec<(u32, MatchResult)> = Vec::new();
-            for _ in 0..moment {
-                let Some(due) = before.due().next() else { break };
-                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
-                before.record(due.id.number, result).unwrap();
-                stored.push((due.id.number, result));
-            }
-            let mut plan = before.plan().clone();
-            plan.entrants[who as usize].leaves = Some(before.next_round());
-            let (mut after, refused) = Schedule::resume(plan.clone(), stored.iter().copied()).unwrap();
-            prop_assert!(refused.is_empty(), "{:?}", refused);
-            prop_assert_eq!(&after.sets()[..before.sets().len()], before.sets());
-            loop {
-                let Some(due) = after.due().next() else { break };
-                prop_assert!(!due.lineup.has(Entrant(who)));
-                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
-                after.record(due.id.number, result).unwrap();
-                stored.push((due.id.number, result));
-            }
-            prop_assert!(after.is_over());
-            let (again, refused) = Schedule::resume(plan, stored.into_iter().rev()).unwrap();
-            prop_assert!(refused.is_empty(), "{:?}", refused);
-            prop_assert_eq!(seen(&again), seen(&after));
-            Ok(())
-        },
-    );
-}
-
-#[test]
-fn who_comes_late_to_a_swiss_tournament_is_paired_from_the_next_round_on() {
-    let swiss = Format::Swiss { rounds: 4, sets: 1 };
-    let mut schedule = scheduled(plan(swiss, TWO, Deals::Mirrored, 6, 0));
-    let mut stored = Vec::new();
-    for _ in 0..4 {
-        let due = schedule.due().next().unwrap();
-        let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
-        schedule.record(due.id.number, result).unwrap();
-        stored.push((due.id.number, result));
-    }
-    let mut plan = schedule.plan().clone();
-    plan.entrants.push(Entry { joins: schedule.next_round(), leaves: None });
-    let (mut schedule, _) = Schedule::resume(plan, stored).unwrap();
-    play(&mut schedule, |_| vec![1, 2]);
-    let rounds: BTreeSet<u32> =
-        schedule.sets().iter().filter(|set| set.first.has(Entrant(6))).map(|set| set.round).collect();
-    assert!(!rounds.contains(&1) && rounds.len() + schedule.awards().len() >= 3, "{rounds:?}");
-    // Seven are odd: one bye in each of the rounds 2 to 4, each to another.
-    let byes: BTreeSet<Entrant> = schedule.awards().iter().map(|award| award.entrant).collect();
-    assert_eq!((schedule.awards().len(), byes.len()), (3, 3));
-}
-
-#[test]
-fn a_match_that_was_cut_off_is_due_under_its_next_attempt_with_a_new_deal_but_not_in_a_mirrored_set() {
-    let format = Format::RoundRobin { cycles: 1 };
-    let ids = |deals| {
-        let mut schedule = scheduled(plan(format, TWO, deals, 3, 0));
-        let first = schedule.due().next().unwrap();
-        schedule.record(1, MatchResult::played(1, first.lineup, &[1, 2])).unwrap();
-        schedule.cut_off(2);
-        let due = schedule.due().next().unwrap();
-        (due.id.to_string(), due.deal())
-    };
-    assert_eq!(ids(Deals::Single), ("m2.2".to_owned(), "m2.2".to_owned()));
-    assert_eq!(ids(Deals::Mirrored), ("m2.2".to_owned(), "s1".to_owned()));
-}
-
-#[test]
-fn results_that_do_not_fit_the_schedule_are_refused_and_change_nothing() {
-    let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Mirrored, 3, 0));
-    let due = schedule.due().next().unwrap();
-    let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
-    for (number, result, why) in [
-        (0, result, "there is no match m0 in the schedule"),
-        (99, result, "there is no match m99 in the schedule"),
-        (2, result, "match m2 has other seats in the schedule"),
-    ] {
-        assert_eq!(schedule.record(number, result).unwrap_err().to_string(), why);
-    }
-    schedule.record(1, result).unwrap();
-    assert_eq!(schedule.record(1, result).unwrap_err().to_string(), "match m1 has a result already");
-    let (_, refused) =
-        Schedule::resume(schedule.plan().clone(), [(1, result), (2, result), (77, result)]).unwrap();
-    assert_eq!(refused.len(), 2);
-}
-
-#[test]
-fn plans_whose_parts_do_not_fit_are_refused_with_the_reason() {
-    let three = Seating::new(6, 3);
-    for (format, seating, entrants, why) in [
-        (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament is not for 3 sides"),
-        (
-            Format::Partners { cycles: 1 },
-            TWO,
-            6,
-            "rotations of partners need sides of two seats, not 2 seats in 2 sides",
-        ),
-        (Format::RoundRobin { cycles: 0 }, TWO, 6, "round robin needs at least one cycle, round or set"),
-        (Format::RoundRobin { cycles: 1 }, three, 2, "round robin needs from 3 to 65535 entrants, not 2"),
-        (Format::Duel { sets: 10 }, TWO, 3, "a duel has 2 entrants, not 3"),
-        (
-            Format::Swiss { rounds: 1001, sets: 1 },
-            TWO,
-            8,
-            "a Swiss tournament has at most 1000 rounds, not 1001",
-        ),
-    ] {
-        let plan = Plan::new(format, seating, Deals::Mirrored, entrants);
-        assert_eq!(Schedule::new(plan).unwrap_err().to_string(), why);
-    }
-    let huge = Plan::new(Format::RoundRobin { cycles: u32::MAX }, TWO, Deals::Mirrored, 60_000);
-    assert!(Schedule::new(huge).is_err());
-    let longest = Plan::new(Format::Swiss { rounds: 1000, sets: 1 }, TWO, Deals::Mirrored, 500);
-    assert_eq!(longest.check(), Ok(()), "500,000 matches");
 }

@@ -136,9 +136,10 @@ fn flaws_are_objects_for_programs() {
     assert_eq!(places, [json!([1, 3, 2]), json!([3, 1, 10])]);
     assert!(flaws.iter().all(|flaw| flaw["file"] == json!(file) && flaw["what"].is_string()));
     assert_eq!(ended.one("skipped")["game"], 2);
-    let summary =
-        json!({ "type": "summary", "records": 0, "games": 3, "plies": 3, "differing": 2, "skipped": 1 });
-    assert_eq!(ended.one("summary"), summary);
+    let summary = ended.one("summary");
+    let counts =
+        ["records", "games", "plies", "differing", "skipped", "remarks"].map(|key| summary[key].as_u64());
+    assert_eq!(counts, [0, 3, 3, 2, 1, 0].map(Some));
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn a_collection_is_known_by_its_name_or_by_how_it_begins() {
         [("a.pdn", "{a comment} 1. 11-15"), ("B.PDN", "1. 11-15"), ("c.txt", "[A \"b\"] 11-15")]
     {
         let file = folder.write(name, text);
-        assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok; 1 games, 1 plies\n"));
+        assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok; 1 game, 1 ply\n"));
     }
     let file = folder.write("d.txt", "{}");
     assert!(referee(["verify", &file]).with_code(1).stdout.contains("a record begins with"));
@@ -162,4 +163,17 @@ fn a_collection_without_a_game_does_not_pass() {
     let file = folder.write("a.pdn", "\n");
     let told = referee(["verify", &file]).with_code(1).stdout;
     assert!(told.contains("there is no game in this PDN file"), "{told}");
+}
+
+#[test]
+fn remarks_are_counted_and_strict_refuses_them() {
+    let folder = Folder::new();
+    let pdn = folder.text("found.pdn");
+    std::fs::write(&pdn, "[Event \"a\"]\n1. 11x15 23-19 2. 8x11 *\n[Event \"b\"]\n1. 11-15 *\n").unwrap();
+    assert_eq!(referee(["verify", &pdn]).done().stdout, format!("{pdn}: ok; 2 games, 4 plies, 2 remarks\n"));
+    let told = referee(["verify", &pdn, "--json"]).done().one("collection");
+    assert_eq!((&told["remarks"], &told["ok"]), (&json!(2), &json!(true)));
+    let refused = referee(["verify", &pdn, "--strict"]).with_code(1).stdout;
+    let flaw = "game 1, ply 1, line 2: `11x15` is a step, which is written with `-`";
+    assert!(refused.starts_with(&format!("{pdn}: {flaw}\n{pdn}: 1 differ;")), "{refused}");
 }

@@ -3,6 +3,13 @@
 
 mod common;
 
+use std::process::{Child, Command, Stdio};
+
+use ::referee::bot::Launch;
+use ::referee::core::chance::Seed;
+use ::referee::games;
+use ::referee::referee::Opening;
+use ::referee::server::{Entrant, House, Openings, Play, Run, Source, Step, Terms};
 use common::{Folder, ROOT, on_one_processor, the};
 use serde_json::{Value, json};
 
@@ -40,11 +47,77 @@ play(turn=turn)"
             let detail = "signal 9: it held its pipe, and the referee had to wait";
             assert_eq!(played["fault"]["code"], "exited");
             assert_eq!(played["fault"]["detail"], detail);
-            assert_eq!(the("fault", &record)["detail"], detail);
+            let kept = json!({"kind": "signal", "signal": 9, "held_pipe": true});
+            assert_eq!(the("fault", &record)["detail"], kept);
         } else {
             assert_eq!([&played["ended_by"], &played["faults"]], [&json!("turn_limit"), &json!([{}, {}])]);
             // 150 ms, and what a busy machine adds.
             assert!(slowest(&record) < 500_000, "{id}: {} us", slowest(&record));
         }
+    }
+}
+
+/// A child that moves data between a pipe and a socket, as a bridge does, and waits for that for long.
+fn bridge() -> Child {
+    let script = format!(
+        "import sys
+sys.path.append('{ROOT}/bots/hostile')
+import _splice
+_splice.copy(_splice.socketpair()[0], 1)"
+    );
+    Command::new("python3").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("it starts")
+}
+
+#[test]
+fn a_child_of_a_program_that_embeds_the_library_is_never_killed() {
+    let folder = Folder::new();
+    // What holds the pipe is in a session of its own, where no signal to the bot's group comes.
+    let script = format!(
+        "sys.path.append('{ROOT}/bots/hostile')
+import _splice
+def turn(t):
+    if t['match'] == 'm2' and t['turn'] == 2:
+        os.dup2(_splice.into(1, prepare=os.setsid), 1)
+        line = json.dumps({{'type': 'move', 'match': t['match'], 'seat': t['seat'], 'turn': 2, 'move': t['legal'][0]}})
+        import time
+        for byte in line.encode() + b'\\n':
+            os.write(1, bytes([byte]))
+            time.sleep(0.005)
+    else:
+        first(t)
+play(turn=turn)"
+    );
+    let bots = [folder.bot("holder", &script), folder.plain_bot("plain")];
+    let bots = bots.map(|bot| Source::Command(bot.parse().expect("a command")));
+    let rules = games::find("checkers").expect("a game");
+    let options = serde_json::value::to_raw_value(&json!({"turn_limit": 20})).expect("an object");
+    let play = Play {
+        house: House::new(
+            Run { seed: Seed([0; 32]), terms: Terms::default() },
+            rules,
+            games::seating(rules, None::<u8>).expect("a seating"),
+            Entrant::of(bots.to_vec()),
+            Launch::Through(env!("CARGO_BIN_EXE_referee").into()),
+        ),
+        matches: 3,
+        openings: Openings::same(options, Opening::None),
+        mirror: None,
+        trust_bots: false,
+    };
+    let mut children = vec![bridge()];
+    let mut faults = Vec::new();
+    play.run(std::future::pending(), |step| {
+        if let Step::Ended(report) = step {
+            children.push(bridge());
+            faults
+                .push(report.fault.as_ref().and_then(|fault| fault.detail.as_ref().map(ToString::to_string)));
+        }
+    });
+    let held = Some("signal 9: it held its pipe, and the referee had to wait".to_owned());
+    assert_eq!(faults, [None, held, None]);
+    for mut child in children {
+        assert!(child.try_wait().expect("a child").is_none(), "it was killed");
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
     }
 }

@@ -132,7 +132,7 @@ fn the_set_up_reaches_the_bots_and_the_record() {
 play(start=start)",
     );
     let records = folder.text("records");
-    let seed = folder.write("seed", format!("{SEED}\n"));
+    let seed = folder.write_secret("seed", format!("{SEED}\n"));
     let args = ["play", "checkers", &bot, &bot, "--set", "draw_plies=3", "--set", "turn_limit=9"];
     let terms = ["--clock", "delay=2s,bank=1m,increment=250ms", "--margin", "7ms", "--on-fault", "retry=2"];
     referee(args.iter().chain(&terms).chain(&["--seed-file", &seed, "--record", &records])).done();
@@ -224,8 +224,52 @@ fn many_matches_end_in_a_table_and_the_run_seed() {
     assert_eq!(lines[1][..6], ["a", "4", "4", "0", "0", "4"]);
     assert_eq!(lines[2][..6], ["illegal", "4", "0", "0", "4", "0"]);
     assert_eq!(lines[2][8..], ["4", "illegal_move"]);
-    assert_eq!(lines[3], ["run", "seed", SEED]);
-    assert_eq!(lines.len(), 4);
+    // 0.025^(1/4) is 40%, which is -72.1 Elo; 1 - 1/2^5 is 96.9%.
+    let difference = "Elo of a against illegal: above -72.1 at 95%, likelihood of superiority 96.9%";
+    assert_eq!(lines[3].join(" "), difference);
+    assert_eq!(lines[4], ["run", "seed", SEED]);
+    assert_eq!(lines.len(), 5);
+}
+
+#[test]
+fn two_bots_are_compared_by_matches_or_mirrored_sets() {
+    let folder = Folder::new();
+    let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
+    let play = |more: &[&str]| referee(["play", "checkers", &a, &b, "--set", WON].iter().chain(more)).done();
+    let range = |difference: &Value| {
+        ["low", "value", "high"].map(|part| difference["elo"][part].as_f64().expect("a number").round())
+    };
+    // Black wins the position, so the bot in seat 0: a in 5 of 9 matches.
+    let matches = &play(&["-n", "9", "--json"]).one("summary")["difference"];
+    assert_eq!([&matches["sets"], &matches["counts"]], [&json!(9), &json!([4, 0, 5])]);
+    // 400 lg(s / (1 - s)) of s = 5/9 and of 5/9 +- 1.96 sqrt(20/81 / 9).
+    assert_eq!(range(matches), [-209.0, 39.0, 346.0]);
+    // A deviation of sqrt(20/81 / 9) for a surplus of 1/18.
+    assert!((matches["superiority"].as_f64().expect("a number") - 0.631).abs() < 0.001, "{matches}");
+    let sets = &play(&["-n", "8", "--mirror", "--json"]).one("summary")["difference"];
+    assert_eq!([&sets["sets"], &sets["counts"]], [&json!(4), &json!([0, 0, 4, 0, 0])]);
+    assert_eq!([&sets["superiority"], &sets["elo"]["value"]], [&json!(0.5), &json!(0.0)]);
+    let text = play(&["-n", "8", "--mirror"]).stdout;
+    assert!(text.contains("\nsets by score: 0, 0, 4, 0, 0\n"), "{text}");
+    assert!(text.contains("Elo of a against b: +0.0 ("), "{text}");
+    let one = &play(&["-n", "2", "--mirror", "--json"]).one("summary")["difference"];
+    assert_eq!(
+        *one,
+        json!({"sets": 1, "counts": [0, 0, 1, 0, 0], "score": null, "elo": null, "superiority": null})
+    );
+    let text = play(&["-n", "2", "--mirror"]).stdout;
+    assert!(text.contains("\nElo: unknown from fewer than 2 sets\n"), "{text}");
+}
+
+#[test]
+fn more_than_two_bots_are_not_compared() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let bots = [bot.as_str(); 4];
+    let args =
+        ["play", "keezen"].into_iter().chain(bots).chain(["-n", "2", "--set", "turn_limit=2", "--json"]);
+    let summary = referee(args).done().one("summary");
+    assert_eq!(summary.get("difference"), None);
 }
 
 #[test]
@@ -249,8 +293,9 @@ fn many_matches_on_a_terminal_have_a_progress_bar_and_leave_the_table() {
     let ended = on_a_terminal(&[], &args).end().with_code(0);
     assert!(ended.stdout.contains("/5 matches"), "{}", ended.stdout);
     let lines: Vec<&str> = ended.stdout.lines().collect();
-    let [.., table, _, seed] = &lines[..] else { panic!("{}", ended.stdout) };
+    let [.., table, _, elo, seed] = &lines[..] else { panic!("{}", ended.stdout) };
     assert!(table.starts_with(" bot "), "{table:?}");
+    assert!(elo.starts_with("Elo of "), "{elo:?}");
     assert!(seed.starts_with("run seed "), "{seed:?}");
 }
 
@@ -351,23 +396,41 @@ fn a_folder_of_records_is_private() {
 }
 
 #[test]
-fn a_folder_that_holds_records_is_refused_and_nothing_in_it_changes() {
+fn the_records_of_another_run_go_to_a_numbered_folder_beside() {
     let folder = Folder::new();
     let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
     std::fs::create_dir(folder.path("records")).expect("a new folder");
     folder.write("records/notes.txt", "mine");
-    folder.write("records/m1.jsonl", "kept");
     let records = folder.text("records");
-    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records]).with_code(2).says(&[
-        &format!("--record {records}: it holds {records}/m1.jsonl already: name a new or an empty folder"),
-    ]);
+    // The path of a folder may end in a slash.
+    for (run, named) in
+        ["records", "records-2", "records-3"].into_iter().zip([&records, &format!("{records}/"), &records])
+    {
+        let told = if run == "records" {
+            String::new()
+        } else {
+            format!("those of this run go to {}", folder.text(run))
+        };
+        let ended = referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", named]).with_code(0);
+        assert!(ended.stderr.contains(&told), "{run}: {ended:#?}");
+        assert!(ended.stdout.contains(&format!("{}/m1.jsonl", folder.text(run))), "{run}: {ended:#?}");
+        referee(["verify", &folder.text(run)]).done();
+    }
     assert_eq!(files(&folder.path("records")), ["m1.jsonl", "notes.txt"]);
-    assert_eq!(folder.read("records/m1.jsonl"), "kept");
-    assert!(!folder.path("bot.pids").exists(), "no bot was started");
+}
 
-    std::fs::remove_file(folder.path("records/m1.jsonl")).expect("it is there");
-    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records]).done();
-    assert_eq!(files(&folder.path("records")), ["m1.jsonl", "notes.txt"]);
+#[test]
+fn a_folder_of_records_without_a_name_is_refused_and_nothing_in_it_changes() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
+    folder.write("m1.jsonl", "kept");
+    let records = folder.text("new/..");
+    std::fs::create_dir(folder.path("new")).expect("a new folder");
+    referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records])
+        .with_code(2)
+        .says(&[&format!("--record {records}: it holds records already: name a new or an empty folder")]);
+    assert_eq!(folder.read("m1.jsonl"), "kept");
+    assert!(!folder.path("bot.pids").exists(), "no bot was started");
 }
 
 #[test]
@@ -406,7 +469,9 @@ play(start=start)"
     let args =
         ["play", "checkers", &breaking, &plain, "-n", "9", "--set", WON, "--json", "--record", &records];
     let ended = referee(args);
-    let ended = ended.with_code(5).says(&["the record of m2 cannot be kept: No such file or directory"]);
+    let ended = ended
+        .with_code(5)
+        .says(&["the record of m2 cannot be kept: ", "m2.jsonl.part: No such file or directory"]);
     assert_eq!(ended.all("match").len(), 1);
     assert_eq!(ended.one("summary")["matches"], 1, "what was played is told");
     assert_gone(&folder.pids("breaking.pids"));

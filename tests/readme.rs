@@ -42,25 +42,27 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
 }
 
 #[test]
-fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies() {
+fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = commands().remove(0);
     let records = command.last_mut().unwrap();
     *records = folder.path().join(&records).to_string_lossy().into_owned();
-    let output = Command::new(env!("CARGO_BIN_EXE_referee"))
-        .args(&command)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    for part in ["  1. random_bot: ", "Black to move", "m1: ", " wins (rules: ", "m1.jsonl"] {
-        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    for _ in 0..2 {
+        let output = Command::new(env!("CARGO_BIN_EXE_referee"))
+            .args(&command)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        for part in ["  1. random_bot: ", "Black to move", "m1: ", " wins (rules: ", "m1.jsonl"] {
+            assert!(text.contains(part), "{part} is missing in:\n{text}");
+        }
+        assert!(!text.contains('\x1b'), "colours in a pipe");
+        let record = text.lines().last().unwrap().strip_prefix("record: ").unwrap();
+        let verified = Command::new(env!("CARGO_BIN_EXE_referee")).args(["verify", record]).output().unwrap();
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     }
-    assert!(!text.contains('\x1b'), "colours in a pipe");
-    let record = text.lines().last().unwrap().strip_prefix("record: ").unwrap();
-    let verified = Command::new(env!("CARGO_BIN_EXE_referee")).args(["verify", record]).output().unwrap();
-    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 }
 
 #[test]

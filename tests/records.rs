@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::OnceLock;
 
-use common::{Folder, ROOT, SEED, on_a_terminal, referee, the};
+use common::{Folder, ROOT, SEED, WON, on_a_terminal, referee, the};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -120,9 +120,9 @@ fn a_change_under_a_new_seal_is_found_by_the_rules() {
         ("faults", changed(record, result, "{\"illegal_move\":1}", "{}"), result, "illegal_move"),
         ("decisions", changed(record, result, "\"decisions\":", "\"decisions\":1"), result, "decisions"),
         ("the clock", changed(record, 1, "\"bank_ms\":60000", "\"bank_ms\":-1"), 1, "integer `-1`"),
-        ("a game", changed(record, 1, "\"checkers\"", "\"chess\""), 1, "there is no game `chess`"),
+        ("a game", changed(record, 1, "\"checkers\"", "\"chess\""), 1, "unknown game `chess`"),
         ("the rules version", changed(record, 1, "\"rules\":1", "\"rules\":2"), 1, "rules version 2"),
-        ("the format", changed(record, 1, "\"format\":1", "\"format\":9"), 1, "record format 9"),
+        ("the format", changed(record, 1, "\"format\":2", "\"format\":9"), 1, "record format 9"),
         ("the policy", changed(record, 1, "\"retry=1\"", "\"forfeit\""), second - 1, "result"),
         (
             "a move of the referee",
@@ -296,7 +296,7 @@ fn a_match_is_shown_with_its_boards_and_what_happened() {
         "     eventful offers a draw\n",
         "  4. plain: ",
         "     eventful resigns\n",
-        "ended by resignation (resignation), ranks [2, 1]\n",
+        "ended by resignation, ranks [2, 1]\n",
     ];
     let mut rest = shown.as_str();
     for mark in marks {
@@ -344,7 +344,7 @@ fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
     let shown = referee(["show", &file]).done().stdout;
     assert!(shown.contains("     fault of illegal: illegal_move"), "{shown}");
     assert!(shown.contains("     the referee plays for illegal\n"), "{shown}");
-    assert!(shown.ends_with("ended by turn_limit (turn_limit), ranks [1, 1]\n"), "{shown}");
+    assert!(shown.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{shown}");
 
     let records = folder.text("records");
     let mut host = common::Referee::start(["stdio", "--record", &records]);
@@ -354,7 +354,7 @@ fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
     host.end().done();
     let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
     assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
-    assert!(shown.ends_with("ended by aborted (aborted)\n"), "{shown}");
+    assert!(shown.ends_with("ended by aborted\n"), "{shown}");
 }
 
 #[test]
@@ -385,4 +385,192 @@ fn a_seat_that_is_none_in_a_line_that_is_not_replayed_does_no_harm() {
     let file = folder.write("m1.jsonl", odd);
     referee(["verify", &file]).done();
     referee(["show", &file]).done();
+}
+
+// ---- text of bots ----
+
+/// Ends a line for some readers, or acts on a terminal.
+fn acts(c: char) -> bool {
+    (c.is_control() && !"\n\t".contains(c)) || "\u{2028}\u{2029}\u{202e}\u{2066}".contains(c)
+}
+
+#[test]
+fn text_of_a_bot_never_reaches_a_terminal_raw() {
+    let folder = Folder::new();
+    let script = r#"BAD = "\x1b]0;x\x07\x1b[2J\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066"
+print(BAD, file=sys.stderr, flush=True)
+def raw(t, rest):
+    head = '{"type":"move","match":"%s","turn":%d,' % (t['match'], t['turn'])
+    os.write(1, (head + rest + '}\n').encode())
+def turn(t):
+    if t['turn'] == 0:
+        raw(t, '"move":' + json.dumps(BAD, ensure_ascii=False))
+    elif t['turn'] == 1:
+        raw(t, '"move":"%s","info":{\r"a":1e999,"b":"\x85\u2028\x9b"}' % t['legal'][0])
+    else:
+        raw(t, '"\x9b\u202e":1,"\x9b\u202e":1')
+play(turn=turn)"#;
+    let (hostile, plain) = (folder.bot("hostile", script), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let options = ["--on-fault", "retry=1", "--record", &records];
+    let args = ["--log-level", "trace", "play", "checkers", &hostile, &plain];
+    let played = referee(args.into_iter().chain(options)).with_code(0);
+    let file = format!("{records}/m1.jsonl");
+    let record = folder.read("records/m1.jsonl");
+    line_of(&record, "result", "\"reason\":\"malformed\"");
+    assert!(record.contains("1e999"), "{record}");
+    referee(["verify", &file]).done();
+    let tampered = folder.write("m2.jsonl", resealed(&changed(&record, 1, "\"plain\"", "\"p\u{9b}\"")));
+    let outputs = [
+        played,
+        referee(["show", &file]).done(),
+        referee(["show", &tampered]),
+        referee(["verify", &tampered]),
+        referee(["verify", &tampered, "--json"]),
+        referee(["export", &file, "--pdn"]).done(),
+        referee(["check", "checkers", &hostile, "--junit", &folder.text("check.xml")]),
+        referee(["check", "checkers", &hostile, "--json"]),
+        referee(["play", "checkers", &hostile, &plain, "--json"]),
+    ];
+    let xml = folder.read("check.xml");
+    let texts = outputs.iter().flat_map(|ended| [&ended.stdout, &ended.stderr]).chain([&record, &xml]);
+    for text in texts {
+        assert!(!text.contains(acts), "{text:?}");
+    }
+}
+
+#[test]
+fn a_seat_that_a_match_without_ready_does_not_have_is_a_usage_error() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut host = common::Referee::start(["stdio", "--record", &records]);
+    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.tell(json!({"type": "open", "game": "keezen", "seats": 2, "auto_ready": true}));
+    host.hear_of("start");
+    host.end().done();
+    let file = format!("{records}/m1.jsonl");
+    for seat in ["2", "6", "8", "200", "255"] {
+        let says = format!("--view {seat}: the match has the seats 0 to 1");
+        referee(["show", &file, "--view", seat]).with_code(2).says(&[&says]);
+    }
+}
+
+/// Pseudorandom numbers: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+}
+
+/// The mutated record under a new seal, if it still has one: then the rules are what refuses it.
+fn resealed_if_possible(bytes: Vec<u8>) -> Vec<u8> {
+    let is_sealed = |text: &str| {
+        let seal = text.trim_end().rsplit_once('\n').map(|(_, seal)| seal);
+        seal.and_then(|seal| seal.split_once("\"sha256\":\""))
+            .is_some_and(|(_, hash)| hash.is_char_boundary(64))
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if is_sealed(&text) => resealed(&text).into_bytes(),
+        Ok(text) => text.into_bytes(),
+        Err(error) => error.into_bytes(),
+    }
+}
+
+/// The record with one to three changes: of a byte, a number, a value, a line.
+fn mutated(record: &[u8], random: &mut Random) -> Vec<u8> {
+    const NUMBERS: [&str; 8] = ["-1", "0", "6", "64", "255", "4294967296", "18446744073709551616", "1e999"];
+    const VALUES: [&str; 8] =
+        ["null", "true", "[]", "{}", "\"\"", "[[[[]]]]", "\"\\u001b[2J\"", "\"\\ud800\""];
+    let mut bytes = record.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len());
+        let digit = |from: usize| bytes[from..].iter().position(u8::is_ascii_digit).map(|found| from + found);
+        let colon =
+            |from: usize| bytes[from..].iter().position(|&byte| byte == b':').map(|found| from + found + 1);
+        match random.below(6) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => bytes.truncate(at.max(1)),
+            2 => {
+                if let Some(start) = digit(at) {
+                    let len = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                    let number = NUMBERS[random.below(NUMBERS.len())];
+                    bytes.splice(start..start + len, number.bytes());
+                }
+            }
+            3 => {
+                if let Some(start) = colon(at) {
+                    let len = bytes[start..].iter().take_while(|byte| !b",}".contains(byte)).count();
+                    bytes.splice(start..start + len, VALUES[random.below(VALUES.len())].bytes());
+                }
+            }
+            kind => {
+                let mut lines: Vec<Vec<u8>> =
+                    bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+                let (one, other) = (random.below(lines.len()), random.below(lines.len()));
+                match kind {
+                    4 => lines.swap(one, other),
+                    _ if lines.len() > 1 => drop(lines.remove(one)),
+                    _ => {}
+                }
+                bytes = lines.concat();
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_mutated_record_is_never_a_panic_or_an_endless_run() {
+    let count = if std::env::var_os("LONG_TESTS").is_some() { 20_000 } else { 1_000 };
+    let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records/format1");
+    let mut records: Vec<Vec<u8>> = common::files(&fixtures)
+        .iter()
+        .filter(|name| name.ends_with(".jsonl"))
+        .map(|name| std::fs::read(fixtures.join(name)).expect("a record"))
+        .collect();
+    records.extend([record(), played_over()].map(|text| text.as_bytes().to_vec()));
+    let mut random = Random(42);
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("mutated")).expect("a new folder");
+    for number in 0..count {
+        let mutated = mutated(&records[number % records.len()], &mut random);
+        let mutated = if random.below(2) == 0 { mutated } else { resealed_if_possible(mutated) };
+        std::fs::write(folder.path(&format!("mutated/{number}.jsonl")), mutated).expect("a file");
+    }
+    let all = folder.text("mutated");
+    let ended = |args: &[&str]| {
+        let ended = referee(args);
+        assert!([Some(0), Some(1), Some(2)].contains(&ended.code), "{args:?}: {ended:#?}");
+        assert!(!ended.stdout.contains('\x1b'), "{args:?}: {ended:#?}");
+    };
+    ended(&["verify", &all]);
+    ended(&["export", &all, "--pdn"]);
+    for number in (0..count).step_by(20) {
+        let one = folder.text(&format!("mutated/{number}.jsonl"));
+        for view in ["all", "public", "1"] {
+            ended(&["show", &one, "--view", view]);
+        }
+    }
+}
+
+#[test]
+fn show_prints_recorded_standard_error_to_those_who_may_see_it() {
+    let folder = Folder::new();
+    let loud = folder.bot("loud", "print('deep \\x1b[1mthought', file=sys.stderr, flush=True)\nplay()");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &loud, &folder.plain_bot("plain"), "--set", WON, "--record", &records];
+    referee(args).done();
+    let record = folder.text("records/m1.jsonl");
+    let shown = |more: &[&str]| referee([&["show", &record], more].concat()).done().stdout;
+    let said = "\nstandard error of loud:\n  deep \\u{1b}[1mthought\n";
+    assert!(shown(&[]).ends_with(said), "{}", shown(&[]));
+    assert!(shown(&["--view", "0"]).ends_with(said));
+    for view in ["1", "public"] {
+        assert!(!shown(&["--view", view]).contains("standard error"), "{view}");
+    }
 }

@@ -109,6 +109,7 @@ struct Bot {
     process: Child,
     connection: Option<TcpStream>,
     lines: Receiver<String>,
+    stderr: Option<std::thread::JoinHandle<String>>,
 }
 
 impl Bot {
@@ -125,8 +126,10 @@ impl Bot {
         if let Some(listener) = &listener {
             shell.args(["--connect", &listener.local_addr().expect("an address").to_string()]);
         }
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = shell.spawn().expect("bash");
+        let stderr = process.stderr.take().expect("piped");
+        let stderr = std::thread::spawn(|| std::io::read_to_string(stderr).expect("UTF-8"));
         let connection = listener.map(|listener| accept(&listener, &mut process));
         let reader: Box<dyn Read + Send> = match &connection {
             Some(connection) => Box::new(connection.try_clone().expect("a second handle")),
@@ -140,7 +143,7 @@ impl Bot {
                 }
             }
         });
-        Bot { process, connection, lines }
+        Bot { process, connection, lines, stderr: Some(stderr) }
     }
 
     fn say(&mut self, text: &str) {
@@ -160,7 +163,7 @@ impl Bot {
         }
     }
 
-    /// Ends its input, and waits until it has ended.
+    /// Closes its input and waits for its exit.
     fn end(mut self, talk: &Value) {
         self.process.stdin = None;
         if let Some(connection) = &self.connection {
@@ -168,7 +171,17 @@ impl Bot {
             let _ = connection.shutdown(Shutdown::Write);
         }
         assert_eq!(self.message(), None, "{}: after the last step", talk["name"]);
-        assert_eq!(self.process.wait().expect("it ends").code(), Some(0), "{}", talk["name"]);
+        let status = self.process.wait().expect("it ends");
+        let stderr = self.stderr.take().expect("it ends once").join().expect("standard error is read");
+        match talk["refused"].as_array() {
+            None => assert_eq!(status.code(), Some(0), "{}: {stderr}", talk["name"]),
+            Some(reasons) => {
+                assert!(status.code().is_some_and(|code| code != 0), "{}: {status}", talk["name"]);
+                for reason in reasons {
+                    assert!(stderr.contains(reason.as_str().expect("a text")), "{}: {stderr}", talk["name"]);
+                }
+            }
+        }
     }
 }
 
@@ -231,7 +244,7 @@ fn play_every_game(bot: &str) {
 /// The same bot over TCP, twice: each connection has a name and a token of its own.
 fn connect(random: &str) {
     let folder = common::Folder::new();
-    let tokens = folder.write("tokens", "one=first secret\ntwo=second secret\n");
+    let tokens = folder.write_secret("tokens", "one=first secret\ntwo=second secret\n");
     let args = ["play", "checkers", "tcp:one", "tcp:two", "-n", "2", "--strict", "--token-file", &tokens];
     let (referee, address) = common::guest::listening(&args);
     let bots = [("one", "first secret"), ("two", "second secret")].map(|(name, token)| {
@@ -271,10 +284,14 @@ fn a_bot_in_plain_shell_plays_every_game_and_tells_its_token_over_tcp() {
     let connect = format!(
         r#"run() {{ exec 3<>"/dev/tcp/${{2/://}}"; exec {bot} <&3 >&3; }}; export REFEREE_TOKEN=secret; run"#
     );
+    let bot_command = format!("exec {bot}");
     let mut bot = Bot::start(&connect, &Value::Null, true);
     bot.say("{\"type\":\"hello\",\"protocol\":1,\"server\":\"fake\",\"auth\":\"token\"}\n");
     assert_eq!(bot.message().map(|message| message["token"].clone()), Some("secret".into()));
     bot.end(&Value::Null);
+    let mut bot = Bot::start(&bot_command, &Value::Null, false);
+    bot.say("{\"type\":\"error\",\"code\":\"wrong_token\",\"message\":\"no\"}\n{\"type\":\"bye\",\"reason\":\"no\"}\n");
+    bot.end(&serde_json::json!({ "name": "refused", "refused": ["wrong_token"] }));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_bot_for_each_seat_and_three_teams_are_told_from_the_number_of_bots() {
     let refused = |args: &[&str], what: &[&str]| {
         referee(["play", "keezen"].iter().chain(args)).with_code(2).says(what);
     };
-    refused(&[&bots[0]], &["1 bots: keezen is played by 2 or 3 or 4 or 6 bots"]);
+    refused(&[&bots[0]], &["1 bot: keezen is played by 2 or 3 or 4 or 6 bots"]);
     refused(&[&bots[0], &bots[1], "--seats", "6"], &["--seats 6: 6 seats in 3 sides are for 3 or 6 bots"]);
     refused(&[&bots[0], &bots[1], "--seats", "5"], &["--seats 5", "2 or 4 or 6 seats, not 5"]);
 }

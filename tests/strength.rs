@@ -2,10 +2,11 @@
 
 use referee::core::chance::{Seed, Stream};
 use referee::core::{Seat, SeatSet, Seating, Uniform};
-use referee::tournament::rating::{bootstrap, bradley_terry, glicko2, weng_lin};
+use referee::tournament::estimates::Estimates;
+use referee::tournament::rating::{bradley_terry, glicko2, weng_lin};
 use referee::tournament::regression::{BASE, NEW, Regression, Terms, Verdict};
 use referee::tournament::schedule::{Format, Plan, Schedule};
-use referee::tournament::sprt::{EloModel, SetScores, Sprt};
+use referee::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
 use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
@@ -63,11 +64,17 @@ struct Outcomes {
     failed: u32,
     others: u32,
     sets: u64,
+    runs: u32,
 }
 
 impl Outcomes {
-    fn rate(count: u32) -> f64 {
-        f64::from(count) / f64::from(RUNS)
+    fn rate(&self, count: u32) -> f64 {
+        f64::from(count) / f64::from(self.runs)
+    }
+
+    /// Three standard errors above a rate of 5%.
+    fn most(&self) -> f64 {
+        most(self.runs)
     }
 }
 
@@ -75,17 +82,19 @@ const RUNS: u32 = 3000;
 const ALPHA: f64 = 0.05;
 
 /// Three standard errors above a rate of 5%.
-fn most() -> f64 {
-    ALPHA + 3.0 * (ALPHA * (1.0 - ALPHA) / f64::from(RUNS)).sqrt()
+fn most(runs: u32) -> f64 {
+    ALPHA + 3.0 * (ALPHA * (1.0 - ALPHA) / f64::from(runs)).sqrt()
 }
 
 fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
+    // The likelihood of normalized Elo takes many times longer.
+    let runs = if sprt.model() == EloModel::Normalized { runs(400, RUNS) } else { RUNS };
     let mut stream = stream(name);
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
     // The strength by play that gives the wanted expected score together with the matches that faults lose.
     let by_play = expected(scenario.elo) / (1.0 - scenario.faults[0]);
-    let mut outcomes = Outcomes::default();
-    for _ in 0..RUNS {
+    let mut outcomes = Outcomes { runs, ..Outcomes::default() };
+    for _ in 0..runs {
         // The limit is far above the simulated rates: here it is to be seen what the faults do to the test.
         let terms = Terms { max_fault_rate: 0.2, ..Terms::new(Some(sprt), 20_000) };
         let mut run = Regression::new(terms, TWO, Deals::Mirrored).unwrap();
@@ -117,11 +126,11 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
         }
     }
     println!(
-        "{name}: {RUNS} tests, H1 {:.2}%, H0 {:.2}%, neither {:.2}%, {:.0} sets on average",
-        100.0 * Outcomes::rate(outcomes.passed),
-        100.0 * Outcomes::rate(outcomes.failed),
-        100.0 * Outcomes::rate(outcomes.others),
-        outcomes.sets as f64 / f64::from(RUNS)
+        "{name}: {runs} tests, H1 {:.2}%, H0 {:.2}%, neither {:.2}%, {:.0} sets on average",
+        100.0 * outcomes.rate(outcomes.passed),
+        100.0 * outcomes.rate(outcomes.failed),
+        100.0 * outcomes.rate(outcomes.others),
+        outcomes.sets as f64 / f64::from(runs)
     );
     outcomes
 }
@@ -135,9 +144,9 @@ fn logistic() -> Sprt {
 #[test]
 fn the_sequential_test_errs_as_rarely_as_promised() {
     let null = simulate("null", logistic(), NO_FAULTS);
-    assert!(Outcomes::rate(null.passed) <= most(), "{null:?}");
+    assert!(null.rate(null.passed) <= null.most(), "{null:?}");
     let alternative = simulate("alternative", logistic(), Scenario { elo: 25.0, ..NO_FAULTS });
-    assert!(Outcomes::rate(alternative.failed) <= most(), "{alternative:?}");
+    assert!(alternative.rate(alternative.failed) <= alternative.most(), "{alternative:?}");
     assert_eq!(null.others + alternative.others, 0);
 }
 
@@ -145,20 +154,20 @@ fn the_sequential_test_errs_as_rarely_as_promised() {
 fn the_sequential_test_errs_as_rarely_as_promised_when_both_bots_make_faults() {
     let faults = [0.02, 0.02];
     let null = simulate("null with faults", logistic(), Scenario { faults, ..NO_FAULTS });
-    assert!(Outcomes::rate(null.passed) <= most(), "{null:?}");
+    assert!(null.rate(null.passed) <= null.most(), "{null:?}");
     let alternative =
         simulate("alternative with faults", logistic(), Scenario { elo: 25.0, faults, ..NO_FAULTS });
-    assert!(Outcomes::rate(alternative.failed) <= most(), "{alternative:?}");
+    assert!(alternative.rate(alternative.failed) <= alternative.most(), "{alternative:?}");
 }
 
 #[test]
 fn crashes_of_the_base_do_not_pass_for_strength() {
     let faults = [0.0, 0.1];
     let told = simulate("base crashes", logistic(), Scenario { faults, ..NO_FAULTS });
-    assert!(Outcomes::rate(told.passed) <= most(), "{told:?}");
+    assert!(told.rate(told.passed) <= told.most(), "{told:?}");
     let untold = Scenario { faults, are_told: false, ..NO_FAULTS };
     let naive = simulate("base crashes, counted as losses", logistic(), untold);
-    assert!(Outcomes::rate(naive.passed) > 0.3, "the rule is needed: {naive:?}");
+    assert!(naive.rate(naive.passed) > 0.3, "the rule is needed: {naive:?}");
 }
 
 #[test]
@@ -172,12 +181,12 @@ fn the_test_in_normalized_elo_errs_as_rarely_as_promised() {
         let legs = mirrored_set(set, first, [p, 1.0 - p], 0.4, &mut stream);
         scores.add(legs.iter().filter_map(|leg| leg.score(NEW)).sum::<f64>() / 2.0);
     }
-    let elo = scores.estimate().unwrap().normalized_elo.unwrap().value;
+    let elo = Estimates::fixed(&scores).unwrap().normalized_elo.unwrap().value;
     let sprt = Sprt::new(0.0, elo, ALPHA, ALPHA, EloModel::Normalized).unwrap();
     let null = simulate("normalized, null", sprt, NO_FAULTS);
-    assert!(Outcomes::rate(null.passed) <= most(), "{null:?}");
+    assert!(null.rate(null.passed) <= null.most(), "{null:?}");
     let alternative = simulate("normalized, alternative", sprt, Scenario { elo: 40.0, ..NO_FAULTS });
-    assert!(Outcomes::rate(alternative.failed) <= most(), "{alternative:?}");
+    assert!(alternative.rate(alternative.failed) <= alternative.most(), "{alternative:?}");
 }
 
 /// Ranks of three sides by lot: each is next with a chance proportional to its strength, so that each two compare as by
@@ -226,10 +235,10 @@ fn with_three_teams_the_test_errs_as_rarely_as_promised_too() {
         }
         println!(
             "{name}: {RUNS} tests, {:.2}% wrong, {} sets on average",
-            100.0 * Outcomes::rate(wrong),
+            100.0 * f64::from(wrong) / f64::from(RUNS),
             sets / RUNS
         );
-        assert!(Outcomes::rate(wrong) <= most(), "{name}: {wrong} of {RUNS} wrong");
+        assert!(f64::from(wrong) / f64::from(RUNS) <= most(RUNS), "{name}: {wrong} of {RUNS} wrong");
     }
 }
 
@@ -251,6 +260,272 @@ fn intervals_of_a_run_of_fixed_length_cover_the_truth_in_95_percent() {
     println!("fixed length: {covered} of 2000 intervals cover the truth");
     assert!((1900 - 35..=1900 + 35).contains(&covered), "{covered} of 2000");
 }
+
+/// How many runs of a simulation: all with LONG_TESTS, else `short`.
+fn runs(short: u32, all: u32) -> u32 {
+    if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
+}
+
+/// By score: how likely a set of `legs` matches is to have it. In a part of the sets of two matches, `tied`, chance
+/// favours the first seat in both.
+fn set_distribution(elo: f64, draws: f64, tied: f64, legs: u32) -> Vec<f64> {
+    let p = expected(elo);
+    let steps = 2 * legs as usize;
+    // In fine steps of the chance that decides a match.
+    const STEPS: usize = 20_000;
+    let points = |x: f64| match ranks(p, draws, x) {
+        [1, 2] => 2,
+        [1, 1] => 1,
+        _ => 0,
+    };
+    let mut of_match = [0.0; 3];
+    let mut of_tied = vec![0.0; steps + 1];
+    for step in 0..STEPS {
+        let x = (step as f64 + 0.5) / STEPS as f64;
+        of_match[points(x)] += 1.0 / STEPS as f64;
+        if legs == 2 {
+            of_tied[points(x) + points(1.0 - x)] += tied / STEPS as f64;
+        }
+    }
+    let mut free = vec![1.0];
+    for _ in 0..legs {
+        let mut longer = vec![0.0; free.len() + 2];
+        for (at, part) in free.iter().enumerate() {
+            for (more, of_match) in of_match.iter().enumerate() {
+                longer[at + more] += part * of_match;
+            }
+        }
+        free = longer;
+    }
+    let tied = if legs == 2 { tied } else { 0.0 };
+    free.iter().zip(&of_tied).map(|(free, of_tied)| (1.0 - tied) * free + of_tied).collect()
+}
+
+/// In normalized Elo.
+fn normalized(distribution: &[f64], legs: u32) -> f64 {
+    let steps = (distribution.len() - 1) as f64;
+    let each = || distribution.iter().enumerate().map(|(at, p)| (at as f64 / steps, p));
+    let mean: f64 = each().map(|(score, p)| score * p).sum();
+    let variance: f64 = each().map(|(score, p)| (score - mean).powi(2) * p).sum();
+    800.0 / std::f64::consts::LN_10 * (mean - 0.5) / (variance * f64::from(legs)).sqrt()
+}
+
+/// The difference in Elo that has this normalized Elo.
+fn with_normalized(elo: f64, draws: f64, tied: f64, legs: u32) -> f64 {
+    let (mut low, mut high) = (-1200.0, 1200.0);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if normalized(&set_distribution(middle, draws, tied, legs), legs) < elo {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+fn add_set(scores: &mut SetScores, distribution: &[f64], stream: &mut Stream) {
+    let mut x = unit(stream);
+    let at = distribution.iter().position(|p| {
+        x -= p;
+        x < 0.0
+    });
+    scores.add(at.unwrap_or(distribution.len() - 1) as f64 / (distribution.len() - 1) as f64);
+}
+
+fn ended_test(sprt: &Sprt, distribution: &[f64], legs: u32, stream: &mut Stream) -> SetScores {
+    let mut scores = SetScores::new(legs, 1);
+    while sprt.decide(sprt.llr(&scores)) == Decision::Continue {
+        add_set(&mut scores, distribution, stream);
+    }
+    scores
+}
+
+#[test]
+fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cover_the_truth() {
+    use EloModel::{Logistic, Normalized};
+    let cases: &[(EloModel, f64, f64)] = match runs(0, 1) {
+        0 => &[(Normalized, 0.0, 100.0), (Logistic, 0.0, 30.0)],
+        _ => &[
+            (Normalized, 0.0, 30.0),
+            (Normalized, -10.0, 20.0),
+            (Normalized, 0.0, 100.0),
+            (Logistic, 0.0, 10.0),
+            (Logistic, -10.0, 0.0),
+            (Logistic, 0.0, 30.0),
+            (Logistic, 0.0, 100.0),
+        ],
+    };
+    for &(model, elo0, elo1) in cases {
+        let (middle, width) = (0.5 * (elo0 + elo1), elo1 - elo0);
+        for (draws, tied) in [(0.4, 0.5), (0.05, 0.0), (0.8, 0.3)] {
+            for truth in [elo0 - 0.5 * width, elo0, middle, elo1, elo1 + width, 200.0] {
+                // Where the ratio depends most on the estimated variance, and many sets are drawn.
+                let is_short_case = match model {
+                    Normalized => truth == middle && draws < 0.5,
+                    Logistic => truth == middle || truth == 200.0,
+                };
+                if runs(0, 1) == 0 && !is_short_case {
+                    continue;
+                }
+                let sprt = Sprt::new(elo0, elo1, ALPHA, ALPHA, model).unwrap();
+                let distribution = set_distribution(truth, draws, tied, 2);
+                // The distribution is made in steps.
+                let mean: f64 = distribution.iter().enumerate().map(|(at, p)| at as f64 / 4.0 * p).sum();
+                let truth = 400.0 * (mean / (1.0 - mean)).log10();
+                let normalized_truth = normalized(&distribution, 2);
+                let name = format!("{model:?} {elo0} to {elo1}, truth {truth:.0}, {draws} draws");
+                let (mut stream, runs) = (stream(&name), runs(if truth > 190.0 { 400 } else { 100 }, 1000));
+                let (mut above, mut covered, mut naive, mut sets) = (0, 0, 0, 0);
+                let (mut bias, mut naive_bias) = (0.0, 0.0);
+                let (mut shown, mut covered_normalized) = (0, 0);
+                for _ in 0..runs {
+                    let scores = ended_test(&sprt, &distribution, 2, &mut stream);
+                    let estimates = Estimates::sequential(&scores, &sprt).unwrap();
+                    let elo = estimates.difference.elo;
+                    above += u32::from(elo.value > truth);
+                    covered += u32::from(elo.low <= truth && truth <= elo.high);
+                    bias += elo.value.min(1000.0) - truth;
+                    let fixed = scores.estimate().unwrap().elo;
+                    naive += u32::from(fixed.low <= truth && truth <= fixed.high);
+                    naive_bias += fixed.value.min(1000.0) - truth;
+                    sets += scores.sets();
+                    if let Ok(elo) = estimates.normalized_elo {
+                        shown += 1;
+                        covered_normalized +=
+                            u32::from(elo.low <= normalized_truth && normalized_truth <= elo.high);
+                    }
+                }
+                let part = |count: u32, all: u32| f64::from(count) / f64::from(all.max(1));
+                let (above, covered) = (part(above, runs), part(covered, runs));
+                println!(
+                    "{name}: {:.0} sets, {:.1}% too high, bias {:+.1} (fixed {:+.1}), {:.1}% covered (fixed {:.1}%), \
+                     normalized {:.1}% of {shown}",
+                    sets as f64 / f64::from(runs),
+                    100.0 * above,
+                    bias / f64::from(runs),
+                    naive_bias / f64::from(runs),
+                    100.0 * covered,
+                    100.0 * part(naive, runs),
+                    100.0 * part(covered_normalized, shown),
+                );
+                // Three standard errors and what tests of few sets are off by.
+                let error = |p: f64| 3.0 * (p * (1.0 - p) / f64::from(runs)).sqrt();
+                let off = match (model, sets / u64::from(runs)) {
+                    (_, 60..) => 0.02,
+                    (Logistic, 35..) => 0.05,
+                    _ => 0.1,
+                };
+                assert!((above - 0.5).abs() < error(0.5) + off, "{name}: {above} too high");
+                // What the text of the estimates promises.
+                let (least, most) = match (model, sets / u64::from(runs)) {
+                    (Normalized, _) => (0.93, 0.98),
+                    (Logistic, 100..) => (0.93, 0.98),
+                    (Logistic, 35..) => (0.93, 0.99),
+                    (Logistic, _) => (0.91, 1.0),
+                };
+                let is_covered = covered > least - error(0.95) && covered < most + error(0.97);
+                assert!(is_covered, "{name}: {covered}");
+                if shown > runs / 2 {
+                    let covered = part(covered_normalized, shown);
+                    assert!(covered > least - error(0.95), "{name}: {covered} of normalized Elo");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn intervals_of_normalized_elo_cover_the_truth_also_where_it_is_great() {
+    let runs = runs(40, 1000);
+    let is_short = runs < 1000;
+    let (mut all, mut all_covered) = (0, 0);
+    for legs in [1, 2, 3] {
+        for (draws, tied) in [(0.05, 0.0), (0.4, 0.3), (0.8, 0.5)] {
+            for truth in [0.0, 150.0, 300.0, 500.0] {
+                for sets in [20, 40, 150] {
+                    if is_short && ((legs, sets, draws) != (2, 40, 0.4) || truth < 300.0) {
+                        continue;
+                    }
+                    let elo = with_normalized(truth, draws, tied, legs);
+                    let distribution = set_distribution(elo, draws, tied, legs);
+                    let name = format!("{sets} sets of {legs}, {truth} normalized Elo, {draws} draws");
+                    let mut stream = stream(&name);
+                    let (mut shown, mut covered) = (0, 0);
+                    for _ in 0..runs {
+                        let mut scores = SetScores::new(legs, 1);
+                        (0..sets).for_each(|_| add_set(&mut scores, &distribution, &mut stream));
+                        if let Ok(elo) = Estimates::fixed(&scores).unwrap().normalized_elo {
+                            shown += 1;
+                            covered += u32::from(elo.low <= truth && truth <= elo.high);
+                        }
+                    }
+                    (all, all_covered) = (all + shown, all_covered + covered);
+                    let part = f64::from(covered) / f64::from(shown.max(1));
+                    println!("{name}: {shown} of {runs} shown, {:.1}% cover the truth", 100.0 * part);
+                    // Where few are shown those are the unusual ones.
+                    let error = 3.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
+                    let is_rare = shown < runs / 2;
+                    assert!(is_rare || (part > 0.93 - error && part < 0.98 + error), "{name}: {part}");
+                }
+            }
+        }
+    }
+    let part = f64::from(all_covered) / f64::from(all);
+    println!("normalized Elo: {:.2}% of {all} intervals cover the truth", 100.0 * part);
+    assert!((part - 0.95).abs() < if is_short { 0.08 } else { 0.02 }, "{part}");
+}
+
+/// The range in which the module promises its error rates.
+#[test]
+fn the_error_rates_keep_to_their_range_far_from_equality_and_with_few_or_many_draws() {
+    use EloModel::{Logistic, Normalized};
+    let runs = runs(400, 3000);
+    let is_short = runs < 3000;
+    for model in [Logistic, Normalized] {
+        for (elo0, elo1) in
+            [(0.0, 60.0), (0.0, 100.0), (-60.0, 0.0), (100.0, 150.0), (150.0, 250.0), (250.0, 350.0)]
+        {
+            for (draws, tied) in [(0.0, 0.0), (0.1, 0.3), (0.4, 0.3), (0.8, 0.5)] {
+                for legs in [1, 2] {
+                    if is_short && (model, elo0, draws, legs) != (Logistic, 150.0, 0.1, 2) {
+                        continue;
+                    }
+                    let sprt = Sprt::new(elo0, elo1, ALPHA, ALPHA, model).unwrap();
+                    let name = format!("{model:?} {elo0} to {elo1}, {draws} draws, {legs} matches");
+                    let mut stream = stream(&name);
+                    let rates =
+                        [(elo0, Decision::AcceptH1), (elo1, Decision::AcceptH0)].map(|(elo, wrong)| {
+                            let elo = match model {
+                                Logistic => elo,
+                                Normalized => with_normalized(elo, draws, tied, legs),
+                            };
+                            let distribution = set_distribution(elo, draws, tied, legs);
+                            let (mut errors, mut sets) = (0, 0);
+                            for _ in 0..runs {
+                                let scores = ended_test(&sprt, &distribution, legs, &mut stream);
+                                errors += u32::from(sprt.decide(sprt.llr(&scores)) == wrong);
+                                sets += scores.sets();
+                            }
+                            (f64::from(errors) / f64::from(runs), sets as f64 / f64::from(runs))
+                        });
+                    let [(first, sets0), (second, sets1)] = rates;
+                    println!(
+                        "{name}: {:.1}% pass at H0 after {sets0:.0} sets, {:.1}% fail at H1 after {sets1:.0}",
+                        100.0 * first,
+                        100.0 * second
+                    );
+                    let error = 3.0 * (0.06 * 0.94 / f64::from(runs)).sqrt();
+                    let most = MOST_ERRORS + error;
+                    assert!(first < most && second < most, "{name}: {rates:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What the text of [`referee::tournament::sprt`] promises for alpha = beta = 5%.
+const MOST_ERRORS: f64 = 0.062;
 
 /// A tournament of entrants with known strengths, played out.
 fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut Stream) -> Vec<MatchResult> {
@@ -348,26 +623,12 @@ fn elo_of_free_partners_recovers_the_strength_of_each() {
 }
 
 #[test]
-fn bootstrap_intervals_are_as_wide_as_those_of_the_fit_and_other_ratings_order_alike() {
+fn other_ratings_order_alike() {
     let elo = [150.0, 50.0, -50.0, -150.0];
     let plan = Plan::new(Format::RoundRobin { cycles: 60 }, TWO, Deals::Mirrored, elo.len());
-    let results = played(plan, &elo, 0.0, &mut stream("bootstrap"));
-    let rate = |results: &[MatchResult]| -> Vec<f64> {
-        let strengths = bradley_terry::fit(&bradley_terry::Counts::of(4, results));
-        strengths.elo.iter().map(|elo| elo.value).collect()
-    };
-    let drawn = bootstrap::intervals(&results, 400, &mut stream("draws"), rate);
-    let fitted = bradley_terry::fit(&bradley_terry::Counts::of(4, &results));
-    for (drawn, fitted) in drawn.iter().zip(&fitted.elo) {
-        let ratio = (drawn.high - drawn.low) / (fitted.high - fitted.low);
-        assert!((0.8..1.25).contains(&ratio), "{drawn:?} {fitted:?}");
-        assert!(drawn.low < drawn.value && drawn.value < drawn.high);
-    }
-    for rate in [
-        |results: &[MatchResult]| glicko2::rate(4, results).values(),
-        |results: &[MatchResult]| weng_lin::rate(4, results).values(),
-    ] {
-        let rated = bootstrap::intervals(&results, 100, &mut stream("other draws"), rate);
+    let results = played(plan, &elo, 0.0, &mut stream("other ratings"));
+    for ratings in [glicko2::rate(4, &results), weng_lin::rate(4, &results)] {
+        let rated: Vec<_> = ratings.rows.iter().map(|row| row.estimate()).collect();
         assert!(rated.windows(2).all(|pair| pair[0].value > pair[1].value), "{rated:?}");
         assert!(rated[0].low > rated[3].high, "{rated:?}");
     }

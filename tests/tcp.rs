@@ -163,7 +163,7 @@ fn one_connection_is_not_enough_for_both_seats() {
 fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
-    let tokens = folder.write("tokens", "# of the trial\n\nalice = open sesame\n");
+    let tokens = folder.write_secret("tokens", "# of the trial\n\nalice = open sesame\n");
     let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=40", "--record", &records];
     let args = [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "3s"]].concat();
     let (referee_, address) = listening(&args);
@@ -182,10 +182,23 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
     };
     for (said, code, why) in [
         (hello("alice", None).to_string() + "\n", "wrong_token", "no `token`"),
-        (hello("alice", Some("open sesam")).to_string() + "\n", "wrong_token", "not the token of `alice`"),
-        (hello("alice", Some("")).to_string() + "\n", "wrong_token", "not the token of `alice`"),
-        (hello("plain", Some("open sesame")).to_string() + "\n", "unknown_name", "`plain`"),
-        (hello("Alice", Some("open sesame")).to_string() + "\n", "unknown_name", "`Alice`"),
+        (hello("bob", None).to_string() + "\n", "wrong_token", "no `token`"),
+        (
+            hello("alice", Some("open sesam")).to_string() + "\n",
+            "wrong_token",
+            "called `alice` with this token",
+        ),
+        (hello("alice", Some("")).to_string() + "\n", "wrong_token", "called `alice` with this token"),
+        (
+            hello("plain", Some("open sesame")).to_string() + "\n",
+            "wrong_token",
+            "called `plain` with this token",
+        ),
+        (
+            hello("Alice", Some("open sesame")).to_string() + "\n",
+            "wrong_token",
+            "called `Alice` with this token",
+        ),
         (
             hello("alice", Some("open sesame")).to_string() + "\n",
             "too_many_connections",
@@ -197,7 +210,7 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
             "2",
         ),
         ("GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: x\r\n\r\n".to_owned(), "malformed", "JSON object"),
-        ("\u{16}\u{3}\u{1}\n".to_owned(), "malformed", "JSON object"),
+        ("\u{16}\u{3}\u{1}\n".to_owned(), "malformed", "connect without TLS"),
         ("x".repeat(70_000), "line_too_long", "65536"),
         ("\n".repeat(100), "protocol", "64 lines"),
         (String::new(), "no_start", "no `hello` within 3000 ms"),
@@ -228,7 +241,7 @@ fn in_a_trial_tokens_may_stand_on_the_command_line() {
         listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
     let hello =
         |name: &str, token: &str| json!({"type": "hello", "protocol": 1, "name": name, "token": token});
-    assert_turned_away(&Guest::saying(address, &hello("bob", "one")).rest(), "wrong_token", "of `bob`");
+    assert_turned_away(&Guest::saying(address, &hello("bob", "one")).rest(), "wrong_token", "called `bob`");
     let guests = [("alice", "one"), ("bob", "two")]
         .map(|(name, token)| Guest::saying(address, &hello(name, token)).play_along());
     assert_no_faults(&referee.wait().with_code(0));
@@ -251,23 +264,11 @@ fn a_message_before_hello_is_refused_and_hello_still_counts() {
 }
 
 #[test]
-fn of_too_many_strangers_the_oldest_leaves_and_a_bot_still_gets_in() {
-    let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
-    let mut strangers: Vec<Guest> = (0..64).map(|_| Guest::connect(address)).collect();
-    for stranger in &mut strangers {
-        assert_eq!(stranger.hear()["type"], "hello");
-    }
-    let mut alice = Guest::connect(address);
-    let oldest = strangers.remove(0).rest();
-    assert_eq!(kinds(&oldest), ["bye"], "{oldest:?}");
-    alice.say(&json!({"type": "hello", "protocol": 1, "name": "alice"}));
-    alice.play();
-    assert_no_faults(&referee.wait().with_code(0));
-    for stranger in strangers {
-        assert_eq!(kinds(&stranger.rest()), ["bye"], "the others stay to the end");
-    }
+fn without_tokens_an_unknown_name_is_told() {
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
+    assert_turned_away(&Guest::named(address, "carol").rest(), "unknown_name", "`carol`");
+    referee.signal(common::Signal::INT);
+    referee.wait().with_code(130);
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn tokens_stand_in_no_log_no_record_and_no_error() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let (right, wrong) = ("open-sesame", "open-barley");
-    let tokens = folder.write("tokens", format!("alice={right}\n"));
+    let tokens = folder.write_secret("tokens", format!("alice={right}\n"));
     let args = ["play", "checkers", "tcp:alice", &plain, "--token-file", &tokens, "--log-level", "trace"];
     let (referee_, address) = listening(&[&args[..], &["--record", &records, "-n", "2"]].concat());
     let hello = |token| json!({"type": "hello", "protocol": 1, "name": "alice", "token": token});
@@ -291,12 +292,59 @@ fn tokens_stand_in_no_log_no_record_and_no_error() {
         let args = ["play", "checkers", "tcp:alice", &plain, "--listen", "127.0.0.1:0", "--token", given];
         written.push_str(&referee(args).with_code(2).stderr);
     }
-    let broken = folder.write("broken", "alice=open-sesame\nopen-sesame\n");
+    let broken = folder.write_secret("broken", "alice=open-sesame\nopen-sesame\n");
     let args = ["play", "checkers", "tcp:alice", &plain, "--listen", "127.0.0.1:0", "--token-file", &broken];
     written.push_str(&referee(args).with_code(2).says(&["line 2"]).stderr);
     for token in [right, wrong] {
         assert!(!written.contains(token), "{token} is in: {written}");
     }
+}
+
+#[test]
+fn refused_logins_are_logged_once_an_address_with_the_reason_and_without_the_token() {
+    let folder = Folder::new();
+    let tokens = folder.write_secret("tokens", "alice=open-sesame\nbob=swordfish\n");
+    let (referee, address) =
+        listening(&["play", "checkers", "tcp:alice", "tcp:bob", "--token-file", &tokens]);
+    let login = |source: u8, name: &str, token: &str| {
+        let mut guest = Guest::connect_from(std::net::Ipv4Addr::new(127, 0, 0, source), address);
+        assert_eq!(guest.hear()["type"], "hello");
+        guest.say(&json!({"type": "hello", "protocol": 1, "name": name, "token": token}));
+        assert_turned_away(&guest.rest(), "wrong_token", name);
+    };
+    for _ in 0..2 {
+        login(1, "alice", "open-barley");
+    }
+    login(1, "bob", "open-sesame");
+    login(1, "alcie", "open-sesame");
+    login(2, "alice", "open-barley");
+    let mut scanner = Guest::connect(address);
+    scanner.write("open-sesame\n");
+    scanner.rest();
+    referee.signal(common::Signal::INT);
+    let log = referee.wait().with_code(130).stderr;
+    for (refused, times) in [
+        ("127.0.0.1: the token of `alice` is missing or wrong", 1),
+        ("127.0.0.1: the token of `bob` is missing or wrong", 1),
+        ("127.0.0.1: no bot called `alcie` takes part", 1),
+        ("127.0.0.2: the token of `alice` is missing or wrong", 1),
+        ("127.0.0.1: its first line is no message of the protocol", 1),
+        ("open-", 0),
+    ] {
+        assert_eq!(log.matches(refused).count(), times, "{refused} is not in: {log}");
+    }
+}
+
+#[test]
+fn a_tls_handshake_on_a_plain_port_is_answered_at_once_and_logged() {
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
+    let mut guest = Guest::connect(address);
+    assert_eq!(guest.hear()["type"], "hello");
+    guest.write(b"\x16\x03\x01\x02\x00\x01\n");
+    assert_turned_away(&guest.rest(), "malformed", "connect without TLS");
+    referee.signal(common::Signal::INT);
+    let told = "refused a connection from 127.0.0.1: this port speaks plain text, and TLS came";
+    referee.wait().with_code(130).says(&[told]);
 }
 
 // ---- connections that end ----
@@ -421,7 +469,15 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
     for version in ["TLSv1_3", "TLSv1_2"] {
         let args = ["play", "checkers", "tcp:alice", &plain, "-n", "2", "--record", &records];
         let (referee_, address) = listening(&[&args[..], options].concat());
-        // Who speaks plain text learns nothing, and does no harm.
+        // A handshake that stands still keeps nobody waiting.
+        let stuck: Vec<Guest> = (0..50)
+            .map(|_| {
+                let mut guest = Guest::connect(address);
+                guest.write(b"\x16\x03\x01\x02");
+                guest
+            })
+            .collect();
+        // Plain text gets a hint at once, and does no harm.
         for said in
             ["{\"type\":\"hello\",\"protocol\":1,\"name\":\"alice\"}\n", "GET / HTTP/1.1\r\n\r\n", "\n"]
         {
@@ -429,7 +485,8 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
             std::io::Write::write_all(&mut stranger, said.as_bytes()).expect("it reads");
             let mut told = Vec::new();
             let _ = std::io::Read::read_to_end(&mut stranger, &mut told);
-            assert!(!told.contains(&b'{'), "{told:?}");
+            let told = String::from_utf8(told).expect("plain text");
+            assert!(told.contains("this port speaks TLS") && !told.contains("hello"), "{said:?}: {told:?}");
         }
         drop(Guest::connect(address));
         let bot = |trusted: &str| {
@@ -446,7 +503,11 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
         assert!(said.starts_with(&version.replace('_', ".")), "{said}");
         assert_eq!(said.lines().filter(|line| *line == "end").count(), 2, "{said}");
         assert!(said.ends_with("bye\n"), "{said}");
-        assert_no_faults(&referee_.wait().with_code(0));
+        let ended = referee_.wait().with_code(0);
+        assert_no_faults(&ended);
+        let told = "refused a connection from 127.0.0.1: this port speaks TLS";
+        assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
+        drop(stuck);
         referee(["verify", &records]).done();
         std::fs::remove_dir_all(&records).expect("the records are there");
     }
@@ -464,7 +525,7 @@ fn a_connection_is_kept_secret_with_a_certificate_of_ones_own() {
     let folder = Folder::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let chain = folder.write("chain.pem", made.cert.pem());
-    let key = folder.write("key.pem", made.signing_key.serialize_pem());
+    let key = folder.write_secret("key.pem", made.signing_key.serialize_pem());
     play_over_tls(&folder, &["--tls-cert", &chain, "--tls-key", &key], &chain);
 }
 
@@ -477,7 +538,7 @@ fn options_that_do_not_fit_are_refused_with_the_reason() {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let chain = folder.write("chain.pem", made.cert.pem());
-    let key = folder.write("key.pem", other.signing_key.serialize_pem());
+    let key = folder.write_secret("key.pem", other.signing_key.serialize_pem());
     let empty = folder.write("empty.pem", "");
     let missing = folder.text("missing");
     let listen = ["--listen", "127.0.0.1:0"];

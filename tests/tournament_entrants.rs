@@ -108,7 +108,7 @@ fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
 fn entrants_that_connect_play_beside_those_that_are_started() {
     let folder = Folder::new();
     let head = "listen = { address = '127.0.0.1:0', token_file = 'tokens' }";
-    folder.write("tokens", "alice=secret\nbob=another\n");
+    folder.write_secret("tokens", "alice=secret\nbob=another\n");
     let plain = command(&folder.plain_bot("plain"));
     let entrants =
         [("alice", "tcp = 'alice'".to_owned()), ("bob", "tcp = 'bob'".to_owned()), ("plain", plain)];
@@ -162,8 +162,9 @@ fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
     let plain = command(&folder.plain_bot("plain"));
     let config = cup(&folder, head, &[("alice", "tcp = 'alice'".to_owned()), ("plain", plain)]);
     let dir = folder.text("cup");
-    let told = ["waiting for `alice` to connect", "m2: ", "nobody connected as `alice` within 0.3 s"];
-    referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&told);
+    let told = ["waiting for `alice` to connect", "m1: the bot `alice` does not start", "within 0.3 s"];
+    let ended = referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&told);
+    assert!(ended.stderr.contains("`alice` did not start in 2 matches"), "{}", ended.stderr);
     let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
     let lost: Vec<_> = standings["entrants"].as_array().expect("a list").iter().collect();
     let by_fault = lost.iter().map(|row| (row["name"].as_str(), &row["by_fault"]["losses"], &row["faulted"]));
@@ -174,18 +175,168 @@ fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
 }
 
 #[test]
-fn a_match_of_which_no_bot_is_left_is_not_played_for_ever() {
+fn a_bot_that_does_not_start_is_told_once_with_a_count_and_strict_gives_code_1() {
+    let folder = Folder::new();
+    let plain = command(&folder.plain_bot("plain"));
+    let broken = command(&folder.bot("broken", "print('no book', file=sys.stderr)\nsys.exit(4)"));
+    let entrants = [("broken", broken), ("one", plain.clone()), ("other", plain.clone())];
+    let config = cup(&folder, "", &entrants);
+    let dir = folder.text("cup");
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--strict"]).with_code(1);
+    let says = |text| ended.stderr.matches(text).count();
+    assert_eq!([says("the bot `broken` does not start"), says("no book")], [1, 1], "{}", ended.stderr);
+    assert!(ended.stderr.ends_with("`broken` did not start in 4 matches\n"), "{}", ended.stderr);
+    referee(["tournament", "resume", &dir, "--strict"]).with_code(1);
+    referee(["tournament", "resume", &dir]).done();
+    let config = cup(&folder, "", &[("one", plain.clone()), ("other", plain)]);
+    referee(["tournament", "run", &config, "--dir", &folder.text("good"), "--strict"]).done();
+}
+
+#[test]
+fn a_check_starts_every_bot_and_names_those_that_cannot_play() {
+    let folder = Folder::new();
+    let head = "listen = { address = '127.0.0.1:0' }\nhello_limit = '2s'\nclock = 'none'";
+    let missing = format!("python3 {}", folder.text("missing.py"));
+    let other_game = "play(hello=lambda _: say(type='hello', protocol=1, name='other', games=['saxum']))";
+    let entrants = [
+        ("plain", command(&folder.plain_bot("plain"))),
+        ("missing", command(&missing)),
+        ("other", command(&folder.bot("other", other_game))),
+        ("silent", command(&folder.bot("silent", "sys.stdin.read()"))),
+        ("alice", "tcp = 'alice'".to_owned()),
+    ];
+    let config = cup(&folder, head, &entrants);
+    let told = referee(["tournament", "check", &config]).with_code(1).stdout;
+    for what in [
+        "5 entrants, 20 matches\n  plain: starts (",
+        "  missing: does not start: exited: status 2",
+        "python3: can't open file",
+        "  other: does not start: it does not play checkers: it plays saxum",
+        "  silent: does not start: no_start: no `hello` within 2000 ms",
+        "  alice: awaited, connects as `alice`\n",
+    ] {
+        assert!(told.contains(what), "`{what}` is not in: {told}");
+    }
+    let checked = referee(["tournament", "check", &config, "--json"]).with_code(1).one("check");
+    let verdicts: Vec<&str> = checked["entrants"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|row| row["verdict"].as_str())
+        .collect();
+    assert_eq!(verdicts, ["starts", "fails", "fails", "fails", "awaited"]);
+    let told = referee(["tournament", "check", &config, "--no-start"]).done().stdout;
+    assert_eq!(told, "checkers: 5 entrants, 20 matches\n  alice: awaited, connects as `alice`\n");
+}
+
+/// Starts a tournament of three bots that are started and alice, who connects. Returns when the matches without her are
+/// played.
+fn without_alice(folder: &Folder, wait: &str) -> (Referee, SocketAddr) {
+    let head = format!("listen = {{ address = '127.0.0.1:0', wait = '{wait}' }}");
+    let plain = command(&folder.plain_bot("plain"));
+    let entrants = [
+        ("alice", "tcp = 'alice'".to_owned()),
+        ("one", plain.clone()),
+        ("other", plain.clone()),
+        ("third", plain),
+    ];
+    let config = cup(folder, &head, &entrants);
+    let (mut run, address) = listening(&config, &folder.text("cup"));
+    for _ in 0..6 {
+        let played = run.hear_of("match");
+        assert!(!played["seats"].to_string().contains("alice"), "the others play first: {played}");
+    }
+    (run, address)
+}
+
+#[test]
+fn an_absent_bot_costs_its_wait_once_and_status_names_it() {
+    let folder = Folder::new();
+    let (run, _) = without_alice(&folder, "3s");
+    let waiting = tokio::time::Instant::now();
+    let status = referee(["tournament", "status", &folder.text("cup"), "--json"]).done().one("status");
+    let absent = status["entrants"].as_array().expect("a list").iter().map(|row| row["is_absent"] == true);
+    assert_eq!(
+        (status["is_played"].clone(), absent.collect::<Vec<_>>()),
+        (json!(true), vec![true, false, false, false])
+    );
+    let ended = run
+        .wait()
+        .with_code(0)
+        .says(&["waiting for `alice` to connect", "`alice` did not start in 6 matches"]);
+    assert_eq!(ended.all("match").len(), 6);
+    assert!(
+        waiting.elapsed() < std::time::Duration::from_secs(9),
+        "one wait, not six: {:?}",
+        waiting.elapsed()
+    );
+    let status = referee(["tournament", "status", &folder.text("cup")]).done().stdout;
+    assert!(!status.contains("not connected"), "nobody waits any more: {status}");
+}
+
+#[test]
+fn the_matches_of_a_bot_that_connects_late_are_played() {
+    let folder = Folder::new();
+    let (run, address) = without_alice(&folder, "60s");
+    let alice = Guest::named(address, "alice").play_along();
+    let ended = run.wait().with_code(0);
+    alice.join().expect("she plays");
+    for played in ended.all("match") {
+        assert_eq!(played["faults"], json!([{}, {}]), "{played}");
+    }
+    assert_eq!(ended.all("match").len(), 6);
+}
+
+#[test]
+fn bots_that_connect_play_while_another_is_awaited() {
+    let folder = Folder::new();
+    let tcp = |name: &'static str| (name, format!("tcp = '{name}'"));
+    let head = "listen = { address = '127.0.0.1:0', wait = '4s' }";
+    let config = cup(&folder, head, &[tcp("alice"), tcp("bob"), tcp("carol")]);
+    let (mut run, address) = listening(&config, &folder.text("cup"));
+    let guests = ["bob", "carol"].map(|name| Guest::named(address, name).play_along());
+    for _ in 0..2 {
+        let played = run.hear_of("match");
+        assert!(!played["seats"].to_string().contains("alice"), "{played}");
+    }
+    let ended = run.wait().with_code(0).says(&["`alice` did not start in 4 matches"]);
+    assert_eq!(ended.all("match").len(), 4);
+    for guest in guests {
+        guest.join().expect("it plays");
+    }
+}
+
+#[test]
+fn a_match_of_which_no_bot_is_left_is_void_and_its_faults_are_told() {
     let folder = Folder::new();
     let crashes = command(&folder.bot("crashes", "play(turn=lambda _: os._exit(3))"));
     let config = cup(&folder, "on_fault = 'random'", &[("one", crashes.clone()), ("other", crashes)]);
     let dir = folder.text("cup");
     let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
-    let how: Vec<_> = ended.all("match").iter().map(|played| played["ended_by"].clone()).collect();
-    assert_eq!(how, ["aborted"; 2]);
-    let standings = ended.one("standings");
-    for row in standings["entrants"].as_array().expect("a list") {
-        assert_eq!([&row["by_fault"]["draws"], &row["faulted"]], [2, 2], "{row}");
+    for played in ended.all("match") {
+        let how = ["ended_by", "cause", "void"].map(|key| played[key].clone());
+        assert_eq!(how, [json!("aborted"), json!("no_bots"), json!(true)], "{played}");
     }
+    let standings = ended.one("standings");
+    assert_eq!((&standings["matches"], &standings["void_for"]), (&json!(0), &json!({"no_bots": 2})));
+    for row in standings["entrants"].as_array().expect("a list") {
+        assert_eq!((&row["points"], &row["matches"]), (&json!(0.0), &json!(0)), "nobody got a point: {row}");
+    }
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    let numbers = ["played", "missing", "cut_off", "void"].map(|key| status[key].as_u64().expect("a number"));
+    assert_eq!((numbers, &status["is_over"]), ([0, 0, 0, 2], &json!(true)));
+    assert_eq!(status["void_for"], json!({"no_bots": 2}));
+    assert!(referee(["tournament", "status", &dir]).done().stdout.contains("2 matches are void: no_bots"));
+    let report = referee(["tournament", "report", &dir, "--format", "json"]).done().one("report");
+    assert_eq!(
+        ["void", "aborted", "unfinished"].map(|key| report[key].as_u64()),
+        [Some(2), Some(0), Some(0)]
+    );
+    for details in report["details"].as_array().expect("a list") {
+        assert_eq!(details["faults"], json!({"exited": 2}), "{details}");
+    }
+    let text = referee(["tournament", "report", &dir]).done().stdout;
+    assert!(text.contains("2 matches are void and count for no entrant: 2 no_bots\n"), "{text}");
     let again = referee(["tournament", "resume", &dir, "--json"]).done();
     assert!(again.all("match").is_empty() && again.one("standings") == standings, "nothing is missing");
 }
@@ -211,7 +362,9 @@ fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
 #[test]
 fn a_tournament_on_a_terminal_shows_how_far_it_is_and_who_leads() {
     let folder = Folder::new();
-    let plain = command(&folder.plain_bot("plain"));
+    // Slow enough to be looked at while it plays.
+    let script = "import time\nplay(turn=lambda t: (time.sleep(0.02), first(t)))";
+    let plain = command(&folder.bot("plain", script));
     let config = cup(&folder, "", &[("first", plain.clone()), ("second", plain.clone()), ("third", plain)]);
     let args = ["tournament", "run", &config, "--dir", &folder.text("cup")];
     let shown = common::on_a_terminal(&[], &args).end().with_code(0).stdout;
@@ -219,4 +372,22 @@ fn a_tournament_on_a_terminal_shows_how_far_it_is_and_who_leads() {
     // Who leads when it is first looked at depends on the moment.
     let leads = |name: &str| shown.contains(&format!("left {name} "));
     assert!(["first", "second", "third"].into_iter().any(leads), "{shown:?}");
+}
+
+#[test]
+fn the_bar_of_a_swiss_tournament_has_its_whole_length_from_the_beginning() {
+    let folder = Folder::new();
+    let script = "import time\nplay(turn=lambda t: (time.sleep(0.01), first(t)))";
+    let plain = command(&folder.bot("plain", script));
+    let config = cup(&folder, "", &[("first", plain.clone()), ("second", plain)]);
+    let swiss = folder.read("cup.toml").replace("kind = 'round_robin'", "kind = 'swiss'\nrounds = 4");
+    folder.write("cup.toml", swiss);
+    let args = ["tournament", "run", &config, "--dir", &folder.text("cup")];
+    let shown = common::on_a_terminal(&[], &args).end().with_code(0).stdout;
+    let of_all = |text: &str| {
+        text.split_once(" matches").map(|(count, _)| count.rsplit(' ').next().unwrap().to_owned())
+    };
+    let counts: Vec<String> =
+        shown.split('\r').filter_map(of_all).filter(|count| count.contains('/')).collect();
+    assert!(!counts.is_empty() && counts.iter().all(|count| count.ends_with("/8")), "{counts:?}");
 }

@@ -5,6 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
 use common::{Folder, SEED, referee, sample};
 use quick_xml::events::Event;
@@ -21,7 +22,8 @@ fn create(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Resu
     let format = if head.contains("[format]") { "" } else { "[format]\nkind = 'round_robin'\ncycles = 4" };
     let mut config = format!("{head}\n{format}\n");
     for name in names {
-        config += &format!("[[entrants]]\nname = {name:?}\ncommand = 'nowhere'\ndirectory = '/nowhere'\n");
+        let name = name.replace('\u{1b}', "\\u001b").replace('\u{7}', "\\u0007").replace('"', "\\\"");
+        config += &format!("[[entrants]]\nname = \"{name}\"\ncommand = 'nowhere'\ndirectory = '/nowhere'\n");
     }
     let about = About {
         name: "Cup of <2026>".to_owned(),
@@ -61,7 +63,10 @@ fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         duration_us: 1_500_000,
         lag_ms: 0,
         cpu_ms: vec![Some(120), None],
-        record: None,
+        record: Some(format!("m{number}.jsonl")),
+        seal: None,
+        // 2026-11-22T18:30:00Z, and a minute later each.
+        began_at: Some(UNIX_EPOCH + Duration::from_secs(1_795_372_200 + 60 * u64::from(number - 1))),
     }
 }
 
@@ -86,15 +91,25 @@ fn cup() -> Folder {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'round_robin'";
     let mut db = create(&folder, Seating::new(2, 2), head, &[EVIL, "ada", "bob"]);
-    db.add_match(&row(1, [1, 2], WIN)).unwrap();
-    db.add_match(&row(2, [2, 1], LOSS)).unwrap();
-    db.add_match(&row(3, [0, 1], LOSS)).unwrap();
+    db.add_matches(&[row(1, [1, 2], WIN)]).unwrap();
+    db.add_matches(&[row(2, [2, 1], LOSS)]).unwrap();
+    db.add_matches(&[row(3, [0, 1], LOSS)]).unwrap();
     db.cut_off(MatchId { number: 4, attempt: 1 }, 2, &[1, 0]).unwrap();
-    db.add_match(&MatchRow { id: MatchId { number: 4, attempt: 2 }, ..row(4, [1, 0], WIN) }).unwrap();
-    db.add_match(&forfeited(row(5, [2, 0], WIN), "timeout")).unwrap();
-    let aborted =
-        MatchRow { ranks: None, scores: None, ended_by: "aborted".to_owned(), ..row(6, [0, 2], WIN) };
-    db.add_match(&aborted).unwrap();
+    db.add_matches(&[MatchRow {
+        id: MatchId { number: 4, attempt: 2 },
+        record: Some("m4.2.jsonl".to_owned()),
+        ..row(4, [1, 0], WIN)
+    }])
+    .unwrap();
+    db.add_matches(&[forfeited(row(5, [2, 0], WIN), "timeout")]).unwrap();
+    let aborted = MatchRow {
+        ranks: None,
+        scores: None,
+        record: None,
+        ended_by: "aborted".to_owned(),
+        ..row(6, [0, 2], WIN)
+    };
+    db.add_matches(&[aborted]).unwrap();
     folder
 }
 
@@ -114,7 +129,7 @@ fn played(second: &str, matches: &str) -> Folder {
         let number = told["id"].as_str().unwrap()[1..].parse().unwrap();
         let lineup = told["seats"].as_array().unwrap().iter();
         let fault = told["fault"]["seat"].as_u64().map(|seat| SeatSet::one(Seat(seat as u8)));
-        db.add_match(&MatchRow {
+        db.add_matches(&[MatchRow {
             id: MatchId { number, attempt: 1 },
             set: number,
             lineup: lineup.map(|name| u16::from(name != "greedy_bot")).collect(),
@@ -125,7 +140,7 @@ fn played(second: &str, matches: &str) -> Folder {
             faults: serde_json::from_value(told["faults"].clone()).unwrap(),
             record: Some(format!("m{number}.jsonl")),
             ..row(number, [0, 1], WIN)
-        })
+        }])
         .unwrap();
     }
     folder
@@ -178,7 +193,15 @@ fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
     let folder = Folder::new();
     let mut db = create(&folder, Seating::new(6, 3), "game = 'keezen'\nseats = 6", &["ada", "bob", "eve"]);
     let lineup = vec![0, 1, 2, 0, 1, 2];
-    db.add_match(&MatchRow { lineup, ranks: Some(vec![1, 2, 3, 1, 2, 3]), ..row(1, [0, 1], WIN) }).unwrap();
+    db.add_matches(&[MatchRow {
+        lineup,
+        ranks: Some(vec![1, 2, 3, 1, 2, 3]),
+        scores: Some(vec![1.0, 0.5, 0.0, 1.0, 0.5, 0.0]),
+        faults: vec![BTreeMap::new(); 6],
+        cpu_ms: vec![None; 6],
+        ..row(1, [0, 1], WIN)
+    }])
+    .unwrap();
     let text = told(&folder, &["report"]);
     for (name, cells_of_name) in [
         ("ada", ["1", "ada", "1", "1", "1-0-0", "0-0-0"]),
@@ -194,19 +217,119 @@ fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
 }
 
 #[test]
+fn every_form_lists_who_played_whom_when_with_which_result_and_the_record() {
+    let folder = cup();
+    let text = told(&folder, &["report"]);
+    let list = text.split_once("Matches\n").unwrap().1;
+    for (id, row) in [
+        ("m1 ", ["m1", "2026-11-22 18:30", "ada - bob", "1-0", "rules: no_pieces", "m1.jsonl"]),
+        ("m2 ", ["m2", "2026-11-22 18:31", "bob - ada", "0-1", "rules: no_pieces", "m2.jsonl"]),
+        (
+            "m4.2 ",
+            ["m4.2", "2026-11-22 18:33", &format!("ada - {EVIL}"), "1-0", "rules: no_pieces", "m4.2.jsonl"],
+        ),
+    ] {
+        assert_eq!(cells(list, id)[..6], row);
+    }
+    assert_eq!(cells(list, "m4 "), ["m4", &format!("ada - {EVIL}"), "cut off", "cut_off"]);
+    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let matches = report["attempts"].as_array().unwrap();
+    assert_eq!(matches.len(), 7);
+    let of =
+        |told: &Value| json!([told["id"], told["began_at"], told["seats"], told["result"], told["record"]]);
+    let first = json!(["m1", "2026-11-22T18:30:00Z", ["ada", "bob"], "1-0", "m1.jsonl"]);
+    assert_eq!(of(&matches[0]), first);
+    let exported: Value =
+        serde_json::from_str(told(&folder, &["export", "--format", "json"]).lines().next().unwrap()).unwrap();
+    assert_eq!((&exported["type"], of(&exported)), (&json!("match"), first));
+    let csv = told(&folder, &["export", "--format", "csv"]);
+    assert!(csv.contains("\nm1,s1,,2026-11-22T18:30:00Z,1-0,false,rules,no_pieces,40,"), "{csv}");
+    let markdown = told(&folder, &["report", "--format", "markdown"]);
+    assert!(markdown.contains("| m1 | 2026-11-22 18:30 | ada - bob | 1-0 | rules: no"), "{markdown}");
+    let html = elements(&told(&folder, &["report", "--format", "html"]), "td");
+    assert!(html.windows(4).any(|row| row == ["m1", "2026-11-22 18:30", "ada - bob", "1-0"]), "{html:?}");
+    let xml = told(&folder, &["report", "--format", "junit"]);
+    assert!(xml.contains("m1  2026-11-22 18:30  ada - bob  1-0  rules: no_pieces  m1.jsonl"), "{xml}");
+}
+
+#[test]
+fn rounds_of_a_swiss_tournament_are_told_with_their_byes() {
+    let folder = Folder::new();
+    let head = "game = 'checkers'\n[format]\nkind = 'swiss'\nrounds = 2";
+    let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", "eve"]);
+    db.add_matches(&[row(1, [0, 1], WIN), row(2, [1, 0], [1, 1])]).unwrap();
+    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let first = &report["rounds"][0];
+    assert_eq!((&first["round"], &first["pairs"][0]["entrants"]), (&json!(1), &json!(["ada", "bob"])));
+    let pair = &first["pairs"][0];
+    assert_eq!((&pair["points"], &pair["matches"]), (&json!([1.5, 0.5]), &json!(["m1", "m2"])));
+    assert_eq!(
+        (&first["pairs"][1]["entrants"], &first["pairs"][1]["is_bye"]),
+        (&json!(["eve", null]), &json!(true))
+    );
+    assert_eq!((&report["attempts"][0]["round"], report["rounds"].as_array().unwrap().len()), (&json!(1), 2));
+    let text = told(&folder, &["report"]);
+    let rounds = text.split_once("Rounds\n").unwrap().1;
+    assert_eq!(cells(rounds, "ada - bob"), ["1", "ada - bob", "1.5 - 0.5", "m1 m2"]);
+    assert!(rounds.contains("eve - bye") && !text.contains("Bracket"), "{text}");
+}
+
+#[test]
+fn a_knockout_is_drawn_as_a_bracket() {
+    let folder = Folder::new();
+    let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
+    let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", "eve"]);
+    let text = told(&folder, &["report"]);
+    let bracket = text.split_once("Bracket\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let before = "\
+ada  ─┐
+      ├─ada  ─┐
+bye  ─┘       │
+              ├─?
+bob  ─┐       │
+      ├─?    ─┘
+eve  ─┘";
+    assert_eq!(bracket, before);
+    db.add_matches(&[row(1, [1, 2], WIN), row(2, [2, 1], LOSS)]).unwrap();
+    db.add_matches(&[row(3, [0, 1], [1, 1]), row(4, [1, 0], WIN)]).unwrap();
+    let text = told(&folder, &["report"]);
+    let bracket = text.split_once("Bracket\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let after = "\
+ada   ─┐
+       ├─ada 0.5 ─┐
+bye   ─┘          │
+                  ├─bob
+bob 2 ─┐          │
+       ├─bob 1.5 ─┘
+eve 0 ─┘";
+    assert_eq!(bracket, after);
+    assert_eq!(
+        cells(text.split_once("Rounds\n").unwrap().1, "ada - bob"),
+        ["2", "ada - bob", "0.5 - 1.5", "m3 m4", "bob"]
+    );
+    let markdown = told(&folder, &["report", "--format", "markdown"]);
+    assert!(markdown.contains("    eve 0 ─┘\n"), "{markdown}");
+    let html = told(&folder, &["report", "--format", "html"]);
+    assert_eq!(elements(&html, "h3"), ["Round 1", "Round 2"]);
+    assert!(html.contains("<div class=\"won\"><span>bob</span><span>1.5</span></div>"), "{html}");
+    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    assert_eq!(report["rounds"][1]["pairs"][0]["winner"], "bob");
+}
+
+#[test]
 fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
-    db.add_match(&row(1, [1, 2], WIN)).unwrap();
+    db.add_matches(&[row(1, [1, 2], WIN)]).unwrap();
     assert!(!told(&folder, &["standings"]).contains("won by"));
-    db.add_match(&row(2, [2, 1], LOSS)).unwrap();
-    db.add_match(&row(3, [0, 1], [1, 1])).unwrap();
+    db.add_matches(&[row(2, [2, 1], LOSS)]).unwrap();
+    db.add_matches(&[row(3, [0, 1], [1, 1])]).unwrap();
     let standings =
         |folder: &Folder| -> Value { serde_json::from_str(&told(folder, &["standings", "--json"])).unwrap() };
     assert_eq!(standings(&folder)["champion"], Value::Null);
     // Nobody has won the final, so the higher seed does, who had a bye in the first round.
-    db.add_match(&row(4, [1, 0], [1, 1])).unwrap();
+    db.add_matches(&[row(4, [1, 0], [1, 1])]).unwrap();
     let standings = standings(&folder);
     assert_eq!((&standings["type"], &standings["champion"]), (&json!("standings"), &json!("ada")));
     let rows = standings["entrants"].as_array().unwrap().iter();
@@ -234,11 +357,8 @@ fn a_report_has_cross_table_ratings_faults_and_what_was_broken_off() {
     for part in ["Standings", "Cross table", "Ratings with 95% intervals", "Glicko-2", "Weng-Lin", "Faults"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
-    assert!(text.contains("skillratings 0.29.2, intervals: bootstrap of 200 draws of sets"), "{text}");
-    assert!(
-        text.contains("\n1 attempts were aborted\n1 attempts were cut off\n1 matches have no result"),
-        "{text}"
-    );
+    assert!(text.contains("skillratings 0.29.2, intervals: 1.96 of its own deviations"), "{text}");
+    assert!(text.contains("\n1 attempt was aborted\n1 attempt was cut off\n1 match has no result"), "{text}");
     let json = told(&folder, &["report", "--format", "json"]);
     assert_eq!(told(&folder, &["report", "--format", "json"]), json, "another report of the same results");
     let report: Value = serde_json::from_str(&json).unwrap();
@@ -279,7 +399,7 @@ fn time_use_and_time_outs_come_from_the_records() {
     assert!(report["lag"]["max_us"].is_u64() && report["unread"] == 0, "{report}");
     std::fs::remove_file(folder.path("cup/records/m2.jsonl")).unwrap();
     let text = told(&folder, &["report"]);
-    assert!(text.contains("\n1 records could not be read: their times are missing\n"), "{text}");
+    assert!(text.contains("\n1 record could not be read: no times from there\n"), "{text}");
 }
 
 #[test]
@@ -311,20 +431,38 @@ fn in_junit_only_who_made_a_fault_fails() {
 
 #[test]
 fn matches_that_are_still_to_be_played_have_no_result_and_those_of_a_decided_pair_need_none() {
-    for (best_of, unfinished) in [(3, 0), (5, 6)] {
+    // Of the best of 5 the third set is needed, and the others may not be.
+    for (best_of, unfinished) in [(3, 0), (5, 2)] {
         let folder = Folder::new();
         let head = format!("game = 'checkers'\n[format]\nkind = 'knockout'\nbest_of = {best_of}");
         let mut db = create(&folder, Seating::new(2, 2), &head, &["ada", "bob"]);
         for (number, lineup, ranks) in
             [(1, [0, 1], WIN), (2, [1, 0], LOSS), (3, [1, 0], LOSS), (4, [0, 1], WIN)]
         {
-            db.add_match(&row(number, lineup, ranks)).unwrap();
+            db.add_matches(&[row(number, lineup, ranks)]).unwrap();
         }
         db.cut_off(MatchId { number: 5, attempt: 1 }, 3, &[0, 1]).unwrap();
         let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
         assert_eq!((&report["cut_off"], &report["unfinished"]), (&json!(1), &json!(unfinished)));
         let xml = told(&folder, &["report", "--format", "junit"]);
-        assert_eq!(xml.contains("matches have no result"), unfinished > 0, "{xml}");
+        assert_eq!(xml.contains(" no result yet"), unfinished > 0, "{xml}");
+    }
+}
+
+#[test]
+fn status_counts_the_rounds_to_come() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for (format, told, numbers) in [
+        ("kind = 'swiss'\nrounds = 5", "0 matches played, 40 missing", [40, 40]),
+        ("kind = 'knockout'\nbest_of = 3", "0 matches played, at least 28 missing", [28, 84]),
+    ] {
+        let folder = Folder::new();
+        drop(create(&folder, Seating::new(2, 2), &format!("game = 'checkers'\n[format]\n{format}"), &names));
+        let dir = folder.text("cup");
+        let text = referee(["tournament", "status", &dir]).done().stdout;
+        assert!(text.contains(told), "{text}");
+        let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+        assert_eq!(["missing", "missing_at_most"].map(|key| status[key].as_u64().unwrap()), numbers);
     }
 }
 
@@ -344,7 +482,7 @@ fn in_github_a_summary_is_added_and_faults_are_annotated() {
     let lines: Vec<&str> = annotations.lines().collect();
     let title = "Faults of <b>\"evil\" & 'co'%2C | %3A%3Aerror%3A%3A";
     assert_eq!(lines[0], format!("::error title={title}::1 timeout in 3 matches, 1 lost by fault: m5"));
-    assert_eq!(lines[1], "::warning title=Cup of <2026>::1 matches have no result");
+    assert_eq!(lines[1], "::warning title=Cup of <2026>::1 match has no result yet");
     let text = folder.read("summary.md");
     assert!(text.starts_with("before\n## Cup of &lt;2026&gt;\n"), "{text}");
     assert!(text.contains("| 1 | ada | 4 | 4 | 4-0-0 | 0-0-0 | 0 |"), "{text}");
@@ -436,7 +574,7 @@ fn a_browser_shows_the_html_report() {
     let dom = browse(browser, &folder, &["--dump-dom"], page);
     assert!(dom.contains("<td class=\"text\">ada</td>"), "{dom}");
     assert!(dom.contains("&lt;b&gt;\"evil\" &amp; 'co', | ::error::</td>"), "{dom}");
-    assert_eq!(dom.matches("<section>").count(), 6, "{dom}");
+    assert_eq!(dom.matches("<section>").count(), 7, "{dom}");
     let picture = folder.text("report.png");
     browse(browser, &folder, &["--window-size=1200,1500", &format!("--screenshot={picture}")], page);
     let size = std::fs::metadata(&picture).unwrap().len();
@@ -466,11 +604,22 @@ fn pdn_of_a_tournament_verifies() {
     let folder = played("python/random_bot.py", "4");
     let pdn = folder.text("games.pdn");
     assert_eq!(told(&folder, &["export", "--format", "pdn", "-o", &pdn]), "");
+    for number in 1..=4 {
+        let tags = format!(
+            "[Event \"Cup of <2026>\"]\n[Site \"records/m{number}.jsonl\"]\n[Date \"2026.11.22\"]\n[Round \"{number}\"]\n"
+        );
+        for text in [folder.read("games.pdn"), told(&folder, &["export", "--format", "text"])] {
+            assert!(text.contains(&tags), "{text}");
+        }
+    }
     let verified = referee(["verify", &pdn]).done().stdout;
     assert!(verified.starts_with(&format!("{pdn}: ok; 4 games, ")), "{verified}");
     let cup = folder.text("cup");
     let args = ["tournament", "export", &cup, "--format", "csv", "-o", &pdn];
-    referee(args).with_code(2).says(&["games.pdn", "name a new file"]);
+    referee(args).with_code(2).says(&["games.pdn", "name a new file, or overwrite it with --force"]);
+    referee(args.into_iter().chain(["--force"])).done();
+    assert!(folder.read("games.pdn").starts_with("match,set,round,began_at,result,"));
+    referee(["tournament", "report", &cup, "--force"]).with_code(2).says(&["--output"]);
 }
 
 #[test]
@@ -483,7 +632,7 @@ fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_ar
         let ended = referee(["tournament", "export", &cup, "--format", form]).with_code(0);
         assert_eq!(ended.stdout.matches(tag).count(), 3, "{ended:?}");
         assert!(!ended.stdout.contains("[Match \"m1\"]"), "{ended:?}");
-        let why = "1 matches are left out: a record is sealed when no match on its deal is left to play\n";
+        let why = "1 match is left out: a record is sealed when no match on its deal is left to play\n";
         assert_eq!(ended.stderr, why);
     }
     let unread = || {
@@ -493,7 +642,7 @@ fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_ar
     assert_eq!(unread(), 0);
     std::fs::remove_file(record("m1.unsealed")).unwrap();
     let ended = referee(["tournament", "export", &cup, "--format", "text"]).with_code(0);
-    ended.says(&["1 matches are left out: their records are not there"]);
+    ended.says(&["1 match is left out: their records are not there"]);
     assert_eq!(unread(), 1);
 }
 
@@ -531,4 +680,30 @@ fn only_the_folder_of_a_tournament_is_read() {
         referee(args).with_code(2).says(&["is not the folder of a tournament", "results.sqlite"]);
     }
     assert!(!folder.path("results.sqlite").exists());
+}
+
+#[test]
+fn control_characters_in_names_are_escaped_in_every_text() {
+    let folder = Folder::new();
+    let names = ["esc\u{1b}]0;title\u{7}", "plain"];
+    let mut db = create(&folder, Seating::new(2, 2), "game = 'checkers'", &names);
+    db.add_matches(&[row(1, [0, 1], [1, 2])]).unwrap();
+    drop(db);
+    let cup = folder.text("cup");
+    let report = |form: &str| referee(["tournament", "report", &cup, "--format", form]).with_code(0).stdout;
+    let export = |form: &str| referee(["tournament", "export", &cup, "--format", form]).with_code(0).stdout;
+    let told = |subcommand: &str| referee(["tournament", subcommand, &cup]).with_code(0).stdout;
+    let texts = [told("status"), told("standings"), report("table"), report("csv"), export("csv")];
+    for text in texts {
+        assert!(text.contains("esc\\u{1b}]0;title\\u{7}"), "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text}");
+    }
+    for text in [report("markdown"), report("html"), report("junit"), report("json"), export("json")] {
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text}");
+    }
+    let file = folder.text("report.csv");
+    referee(["tournament", "report", &cup, "--format", "csv", "-o", &file]).with_code(0);
+    assert!(!folder.read("report.csv").contains('\u{1b}'));
+    let left = referee(["tournament", "withdraw", &cup, names[0]]).with_code(0).stdout;
+    assert!(left.starts_with("esc\\u{1b}]0;title\\u{7} has left: "), "{left}");
 }

@@ -1,6 +1,11 @@
-//! What benches share: a bot that is instant, and keeping to a core.
+//! What benches share: a bot that is instant, keeping to a core, and a limit of time.
+
+#![allow(dead_code, reason = "each bench uses a part of this")]
 
 use std::io::{Read, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -79,6 +84,25 @@ pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
 /// Which legal move an instant bot plays: not always the first, which makes for short and odd matches.
 pub(crate) fn pick(turn: u32, legal: usize) -> usize {
     turn as usize * 7 % legal
+}
+
+/// A limit of time for a part of a bench. While it lives its time runs; what reaches it ends the bench, which says what it
+/// waited for.
+pub(crate) struct Limit(Sender<()>);
+
+impl Limit {
+    pub(crate) fn new(limit: Duration, what: impl Into<String>) -> Limit {
+        let (end, ended) = channel();
+        let what = what.into();
+        thread::spawn(move || {
+            if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("error: after {} s the bench still waits for {what}", limit.as_secs());
+                // The processes that it started meet the end of their streams.
+                std::process::exit(1);
+            }
+        });
+        Limit(end)
+    }
 }
 
 /// Keeps to the first core that is allowed, the second, ...

@@ -1,7 +1,7 @@
-/* Write a bot for referee in C: fill in a referee_bot and give it to referee_run.
+/* SDK for bots in C: fill in a referee_bot and pass it to referee_run.
  *
- * Texts and values that the library hands out live until the call that they were handed to returns. Times are
- * milliseconds. Link with what `pkg-config --libs refereebot` says; it needs a POSIX system and cJSON.
+ * Strings and values that the library passes to a callback are valid until the callback returns. Times are
+ * milliseconds. Link with the output of `pkg-config --libs refereebot`. Requires POSIX and cJSON.
  */
 #ifndef REFEREEBOT_H
 #define REFEREEBOT_H
@@ -19,7 +19,7 @@ extern "C" {
 
 /* ---- Messages ---- */
 
-typedef struct referee_start { /* A match begins, and the bot has `seat` in it. */
+typedef struct referee_start { /* The start of a match in which the bot has `seat`. */
     const char *match;
     const char *game;
     int rules; /* the version of the game's rules */
@@ -82,9 +82,9 @@ typedef struct referee_bot {
     const char *name; /* 1 to 64 of ASCII letters, digits, '.', '_', '-' and space */
     const char *version, *author;
     const char *const *games; /* ends in NULL; NULL: plays anything */
-    int slots;                /* how many matches it plays at once, told apart by `match`; 0: one */
+    int slots;                /* concurrent matches, identified by `match`; 0: one */
     const char *const *wants; /* of "view", "legal", "event", ends in NULL; NULL: all */
-    bool push;                /* events come at once instead of with the turn */
+    bool push;                /* events arrive immediately instead of with the turn */
 
     void *data; /* handed to all of these, of which only `choose` must be there */
     referee_reply (*choose)(void *data, const referee_turn *turn);
@@ -94,10 +94,10 @@ typedef struct referee_bot {
 } referee_bot;
 
 /* Plays every match that the referee starts, until its bye or the end of the input. Returns the exit status for main;
- * what was wrong stands on stderr then.
+ * stderr then contains the error.
  *
  * Reads --connect HOST:PORT, --token-file FILE and --name NAME from the arguments, passing over others, and the environment
- * variable REFEREE_TOKEN. Without --connect the referee is at stdin and stdout; then what is printed goes to stderr. */
+ * variable REFEREE_TOKEN. Without --connect the bot uses stdin and stdout, and printf is redirected to stderr. */
 int referee_run(const referee_bot *bot, int argc, char **argv);
 
 static inline referee_reply referee_move(const char *move) {
@@ -189,7 +189,7 @@ bool referee_saxum_view_read(const cJSON *view, referee_saxum_view *read);
 bool referee_saxum_move_read(const char *text, referee_saxum_move *move);
 void referee_saxum_move_write(const referee_saxum_move *move, char text[REFEREE_MOVE_SIZE]);
 
-/* Xe Queo!: squares are a1 to g7, pawns belong to nobody. */
+/* Xe Queo!: squares are a1 to g7, pawns are neutral. */
 #define REFEREE_PAWNS 7
 extern const char *const referee_xe_queo_pawns[REFEREE_PAWNS]; /* red, orange, yellow, green, blue, purple, black */
 
@@ -222,7 +222,7 @@ bool referee_xe_queo_moved_read(const cJSON *element, referee_xe_queo_moved *mov
 bool referee_xe_queo_move_read(const char *text, referee_xe_queo_move *move);
 void referee_xe_queo_move_write(const referee_xe_queo_move *move, char text[REFEREE_MOVE_SIZE]);
 
-/* Keezen: a pawn is named by where it stands: base, t17 on the track, h0.1 in the home of seat 0. */
+/* Keezen: a pawn is named by its position: base, t17 on the track, h0.1 in the home of seat 0. */
 typedef struct referee_keezen_cards {
     int count; /* -1: they cannot be seen */
     const char *card[5];
@@ -241,7 +241,7 @@ typedef struct referee_keezen_view {
     int deal; /* 0 to 2 within the cycle */
     int pile_count;
     const char *pile[78]; /* cards played and handed in within this cycle, in order */
-    int playing_for;      /* the seat whose pawns the seat to move plays; -1 when nobody is to move */
+    int playing_for;      /* the seat whose pawns the seat to move plays; -1 when no seat is to move */
 } referee_keezen_view;
 
 typedef struct referee_keezen_move {

@@ -13,20 +13,20 @@ import (
 	"syscall"
 )
 
-// Connection is how a bot reaches its referee: by default over stdin and stdout.
+// Connection specifies how a bot connects to its referee, by default over stdin and stdout.
 type Connection struct {
 	Address   string // HOST:PORT for TCP
 	TLS       bool
 	CA        string // a file of certificates (PEM) to trust instead of those of the system
 	TokenFile string // where the token is, if not in the environment variable REFEREE_TOKEN
-	Name      string // the bot's name, where it is not to have its own
+	Name      string // overrides the bot's name
 }
 
 // Flags defines the flags of a connection, which are set when the flags have been parsed.
 func Flags(set *flag.FlagSet) *Connection {
 	c := new(Connection)
 	set.StringVar(&c.Address, "connect", "", "play over TCP with the referee at `HOST:PORT`, not over stdin and stdout")
-	set.BoolVar(&c.TLS, "tls", false, "encrypt, and check who the referee is")
+	set.BoolVar(&c.TLS, "tls", false, "encrypt, and verify the referee's certificate")
 	set.StringVar(&c.CA, "ca", "", "trust the certificates in this `file` (PEM), not those of the system")
 	set.StringVar(&c.TokenFile, "token-file", "", "the `file` with the token, if it is not in REFEREE_TOKEN")
 	set.StringVar(&c.Name, "name", "", "the bot's `name`")
@@ -67,7 +67,7 @@ type stdio struct {
 	io.WriteCloser
 }
 
-// takeStdio takes stdout for the messages alone: what else is printed must not come between them and goes to stderr.
+// takeStdio reserves stdout for messages and redirects other output to stderr.
 func takeStdio() io.ReadWriteCloser {
 	signal.Ignore(syscall.SIGPIPE) // a referee that reads no more is the end, not a crash
 	stdout := os.Stdout

@@ -5,15 +5,15 @@ import (
 	"regexp"
 )
 
-// Hello is how a bot introduces itself. What is left out has its default.
+// Hello is the bot's hello. Zero values are defaults.
 type Hello struct {
 	Name    string // 1 to 64 of ASCII letters, digits, '.', '_', '-' and space
 	Version string
 	Author  string
-	Games   []string // what it plays; nil: anything
-	Slots   int      // how many matches it plays at once; 0: one
+	Games   []string // the games that the bot plays; nil: any
+	Slots   int      // the number of concurrent matches; 0: one
 	Wants   []string // of "view", "legal", "event"; nil: all, empty: none
-	Push    bool     // events come at once instead of with the turn
+	Push    bool     // events arrive immediately instead of with the turn
 }
 
 type introduction struct {
@@ -39,7 +39,7 @@ func (h Hello) message(token string) introduction {
 
 var names = regexp.MustCompile(`^[A-Za-z0-9._ -]{1,64}$`)
 
-// check refuses here, with a reason, what the referee would refuse after its start-up limit.
+// check reports an invalid hello immediately, instead of after the referee's timeout.
 func (h Hello) check() error {
 	if !names.MatchString(h.Name) {
 		return fmt.Errorf("name %q: must be 1 to 64 of ASCII letters, digits, '.', '_', '-' and space", h.Name)

@@ -9,13 +9,13 @@ type Clock struct {
 	IncrementMS int `json:"increment_ms"`
 }
 
-// SeatInfo is who sits where: the display name, and the number of the side that the seat plays for.
+// SeatInfo describes a seat: the display name and the number of its side.
 type SeatInfo struct {
 	Name string `json:"name"`
 	Team int    `json:"team"`
 }
 
-// Start tells that a match begins, and that the bot has Seat in it.
+// Start reports the start of a match in which the bot has Seat.
 type Start struct {
 	Match   string                     `json:"match"`
 	Game    string                     `json:"game"`
@@ -25,9 +25,9 @@ type Start struct {
 	Seats   []SeatInfo                 `json:"seats"`
 	Clock   *Clock                     `json:"clock"` // nil: there is no limit
 	Deal    string                     `json:"deal"`  // empty in a mirrored set
-	// Commitment is the SHA-256 that binds the referee to its seed.
+	// Commitment is the SHA-256 commitment to the seed.
 	Commitment string `json:"commitment"`
-	// Nonce tells that a nonce is mixed into the chance of the match.
+	// Nonce reports whether a nonce is mixed into the randomness of the match.
 	Nonce bool `json:"nonce"`
 }
 
@@ -48,27 +48,27 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 // Read reads the event's fields into a value, as [json.Unmarshal] does.
 func (e *Event) Read(into any) error { return json.Unmarshal(e.json, into) }
 
-// TimeLeft is what the bank holds, and all the time there is for an answer. Milliseconds.
+// TimeLeft is the bank and the total time for an answer. Milliseconds.
 type TimeLeft struct {
 	BankMS  int `json:"bank_ms"`
 	LimitMS int `json:"limit_ms"`
 }
 
-// Retry is why the answer to the request Of was refused.
+// Retry is why the answer to the request Of was rejected.
 type Retry struct {
 	Of      int64  `json:"of"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Turn asks for a decision. It is complete: a bot needs to remember nothing.
+// Turn is a request for a decision. It is self-contained, so a bot can be stateless.
 type Turn struct {
 	Match string `json:"match"`
 	Seat  int    `json:"seat"`
 	Turn  int64  `json:"turn"` // the request's id
-	// View is what the seat may see; see ReadView. Nil when Hello.Wants left it out.
+	// View is the position as visible to the seat; see ReadView. Nil if Hello.Wants omits it.
 	View json.RawMessage `json:"view"`
-	// Legal has every legal move, sorted. Nil when Hello.Wants left it out.
+	// Legal has every legal move, sorted. Nil if Hello.Wants omits it.
 	Legal       []string  `json:"legal"`
 	Clock       *TimeLeft `json:"clock"`        // nil: there is no limit
 	TurnsLeft   *int      `json:"turns_left"`   // nil: there is no limit
@@ -83,14 +83,14 @@ type Turn struct {
 // ReadView reads the view into a value, such as a saxum.View.
 func (t *Turn) ReadView(into any) error { return json.Unmarshal(t.View, into) }
 
-// Fault is which seat broke the protocol or the rules, and how.
+// Fault is the fault that ended the match, and its seat.
 type Fault struct {
 	Seat   int    `json:"seat"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
-// Reveal is what the chance of a match came from.
+// Reveal has the inputs of the match's randomness.
 type Reveal struct {
 	Seed   string   `json:"seed"`
 	Salt   string   `json:"salt"`
@@ -98,7 +98,7 @@ type Reveal struct {
 	Nonces []string `json:"nonces"`
 }
 
-// End tells that a match is over. Ranks count from 1, scores go from 0 to 1, both by seat; nil when it was aborted.
+// End reports the end of a match. Ranks count from 1, scores range from 0 to 1, both by seat; nil when it was aborted.
 type End struct {
 	Match   string    `json:"match"`
 	Seat    int       `json:"seat"`

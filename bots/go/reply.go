@@ -5,19 +5,19 @@ type Reply interface {
 	to(turn *Turn) answer
 }
 
-// Move is a move with what may go along with it.
+// Move is a move with optional fields.
 type Move struct {
 	Move string
-	// OfferDraw offers a draw, in games that know draws by agreement.
+	// OfferDraw offers a draw, in games with draws by agreement.
 	OfferDraw bool
-	// Info is what the bot thought; it is recorded. Nil, or an object of at most 4 KiB of JSON.
+	// Info describes the search and is recorded. Nil, or an object of at most 4 KiB of JSON.
 	Info any
 }
 
-// Resign gives up the match.
+// Resign resigns the match.
 type Resign struct{}
 
-// AcceptDraw takes the draw that is on offer.
+// AcceptDraw accepts the draw offer.
 type AcceptDraw struct{}
 
 type answer struct {

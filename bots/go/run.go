@@ -12,8 +12,8 @@ import (
 // Run plays every match that the referee starts. It returns after the referee's bye or at the end of the input.
 //
 // Over stdin and stdout, what the bot prints goes to stderr, which the referee keeps with the match. Run returns an error
-// if hello is not what the protocol allows, if the referee cannot be reached or is not who it should be, or if a message
-// cannot be read.
+// if hello is not what the protocol allows, if the referee cannot be reached or fails TLS verification, if it refuses the
+// bot ([Refused]), or if a message cannot be read.
 func Run(bot Bot, hello Hello, connection Connection) error {
 	if connection.Name != "" {
 		hello.Name = connection.Name
@@ -31,7 +31,13 @@ func Run(bot Bot, hello Hello, connection Connection) error {
 	}
 	defer stream.Close()
 	s := &session{bot: bot, hello: hello, token: token, plays: map[place]*play{}}
-	return s.serve(stream)
+	if err := s.serve(stream); err != nil {
+		return err
+	}
+	if s.refusal != nil && !s.started {
+		return s.refusal
+	}
+	return nil
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -41,7 +47,7 @@ func (s *session) serve(stream io.ReadWriter) error {
 	for first := true; !s.over; first = false {
 		line, err := reader.ReadBytes('\n')
 		if err == io.EOF || errors.Is(err, syscall.ECONNRESET) {
-			return nil // what is left is no line
+			return nil // the rest is an unterminated line
 		}
 		if err != nil {
 			return err

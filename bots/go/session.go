@@ -23,6 +23,19 @@ type session struct {
 	token string
 	plays map[place]*play
 	over  bool // the referee has said bye
+
+	started bool     // a match has started
+	refusal *Refused // the referee's error, if it was the last message
+}
+
+// Refused is the error of Run when the referee refuses the bot before its first match, as for a wrong token.
+type Refused struct {
+	Code    string `json:"code"` // of the referee's error, such as wrong_token
+	Message string `json:"message"`
+}
+
+func (r *Refused) Error() string {
+	return "the referee refused the bot: " + r.Code + ": " + r.Message
 }
 
 // handle handles a line and returns the answer, nil if it asks for none. What is unknown is ignored.
@@ -40,6 +53,9 @@ func (s *session) handle(line []byte) (any, error) {
 		return nil, nil
 	}
 	at := place{head.Match, head.Seat}
+	if head.Type != "bye" {
+		s.refusal = nil
+	}
 	switch head.Type {
 	case "hello":
 		if head.Auth == "token" {
@@ -55,6 +71,8 @@ func (s *session) handle(line []byte) (any, error) {
 		return s.start(at, line)
 	case "error":
 		log.Printf("refereebot: error: %s", line)
+		s.refusal = new(Refused)
+		return nil, json.Unmarshal(line, s.refusal)
 	case "bye":
 		s.over = true
 	case "event", "turn", "end":
@@ -81,6 +99,7 @@ func (s *session) start(at place, line []byte) (any, error) {
 	if err := json.Unmarshal(line, start); err != nil {
 		return nil, err
 	}
+	s.started = true
 	s.plays[at] = &play{start: start}
 	ready := answer{Type: "ready", Match: at.match, Seat: at.seat}
 	if starter, ok := s.bot.(Starter); ok {

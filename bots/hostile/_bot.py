@@ -16,7 +16,7 @@ Json = dict[str, Any]
 Handler = Callable[[Json], None]
 
 LIFE = 120  # seconds
-# A bot that nobody ends must not stay on a test machine; no script ignores this signal.
+# A leftover bot must not stay on a test machine; no script ignores this signal.
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
 signal.alarm(LIFE)
 
@@ -32,7 +32,7 @@ def readline() -> bytes:
 
 
 def write(data: bytes) -> None:
-    """Writes all of `data` at once; ends the process when nobody reads it any more."""
+    """Writes all of `data` in one write; exits when the reader has closed the pipe."""
     rest = memoryview(data)
     try:
         while rest:
@@ -42,7 +42,7 @@ def write(data: bytes) -> None:
 
 
 def line(message: object) -> bytes:
-    """Returns a message as it stands on the wire."""
+    """Returns a message as sent on the wire."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 

@@ -30,7 +30,7 @@ def copy(source: int, target: int) -> None:
 
 
 def into(pipe: int, prepare: Callable[[], object] = lambda: None) -> int:
-    """Returns a socket; a child copies to the pipe what is written to it, and holds the pipe in between.
+    """Returns a socket. A child process copies its data to the pipe and holds the pipe in between.
 
     The child keeps the socket open, too, so that nothing but its own end makes it let go.
     """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Closes its stdout instead of answering, and lives on. A referee calls `disconnected` at once, and ends it."""
+"""Closes stdout instead of answering, but keeps running. The referee reports `disconnected` and kills it."""
 
 import os
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Dies of a segmentation fault instead of answering. A referee calls `exited` at once, with the signal."""
+"""Crashes with a segmentation fault instead of answering. The referee immediately reports `exited` with the signal."""
 
 import os
 import resource

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exits with status 7 before it says anything. A referee calls `exited` at once, and waits for no start-up limit."""
+"""Exits with status 7 before `hello`. The referee reports `exited` immediately, without waiting for a timeout."""
 
 import sys
 

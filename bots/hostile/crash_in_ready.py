@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says hello, and exits with status 7 when the match starts. A referee calls `exited` at once, with the status."""
+"""Sends `hello`, and exits with status 7 on `start`. The referee immediately reports `exited` with the status."""
 
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exits with status 3 instead of answering. A referee calls `exited` at once, with the status."""
+"""Exits with status 3 instead of answering. The referee immediately reports `exited` with the status."""
 
 import sys
 

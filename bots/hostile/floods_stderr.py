@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes 200 MB to stderr while it plays on properly.
 
-A referee drains it at all times, keeps a bounded part, finds no fault, and lets it cost nobody any time.
+The referee drains it continuously and keeps a bounded part. This is no fault and does not delay other bots.
 """
 
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers, and exits with status 0 at once. A referee takes the move first, and only then notices the exit."""
+"""Answers and immediately exits with status 0. The referee plays the move before it handles the exit."""
 
 import sys
 

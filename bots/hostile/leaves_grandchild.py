@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a process in a session of its own that holds the bot's streams open for 60 s; plays properly itself.
+"""Starts a process in its own session that holds the bot's streams open for 60 s; plays correctly itself.
 
 A referee does not wait for the streams to close, and ends that process, too. Its id is on stderr: `left <pid>`.
 """

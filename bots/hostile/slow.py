@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers half a second after the limit, then goes on properly.
+"""Answers half a second after the limit, then plays correctly.
 
 A referee has called `timeout` at the limit by then, and meets the late answer with `error` and nothing more.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As `splices_stdout`, but the process that splices is in a session of its own, where no signal to the group comes.
+"""As `splices_stdout`, but the splicing process is in its own session, out of reach of signals to the group.
 
 A referee finds and ends it all the same.
 """

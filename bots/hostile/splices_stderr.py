@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Splices from a socket to stderr, some bytes first and then nothing: it holds the pipe. Plays on properly.
 
-A referee that drains stderr loses no time by it, and what it cannot read costs nobody else anything.
+The referee does not block on stderr, and other bots are not delayed.
 """
 
 import os

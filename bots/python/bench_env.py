@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="how long each plays in a round")
     options = parser.parse_args()
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # what is started from here on inherits it
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # child processes inherit it
     command = [options.referee, "stdio", "--clock", "none"]
     referee = Referee(command)
     rooms: dict[str, Any] = {"connect_four_v3": connect_four_v3.env(), "chess_v6": chess_v6.env()}

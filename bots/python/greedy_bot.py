@@ -12,7 +12,7 @@ from referee_bot.games import checkers
 MAN, KING = 100, 160
 ADVANCE = 3  # for each row that a man has gone
 GUARD = 8  # for a man at home on its back row: no king is made behind it
-EXPOSED = 80  # for a piece that may be captured at once: less than a man, for it may be taken back
+EXPOSED = 80  # for a piece that can be captured next: less than a man, since it may be recaptured
 
 # The square at each row and column, and back. Row 0 is Black's; squares lie on odd columns in even rows, else on even.
 SQUARE = {(i // 4, i % 4 * 2 + (i // 4 + 1) % 2): i + 1 for i in range(32)}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plays 64 matches at once against itself, deciding on all that wait together: the skeleton of a training loop.
+"""Plays 64 concurrent matches against itself and decides in batches: the skeleton of a training loop.
 
-It starts a referee of its own. With --connect it is a bot with 64 slots that connects over TCP, and another one of it is
+It starts its own referee. With --connect it is a bot with 64 slots that connects over TCP, and another one of it is
 its opponent.
 """
 

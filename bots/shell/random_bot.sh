@@ -1,19 +1,28 @@
 #!/bin/sh
 # Plays a random legal move, in any game, with nothing but a shell, jq and shuf.
 
+refusal=''
 while IFS= read -r line; do
     case $line in # the referee writes the type first
     '{"type":"hello",'*)
         printf '%s\n' "$line" | jq -c '{type: "hello", protocol: 1, name: "shell", wants: ["legal"]}
             + if .auth == "token" then {token: env.REFEREE_TOKEN} else {} end'
         ;;
+    '{"type":"error",'*)
+        [ "$refusal" = none ] || refusal=$line
+        ;;
     '{"type":"start",'*)
+        refusal=none
         printf '%s\n' "$line" | jq -c '{type: "ready", match, seat}'
         ;;
     '{"type":"turn",'*)
         printf '%s\n' "$line" | jq -c --argjson n "$(shuf -i 0-65535 -n 1)" \
             '{type: "move", match, seat, turn, move: .legal[$n % (.legal | length)]}'
         ;;
-    '{"type":"bye",'*) exit ;;
+    '{"type":"bye",'*) break ;;
     esac
 done
+if [ "${refusal:-none}" != none ]; then
+    echo "the referee refused the bot: $refusal" >&2
+    exit 1
+fi

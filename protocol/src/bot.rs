@@ -1,4 +1,4 @@
-//! What a bot says. Fields that a reader does not know are ignored.
+//! Messages from a bot. Readers ignore unknown fields.
 
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,7 +11,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Any message from a bot. `V` is free JSON, as the reader wants it.
+/// Any message from a bot. `V` is the representation of arbitrary JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", bound(deserialize = "V: Deserialize<'de>"))]
@@ -24,24 +24,24 @@ pub enum FromBot<'a, V> {
     /// Answers `turn`.
     #[serde(borrow)]
     Move(Move<'a, V>),
-    /// Answers `turn`: the draw is agreed.
+    /// Answers `turn`: accepts the draw.
     #[serde(borrow)]
     AcceptDraw(AcceptDraw<'a>),
-    /// The side gives up.
+    /// Resigns the match for the side.
     #[serde(borrow)]
     Resign(Resign<'a>),
     /// Opens a match.
     Open(Open<V>),
-    /// Breaks a match off.
+    /// Aborts a match.
     #[serde(borrow)]
     Abort(Abort<'a>),
     /// Answers `ping`.
     Pong(Pong),
-    /// The bot leaves.
+    /// The bot closes the session.
     Bye(Bye),
 }
 
-/// What the referee may leave out when a bot does not want it.
+/// Parts of the messages that the referee omits unless a bot wants them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -68,24 +68,24 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub version: Option<String>,
-    /// Who wrote it; at most 256 characters.
+    /// The author; at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub author: Option<String>,
-    /// Where `auth` is `token`.
+    /// The token; required where the referee's `hello` has `auth` `token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The ids of the games it plays; absent: any.
+    /// The ids of the games that the bot plays; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<Vec<String>>,
-    /// Matches that it plays at once on this connection; default 1, at most 4096.
+    /// The number of matches that it can play concurrently on this connection; default 1, at most 4096.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 4096)))]
     pub slots: Option<u64>,
-    /// What it wants to get; default all.
+    /// The parts of messages that it wants; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Vec<Want>>,
-    /// True: events at once instead of with the next `turn`.
+    /// True: send events immediately instead of with the next `turn`.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub push: bool,
 }
@@ -132,7 +132,7 @@ pub struct Move<'a, V> {
     pub info: Option<V>,
 }
 
-/// Answers `turn`: the draw is agreed.
+/// Answers `turn`: accepts the draw.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptDraw<'a> {
@@ -147,7 +147,7 @@ pub struct AcceptDraw<'a> {
     pub turn: u64,
 }
 
-/// The side gives up, at any time in the match.
+/// Resigns the match for the side, at any time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resign<'a> {
@@ -172,29 +172,29 @@ pub struct Open<V> {
     /// The number of seats; default the game's smallest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seats: Option<u64>,
-    /// The game's options, an object; what is left out has its default.
+    /// The game's options, an object; omitted options have their defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub options: Option<V>,
-    /// The match seed, 64 hex digits; default derived from the run seed.
+    /// The match seed, 64 hex digits; by default derived from the run seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub seed: Option<String>,
     /// The deal's id; default the match id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deal: Option<String>,
-    /// The clock of every seat; null: none; absent: the run's.
+    /// The clock of every seat; null: no clock; absent: the run's clock.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub clock: Option<Option<Clock>>,
-    /// Default the run's.
+    /// The fault policy; default the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_fault: Option<OnFault>,
-    /// True: no `ready` is asked.
+    /// True: the referee does not wait for `ready`.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub auto_ready: bool,
 }
 
-/// Reads an integer of at most [`MAX_INTEGER`].
+/// Deserializes an integer of at most [`MAX_INTEGER`].
 fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = u64::deserialize(deserializer)?;
     if number > MAX_INTEGER {
@@ -203,19 +203,19 @@ fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> 
     Ok(number)
 }
 
-/// Reads `null` as a field that is absent.
+/// Deserializes `null` like an absent field.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Tells `null` from a field that is absent.
+/// Distinguishes `null` from an absent field.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// Breaks a match off; only where the referee's `hello` said `may_open`.
+/// Aborts a match; only where the referee's `hello` said `may_open`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Abort<'a> {
@@ -233,7 +233,7 @@ pub struct Pong {
     pub id: u64,
 }
 
-/// The bot leaves.
+/// The bot closes the session.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bye {}

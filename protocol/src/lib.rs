@@ -1,20 +1,22 @@
 //! The referee protocol, version 1: every message as a type.
 //!
-//! The specification for bot authors is in `spec/`; JSON Schemas generated from these types are in `schemas/`.
+//! The specification for bot authors is in `spec/` and in [`spec`]; JSON Schemas generated from these types are in `schemas/`.
 //!
-//! * [`referee`]: what the referee says
-//! * [`bot`]: what a bot says
-//! * [`words`]: the words that both use: fault codes, error codes, what ended a match, fault policies
-//! * [`schemas`]: both message sets as JSON Schemas
-//! * [`limits`]: every number that bounds what a stream may do
+//! * [`referee`]: messages from the referee
+//! * [`bot`]: messages from a bot
+//! * [`words`]: enumerations shared by messages, records and the command line: fault codes, error codes, endings,
+//!   fault policies
+//! * [`schemas`]: JSON Schemas of both message sets
+//! * [`limits`]: size limits, rate limits and timeouts
 //! * [`text`]: a string that borrows from the line it was read from
 //!
-//! A message is read in two steps: [`Head`] first, then the struct that its `type` names.
+//! To read a message, parse [`Head`] first, then the struct named by its `type`.
 
 pub mod bot;
 pub mod limits;
 pub mod referee;
 pub mod schemas;
+pub mod spec;
 pub mod text;
 pub mod words;
 
@@ -25,10 +27,10 @@ use serde::Deserialize;
 /// The version of the protocol that these types speak.
 pub const PROTOCOL: u64 = 1;
 
-/// The largest integer in a message: every JSON reader keeps it exactly.
+/// The largest integer in a message, 2^53 - 1: every JSON parser represents it exactly.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
 
-/// The part of a message that says which one it is.
+/// The `type` of a message.
 #[derive(Debug, Deserialize)]
 pub struct Head<'a> {
     /// The name of the message.

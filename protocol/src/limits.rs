@@ -1,8 +1,8 @@
-//! Every number that bounds what a stream may do. The specification quotes them.
+//! Size limits, rate limits and timeouts. The specification quotes them.
 
 /// Longest line from a bot, in bytes without the line break.
 pub const LINE_FROM_BOT: usize = 64 * 1024;
-/// Bytes of one line that is too long that are passed over before the connection is closed.
+/// Bytes of an overlong line that are discarded before the connection is closed.
 pub const SKIPPED: usize = 16 * 1024 * 1024;
 /// Longest line from the referee, in bytes without the line break.
 pub const LINE_FROM_REFEREE: usize = 1024 * 1024;
@@ -10,31 +10,33 @@ pub const LINE_FROM_REFEREE: usize = 1024 * 1024;
 pub const LINES_BETWEEN_REQUESTS: u32 = 64;
 /// Bytes that a stream may send between two requests, for each open match.
 pub const BYTES_BETWEEN_REQUESTS: u32 = 128 * 1024;
-/// Messages out of their state that a seat may send within a match.
+/// Messages in the wrong state that a seat may send within a match.
 pub const STRAYS: u32 = 20;
-/// Output that may wait for a stream, in bytes, and what each open match adds.
+/// Backlog of output allowed for a stream, in bytes; each open match adds [`PENDING_OUTPUT_PER_MATCH`].
 pub const PENDING_OUTPUT: usize = 4 * 1024 * 1024;
 /// See [`PENDING_OUTPUT`].
 pub const PENDING_OUTPUT_PER_MATCH: usize = 256 * 1024;
-/// How long a stream may take nothing while no request is open, in milliseconds.
+/// Write timeout: how long a stream may accept no output while no request is open, in milliseconds.
 pub const STALLED_MS: u64 = 10_000;
-/// From start or connection to `hello`, in milliseconds.
+/// Timeout for `hello`, from the start of the process or connection, in milliseconds.
 pub const HELLO_MS: u64 = 10_000;
-/// From `start` to `ready` in the first match of a process or connection, in milliseconds.
+/// Timeout for `ready` in the first match of a process or connection, from `start`, in milliseconds.
 pub const FIRST_READY_MS: u64 = 60_000;
-/// From `start` to `ready` afterwards, in milliseconds.
+/// Timeout for `ready` in later matches, from `start`, in milliseconds.
 pub const READY_MS: u64 = 5_000;
-/// Forgiven beyond a time limit, in milliseconds, unless the set-up says otherwise.
+/// Default grace period beyond a time limit, in milliseconds.
 pub const MARGIN_MS: u64 = 20;
-/// By how much the referee's own lag may move the deadlines of a seat in one match, in milliseconds.
+/// Maximum total by which the referee's own lag extends the deadlines of a seat in one match, in milliseconds.
 pub const LAG_MS: u64 = 1_000;
-/// Moves in a row that the referee makes for faulty seats before it looks at other streams.
+/// Maximum total pause of the referee during one match with a clock, in milliseconds; beyond that the match is void.
+pub const PAUSED_MS: u64 = 60_000;
+/// Consecutive moves that the referee makes for faulty seats before it serves other streams.
 pub const FALLBACK_MOVES: u32 = 64;
-/// What a match keeps of a `move`, in characters. No legal one is longer.
+/// Characters of a `move` that a match keeps. No legal move is longer.
 pub const MOVE: usize = 256;
 /// Longest `info`, in bytes.
 pub const INFO: usize = 4 * 1024;
-/// All the `info` of a seat that a match keeps, in bytes.
+/// Total `info` of a seat that a match keeps, in bytes.
 pub const INFO_PER_MATCH: usize = 1024 * 1024;
 /// Longest `nonce`, in bytes (two hex digits each).
 pub const NONCE: usize = 64;
@@ -44,15 +46,32 @@ pub const NAME: usize = 64;
 pub const ABOUT: usize = 256;
 /// Longest `id` of an `open`, in bytes.
 pub const OPEN_ID: usize = 256;
-/// Most matches that a connection may play at once.
+/// Maximum number of concurrent matches of a connection.
 pub const SLOTS: u64 = 4_096;
-/// Connections that have not introduced themselves yet; with more, the oldest is closed.
-pub const STRANGERS: usize = 64;
-/// Connections of one name, unless the set-up says otherwise.
+/// Maximum number of connections without `hello`. Beyond it, one connection of the address with the most of them is
+/// closed.
+pub const STRANGERS: usize = 16_384;
+/// The same for TLS, where each connection takes more memory.
+pub const STRANGERS_TLS: usize = 2_048;
+/// Bytes received of an incomplete first line from which it counts as long.
+pub const LONG_HELLO: usize = 4 * 1024;
+/// Maximum number of connections whose first line is long and incomplete. Beyond it, the oldest of them is closed.
+pub const LONG_HELLOS: usize = 256;
+/// Grace period for `hello` during which a connection is not closed in favour of others, in milliseconds, unless most
+/// connections of its address fail.
+pub const GRACE_MS: u64 = 3_000;
+/// How long a `hello` beyond the connection limit of its name waits for another connection of that name to end, in
+/// milliseconds.
+pub const RECONNECT_MS: u64 = 500;
+/// Minimum interval between two replies to wrong tokens from one address, in milliseconds.
+pub const WRONG_TOKEN_MS: u64 = 250;
+/// Maximum delay of a `hello` because of wrong tokens from its address, in milliseconds.
+pub const WRONG_TOKEN_MOST_MS: u64 = 2_000;
+/// Default limit of concurrent connections per name.
 pub const CONNECTIONS: usize = 8;
-/// What is kept of the standard error of a started bot for each match: its end, in bytes.
+/// Bytes of standard error of a started bot that are kept for each match (the last ones).
 pub const STDERR: usize = 64 * 1024;
-/// Between end of input and SIGTERM, in milliseconds.
+/// Time from end of input to SIGTERM, in milliseconds.
 pub const END_OF_INPUT_MS: u64 = 2_000;
-/// Between SIGTERM and SIGKILL, in milliseconds.
+/// Time from SIGTERM to SIGKILL, in milliseconds.
 pub const SIGTERM_MS: u64 = 1_000;

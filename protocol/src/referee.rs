@@ -1,4 +1,4 @@
-//! What the referee says. It writes compact JSON with `type` first.
+//! Messages from the referee, which writes compact JSON with `type` first.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,12 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Any message from the referee. `V` is a game's view or event, as the reader wants it.
+/// Any message from the referee. `V` is the representation of a game's view or event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", bound(deserialize = "V: Deserialize<'de>"))]
 pub enum FromReferee<'a, V> {
-    /// The referee speaks first.
+    /// The referee's greeting, the first message.
     Hello(Hello),
     /// A match begins.
     Start(Start<V>),
@@ -26,22 +26,22 @@ pub enum FromReferee<'a, V> {
     Turn(Turn<'a, V>),
     /// A match has ended.
     End(End),
-    /// A message was refused.
+    /// A message was rejected.
     Error(Error),
-    /// No answer is owed.
+    /// Can be answered with `pong`; the referee does not wait for it.
     Ping(Ping),
-    /// The connection is closed after it.
+    /// The last message before the connection is closed.
     Bye(Bye),
 }
 
-/// Whether a token is asked for.
+/// Whether a token is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Auth {
-    /// None.
+    /// No token.
     None,
-    /// `hello` must bring one.
+    /// `hello` must contain a token.
     Token,
 }
 
@@ -54,7 +54,7 @@ pub struct Hello {
     pub protocol: u64,
     /// Name and version of the referee, `referee/0.1.0`.
     pub server: String,
-    /// Whether a token is asked for.
+    /// Whether a token is required.
     pub auth: Auth,
     /// Whether this connection may open and abort matches.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -74,7 +74,7 @@ pub struct Start<V> {
     pub game: String,
     /// The version of the game's rules.
     pub rules: u32,
-    /// The game's options, complete.
+    /// The game's options, with defaults filled in.
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub options: V,
     /// The receiver's seat.
@@ -96,7 +96,7 @@ pub struct Start<V> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatInfo {
-    /// The set-up's label.
+    /// The label from the set-up.
     pub name: String,
     /// The number of its side: 0, 1, ...
     pub team: u8,
@@ -106,10 +106,10 @@ pub struct SeatInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clock {
-    /// Free for every answer.
+    /// Time that is not deducted from the bank, per answer.
     #[serde(default)]
     pub delay_ms: u64,
-    /// What all that goes beyond is taken from.
+    /// Time for the whole match; time beyond the delay is deducted from it.
     #[serde(default)]
     pub bank_ms: u64,
     /// Added to the bank after an answer in time.
@@ -126,7 +126,7 @@ pub struct Event<'a, V> {
     pub r#match: Text<'a>,
     /// The receiver's seat.
     pub seat: u8,
-    /// 0, 1, ... within match and seat.
+    /// Sequence number, 0, 1, ... within match and seat.
     pub n: u32,
     /// What happened: an object with `kind`.
     #[cfg_attr(
@@ -157,36 +157,36 @@ pub struct Turn<'a, V> {
     pub legal: Option<Vec<Text<'a>>>,
     /// The seat's clock; null: no limit.
     pub clock: Option<TurnClock>,
-    /// Turns until the turn limit, this one included, all seats together; absent without a limit.
+    /// Turns of all seats until the turn limit, including this one; absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns_left: Option<u32>,
     /// Whether `accept_draw` is possible.
     #[serde(default, skip_serializing_if = "is_false")]
     pub draw_offered: bool,
-    /// Only after a refused answer.
+    /// Only after a rejected answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
 }
 
-/// What is left on a seat's clock.
+/// The remaining time of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnClock {
-    /// The bank.
+    /// The remaining bank.
     pub bank_ms: u64,
-    /// All the time there is for this answer.
+    /// The time limit for this answer.
     pub limit_ms: u64,
 }
 
-/// Why the request is put again.
+/// Why the request is repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Retry {
-    /// The refused request's id.
+    /// The id of the request whose answer was rejected.
     pub of: u32,
     /// What was wrong.
     pub code: FaultCode,
-    /// The same in words.
+    /// The reason as text.
     pub message: String,
 }
 
@@ -211,25 +211,25 @@ pub struct End {
     /// The fault that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// What the match's chance came from.
+    /// The origin of the match's random numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reveal: Option<Reveal>,
 }
 
-/// A fault as results name it.
+/// A fault in the result of a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// Whose it was.
+    /// The seat at fault.
     pub seat: u8,
-    /// What it was.
+    /// The kind of fault.
     pub code: FaultCode,
-    /// A short text, "signal 11".
+    /// A short description, for example "signal 11".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What the match's chance came from, so that it can be checked.
+/// The origin of the match's random numbers, for verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reveal {
@@ -245,13 +245,13 @@ pub struct Reveal {
     pub nonces: Vec<String>,
 }
 
-/// A message was refused.
+/// A message was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Error {
-    /// Why.
+    /// The kind of error.
     pub code: ErrorCode,
-    /// The same in words, with what would be right.
+    /// What is wrong and what was expected, as text.
     pub message: String,
     /// The id of the `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -265,12 +265,12 @@ pub struct Error {
     /// The request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// What a short form could mean.
+    /// The legal moves that an ambiguous short form matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legal_forms: Option<Vec<String>>,
 }
 
-/// No answer is owed; `pong` lets a host measure.
+/// Can be answered with `pong`, so that hosts can measure the round-trip time. The referee does not wait for it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ping {
@@ -278,7 +278,7 @@ pub struct Ping {
     pub id: u64,
 }
 
-/// The connection is closed after it.
+/// The last message before the connection is closed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bye {

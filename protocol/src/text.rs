@@ -1,4 +1,4 @@
-//! A string that borrows from the line it was read from.
+//! A string that borrows from the line it was parsed from.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,14 +7,14 @@ use std::ops::Deref;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-/// Text that borrows from the input where the input holds it as it is, and owns it where JSON had escaped it.
+/// Text that borrows from the input where possible, and is owned where JSON escapes had to be decoded.
 ///
 /// `Cow<str>` alone borrows only as a direct field, never inside a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
 impl Text<'_> {
-    /// The same text, independent of the line.
+    /// Returns the text as an owned string.
     pub fn into_owned(self) -> String {
         self.0.into_owned()
     }

@@ -1,11 +1,11 @@
-//! The words that messages, records, reports and the command line share.
+//! Enumerations shared by messages, records, reports and the command line.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Defines an enum whose variants have one spelling everywhere.
+/// Defines an enum whose variants have one textual form everywhere.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -19,7 +19,7 @@ macro_rules! words {
             /// All of them, in the order of the specification.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
-            /// The word as it stands in messages.
+            /// The textual form, as used in messages.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
@@ -36,11 +36,11 @@ macro_rules! words {
 words! {
     /// What a bot did wrong (specification, Faults).
     FaultCode {
-        /// The move is not legal, or a short form names several.
+        /// The move is illegal, or an ambiguous short form.
         IllegalMove = "illegal_move",
-        /// Not one JSON object of the protocol.
+        /// The line is not a valid message of the protocol.
         Malformed = "malformed",
-        /// More bytes in one line than are allowed.
+        /// A line exceeds the length limit.
         LineTooLong = "line_too_long",
         /// No complete answer within the limit.
         Timeout = "timeout",
@@ -50,15 +50,15 @@ words! {
         Disconnected = "disconnected",
         /// The process ended.
         Exited = "exited",
-        /// The stream takes nothing any more.
+        /// The stream accepts no more output.
         Stalled = "stalled",
-        /// Too much, or too often out of state.
+        /// Flooding, or too many messages in the wrong state.
         Protocol = "protocol",
     }
 }
 
 impl FaultCode {
-    /// Whether the policy `retry` may ask again.
+    /// Whether the policy `retry` repeats the request.
     pub const fn is_retried(self) -> bool {
         matches!(self, FaultCode::IllegalMove | FaultCode::Malformed)
     }
@@ -69,7 +69,7 @@ words! {
     EndedBy {
         /// The rules of the game.
         Rules = "rules",
-        /// A draw that both sides agreed on.
+        /// A draw by agreement.
         Agreement = "agreement",
         /// A resignation that left one side.
         Resignation = "resignation",
@@ -77,66 +77,66 @@ words! {
         Fault = "fault",
         /// The turn limit.
         TurnLimit = "turn_limit",
-        /// The match was broken off: it has no result.
+        /// The match was aborted and has no result.
         Aborted = "aborted",
     }
 }
 
 words! {
-    /// Why the referee refused a message.
+    /// Why the referee rejected a message.
     ErrorCode {
-        /// The move is not legal, or a short form names several.
+        /// The move is illegal, or an ambiguous short form.
         IllegalMove = "illegal_move",
-        /// Not one JSON object of the protocol.
+        /// The line is not a valid message of the protocol.
         Malformed = "malformed",
-        /// More bytes in one line than are allowed.
+        /// A line exceeds the length limit.
         LineTooLong = "line_too_long",
         /// The answer came after the limit.
         Timeout = "timeout",
-        /// Too much since the last request; the connection is closed.
+        /// Flooding; the connection is closed.
         Protocol = "protocol",
-        /// Another protocol version.
+        /// The protocol version is not supported.
         UnsupportedProtocol = "unsupported_protocol",
-        /// No such message.
+        /// Unknown message type.
         UnknownType = "unknown_type",
-        /// No such match on this connection.
+        /// The match does not exist on this connection.
         UnknownMatch = "unknown_match",
-        /// The seat is missing where it is required, or not this connection's.
+        /// The seat is missing where it is required, or does not belong to this connection.
         UnknownSeat = "unknown_seat",
-        /// The answer is to an earlier request, or a second one to the same.
+        /// The request was already answered or closed.
         Stale = "stale",
         /// Not allowed in this state.
         OutOfState = "out_of_state",
         /// `accept_draw` without a standing offer.
         NoOffer = "no_offer",
-        /// `info` was too large and is not kept; the move stands.
+        /// `info` was too large and was discarded; the move stands.
         InfoDropped = "info_dropped",
-        /// `open` or `abort` where it is not allowed.
+        /// `open` or `abort` on a connection without permission.
         NotAllowed = "not_allowed",
         /// `open` while all slots are in use.
         NoSlot = "no_slot",
-        /// The game or a part of an `open` does not exist or does not fit.
+        /// An `open` names an unknown game or has invalid parameters.
         BadSetup = "bad_setup",
         /// The bot did not start in time.
         NoStart = "no_start",
-        /// No bot of this name takes part.
+        /// No participating bot has this name (where no token is required).
         UnknownName = "unknown_name",
-        /// The token is missing or not that of the name.
+        /// The token is missing, or does not belong to a participating bot of this name.
         WrongToken = "wrong_token",
-        /// The name has as many connections as it may have.
+        /// The name has reached its limit of connections.
         TooManyConnections = "too_many_connections",
     }
 }
 
-/// What a fault leads to.
+/// The consequence of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFault {
     /// The seat's side loses.
     #[default]
     Forfeit,
-    /// An illegal or malformed answer is asked for again, so many times for each seat in a match; then forfeit.
+    /// An illegal or malformed answer is requested again, up to this many times per seat and match; then forfeit.
     Retry(u32),
-    /// The referee plays a uniform random legal move and goes on.
+    /// The referee plays a uniformly random legal move, and the match continues.
     Random,
 }
 
@@ -158,13 +158,13 @@ impl FromStr for OnFault {
             "random" => Ok(OnFault::Random),
             _ => text
                 .strip_prefix("retry=")
-                .filter(|times| !times.starts_with(['+', '0'])) // one spelling for each policy
+                .filter(|times| !times.starts_with(['+', '0'])) // one canonical form per policy
                 .and_then(|times| times.parse().ok())
                 .filter(|times| (1..=1000).contains(times))
                 .map(OnFault::Retry)
                 .ok_or_else(|| {
                     format!(
-                        "`{text}` is no fault policy: `forfeit`, `random` or `retry=N` with N from 1 to 1000"
+                        "invalid fault policy `{text}`; expected `forfeit`, `random` or `retry=N` with N from 1 to 1000"
                     )
                 }),
         }
@@ -190,7 +190,7 @@ impl schemars::JsonSchema for OnFault {
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
-            "description": "What a fault leads to.",
+            "description": "The consequence of a fault.",
             "type": "string",
             "pattern": "^(forfeit|random|retry=([1-9][0-9]{0,2}|1000))$"
         })

@@ -1,7 +1,8 @@
-//! How a bot is started.
+//! The command line of a bot.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,14 +11,14 @@ use sha2::{Digest, Sha256};
 
 use crate::core::hex;
 
-/// A command line, split as a shell would, run without a shell.
+/// A command line, split into words like a shell does, and run without a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Where it runs; none: where the referee does.
+    /// The working directory; by default that of the referee.
     pub directory: Option<PathBuf>,
-    /// What its environment has beyond the referee's.
+    /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
 }
 
@@ -41,7 +42,7 @@ impl std::fmt::Display for Command {
 }
 
 impl Command {
-    /// A short name: that of the script, where an interpreter runs one, else of the program.
+    /// A short name: the name of the script if an interpreter runs one, otherwise that of the program.
     pub fn label(&self) -> String {
         let script =
             self.argv.iter().skip(1).find(|word| !word.starts_with('-') && self.resolve(word).is_file());
@@ -53,15 +54,15 @@ impl Command {
         if label.is_empty() { "bot".to_owned() } else { label }
     }
 
-    /// Where a file is that the command names.
+    /// The path of a file that the command names.
     fn resolve(&self, path: &str) -> PathBuf {
         self.directory.as_deref().unwrap_or(Path::new("")).join(path)
     }
 
-    /// Whether there are such a folder and such a program, as far as that can be told without starting it.
+    /// Checks that the working directory and the program exist, without starting the program.
     ///
     /// # Errors
-    /// Where it was looked for.
+    /// Says what is missing and where it was expected.
     pub fn check(&self) -> Result<(), String> {
         if let Some(missing) = self.directory.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(format!("there is no folder {}", missing.display()));
@@ -81,25 +82,21 @@ impl Command {
         Err(format!("there is no program `{name}` {place}"))
     }
 
-    /// Where the system finds the program.
+    /// The path of the program.
     fn find(&self) -> Option<String> {
-        let name = &self.argv[0];
-        let is_here = |file: &String| is_program(&self.resolve(file));
-        if name.contains('/') {
-            return Some(name.clone()).filter(is_here);
-        }
-        let path = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"))?;
-        let found =
-            std::env::split_paths(&path).map(|folder| folder.join(name).to_string_lossy().into_owned());
-        found.into_iter().find(is_here)
+        let path = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
+        let is_here =
+            |path: &Path| is_program(&self.directory.as_deref().unwrap_or(Path::new("")).join(path));
+        let found = find(self.argv[0].as_ref(), path.as_deref(), is_here)?;
+        Some(found.to_string_lossy().into_owned())
     }
 
-    /// SHA-256 of the program and of every argument that is a file, so that a record tells which bot it was.
+    /// SHA-256 of the program and of every argument that is a file: identifies the bot in a record.
     pub fn fingerprints(&self) -> Vec<(String, String)> {
         let program = self.find();
         let files = program.into_iter().chain(self.argv.iter().skip(1).cloned());
         let digest = |path: String| {
-            // To open what is no regular file may wait for ever, as for the other end of a pipe.
+            // Opening a file that is not regular may block, for example on the other end of a FIFO.
             let file = Some(self.resolve(&path)).filter(|file| file.is_file())?;
             let mut file = std::fs::File::open(file).ok()?;
             let mut hash = Sha256::new();
@@ -122,8 +119,22 @@ impl std::io::Write for HashWriter<'_> {
     }
 }
 
-/// Whether this can be run.
-fn is_program(path: &Path) -> bool {
+/// Finds a program like `execvp` does: a name without a slash is looked up in the folders of `path`.
+pub(super) fn find(
+    name: &OsStr,
+    path: Option<&OsStr>,
+    is_program: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    let found: Vec<PathBuf> = if name.as_bytes().contains(&b'/') {
+        vec![name.into()]
+    } else {
+        std::env::split_paths(path?).map(|folder| folder.join(name)).collect()
+    };
+    found.into_iter().find(|file| is_program(file))
+}
+
+/// Whether this is an executable file.
+pub(super) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 

@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -12,69 +14,55 @@ use referee_protocol::limits;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::watch;
 
-use crate::bot::{Command, Stderr, Warden};
+use crate::bot::launcher::{Lease, Starter, Stdio, Streams};
+use crate::bot::{Command, Stderr};
+use crate::referee::Detail;
 use crate::transport::{Mark, Wire};
 
-/// Why the warden has killed it.
-const HELD: &str = "it held its pipe, and the referee had to wait";
-
-/// A bot that runs in a process group of its own. Dropping it kills the group.
+/// A running bot, the leader of its own process group and usually session. Dropping it kills the group.
 pub struct Process {
     group: Pid,
     has_exited: watch::Receiver<bool>,
     stderr: Stderr,
-    /// The warden watches for as long as it is there.
+    /// The pipe guard watches the bot's pipes for as long as this exists.
     mark: Arc<Mark>,
-    /// What the system says of it, where it does: kept open, since it is read at every match.
+    /// `/proc/PID/stat`, where it exists: kept open because it is read at every match.
     stat: Option<File>,
+    lease: Option<Lease>,
 }
 
 impl Process {
-    /// Starts a bot. `on_exit` is told how it ended, "status 1" or "signal 11".
-    ///
-    /// # Errors
-    /// When the program cannot be started: which, and why.
-    pub fn start(
+    /// Starts a bot. `on_exit` receives the exit status.
+    pub(super) fn start(
         command: &Command,
-        warden: &Warden,
-        on_exit: impl FnOnce(String) + Send + 'static,
+        starter: &Starter,
+        on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> io::Result<(Process, Wire)> {
-        let (its_input, our_output) = io::pipe()?;
-        let (our_input, its_output) = io::pipe()?;
+        let Ends { its_input, its_output, our_input, our_output } = Ends::open(starter.streams())?;
         let (our_errors, its_errors) = io::pipe()?;
         let stderr = Stderr::new(our_errors.into())?;
-        let mut started = tokio::process::Command::new(&command.argv[0]);
-        if let Some(directory) = &command.directory {
-            started.current_dir(directory);
-        }
-        started
-            .envs(&command.env)
-            .args(&command.argv[1..])
-            .stdin(its_input)
-            .stdout(its_output)
-            .stderr(its_errors)
-            .process_group(0);
+        let stdio = Stdio { input: its_input, output: its_output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
-        let spawned = warden.start(&mark, || {
-            let child = started.spawn()?;
-            let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-            Ok((child, group.ok_or_else(|| io::Error::other("the process has no id"))?))
-        });
-        let (mut child, group) = spawned.map_err(|error| {
-            let otherwise = || format!("{}: {error}", command.argv[0]);
-            io::Error::other(command.check().err().unwrap_or_else(otherwise))
-        })?;
+        let (mut child, ends) = starter.spawn(command, stdio)?;
+        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
+        if starter.streams() == Streams::Pipes {
+            let pipes = [rustix::fs::fstat(&our_input)?.st_ino, rustix::fs::fstat(&our_output)?.st_ino];
+            starter.pipe_guard().watch(group, pipes, &mark);
+        }
         let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);
-        let process = Process { group, has_exited, stderr, mark, stat };
-        process.stderr.drain(started)?;
+        let process = Process { group, has_exited, stderr, mark, stat, lease: None };
+        process.stderr.drain(ends)?;
         let mark = process.mark.clone();
-        let wire = Wire::pipes(our_input.into(), our_output.into(), Some(mark.clone()));
+        let wire = match starter.streams() {
+            Streams::Pipes => Wire::pipes(our_input, our_output, Some(mark.clone())),
+            Streams::Sockets => Wire::sockets(our_input, our_output),
+        };
         tokio::spawn(async move {
             let how = match child.wait().await {
-                Ok(status) if mark.was_held() => format!("{}: {HELD}", describe(status)),
-                Ok(status) => describe(status),
-                Err(error) => format!("its end was not seen: {error}"),
+                Ok(status) => describe(status, mark.was_held()),
+                Err(error) => Detail::other(format!("its end was not seen: {error}")),
             };
             tell.send_replace(true);
             on_exit(how);
@@ -82,17 +70,23 @@ impl Process {
         Ok((process, wire))
     }
 
-    /// What it writes to its standard error.
+    /// Keeps this for as long as the process lives.
+    pub(super) fn with(mut self, lease: Lease) -> Process {
+        self.lease = Some(lease);
+        self
+    }
+
+    /// Its standard error.
     pub fn stderr(&self) -> &Stderr {
         &self.stderr
     }
 
-    /// The processor time that it and the children that it has waited for have used, in steps of 10 ms.
-    /// None where the system does not tell, or when it has ended.
+    /// The CPU time of the process and of the children that it has waited for, in steps of 10 ms. None if the process has
+    /// exited, and on systems without `/proc`.
     pub fn cpu(&self) -> Option<Duration> {
         let mut buffer = [0; 1024];
         let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
-        // The second field is the program's name in brackets, which may hold anything.
+        // The second field is the program's name in parentheses, which may contain any character.
         let after_name = buffer[..len].iter().rposition(|&byte| byte == b')')? + 1;
         let fields = std::str::from_utf8(&buffer[after_name..len]).ok()?.split_ascii_whitespace();
         // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime.
@@ -100,7 +94,7 @@ impl Process {
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
-    /// Ends it, after its stream has been closed: it has 2 s, then gets SIGTERM, after 1 s more SIGKILL.
+    /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more.
     pub async fn end(mut self) {
         for (patience, signal) in
             [(limits::END_OF_INPUT_MS, Signal::TERM), (limits::SIGTERM_MS, Signal::KILL)]
@@ -112,15 +106,15 @@ impl Process {
             tracing::debug!(group = %self.group, ?signal, "the bot did not end");
             self.signal(signal);
         }
-        // A killed process is gone at once, unless the system is in trouble; then nobody could wait for it.
+        // A killed process normally exits at once.
         let exit = self.has_exited.wait_for(|&has_exited| has_exited);
         if tokio::time::timeout(Duration::from_secs(5), exit).await.is_err() {
             tracing::warn!(group = %self.group, "the bot cannot be killed");
         }
-        // Dropping it ends what it has started and left behind in its group.
+        // Dropping it kills the rest of its process group.
     }
 
-    /// Sends a signal to it and to what it has started in its group.
+    /// Sends a signal to its process group.
     pub fn signal(&self, signal: Signal) {
         if let Err(error) = kill_process_group(self.group, signal)
             && error != rustix::io::Errno::SRCH
@@ -136,10 +130,47 @@ impl Drop for Process {
     }
 }
 
-fn describe(status: ExitStatus) -> String {
+/// The ends of the bot's standard input and output.
+struct Ends {
+    its_input: OwnedFd,
+    its_output: OwnedFd,
+    /// Reads what the bot writes.
+    our_input: OwnedFd,
+    /// Writes what the bot reads.
+    our_output: OwnedFd,
+}
+
+impl Ends {
+    fn open(streams: Streams) -> io::Result<Ends> {
+        Ok(match streams {
+            Streams::Pipes => {
+                let ((its_input, our_output), (our_input, its_output)) = (io::pipe()?, io::pipe()?);
+                Ends {
+                    its_input: its_input.into(),
+                    its_output: its_output.into(),
+                    our_input: our_input.into(),
+                    our_output: our_output.into(),
+                }
+            }
+            Streams::Sockets => {
+                let (its_input, our_output) = UnixStream::pair()?;
+                let (our_input, its_output) = UnixStream::pair()?;
+                Ends {
+                    its_input: its_input.into(),
+                    its_output: its_output.into(),
+                    our_input: our_input.into(),
+                    our_output: our_output.into(),
+                }
+            }
+        })
+    }
+}
+
+/// The detail of an exit. `was_held`: the pipe guard killed it.
+fn describe(status: ExitStatus, held_pipe: bool) -> Detail {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("status {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => status.to_string(),
+        (Some(status), _) => Detail::Status { status, held_pipe },
+        (None, Some(signal)) => Detail::Signal { signal, held_pipe },
+        (None, None) => Detail::other(status.to_string()),
     }
 }

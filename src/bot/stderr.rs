@@ -1,10 +1,11 @@
-//! What a bot writes to its standard error: always drained, of which the end is kept.
+//! The standard error of a bot: always drained; the end of it is kept.
 //!
-//! A thread of its own drains it: a bot can hold the lock of its pipe, and then only that thread waits.
+//! Each pipe has its own thread: if a bot holds the lock of the pipe, only that thread blocks.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -14,15 +15,15 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// After so many bytes the drain rests, so that a flood costs a lane next to nothing; the bot that floods waits for it.
+/// The drain pauses after this many bytes, so that a flood takes little CPU time from the lanes; only the bot waits.
 const BURST: usize = 64 * 1024;
 const REST: Duration = Duration::from_millis(5);
 const READ: usize = 16 * 1024;
-/// How long the drain is waited for when what was said is taken.
+/// The timeout of [`Cut::wait`].
 const PATIENCE: Duration = Duration::from_millis(20);
 const STACK: usize = 64 * 1024;
 
-/// The standard error of a process. It may be taken after the process has ended.
+/// The standard error of a process. It can be read after the process has exited.
 #[derive(Clone)]
 pub struct Stderr(Arc<Inner>);
 
@@ -35,16 +36,30 @@ struct Inner {
 #[derive(Default)]
 struct Drained {
     kept: Said,
-    /// How many bytes have been read.
+    /// The number of bytes read.
     bytes: usize,
     is_reading: bool,
-    /// Whether somebody waits for what is still in the pipe.
-    is_wanted: bool,
-    /// Whether somebody waited in vain since the last read.
+    /// Cuts that are pending until the pipe is empty, the oldest first.
+    cuts: VecDeque<Pending>,
+    /// Whether a cut timed out since the last read.
     is_stuck: bool,
 }
 
-/// What was said, or the end of it.
+struct Pending {
+    said: SyncSender<Said>,
+    /// The cut is made after this number of bytes at the latest.
+    enough: usize,
+}
+
+/// The text up to some moment, part of which may not have been read yet.
+pub struct Cut(Made);
+
+enum Made {
+    Now(Said),
+    Later(Stderr, Receiver<Said>),
+}
+
+/// The text, or the end of it.
 #[derive(Default)]
 pub struct Said {
     end: VecDeque<u8>,
@@ -59,7 +74,7 @@ impl Said {
         self.dropped += excess as u64;
     }
 
-    /// Adds what was said later.
+    /// Appends later text.
     pub fn append(&mut self, mut later: Said) {
         if later.dropped > 0 {
             self.dropped += self.end.len() as u64;
@@ -69,7 +84,7 @@ impl Said {
         self.dropped += later.dropped;
     }
 
-    /// The end as text, and how many bytes before it were not kept.
+    /// The end of the text, and the number of bytes before it that were dropped.
     pub fn into_text(mut self) -> (String, u64) {
         (String::from_utf8_lossy(self.end.make_contiguous()).into_owned(), self.dropped)
     }
@@ -85,8 +100,8 @@ impl Stderr {
         self.0.drained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a thread drain it until the end. The thread also closes `ends`, those of the bot: to close a pipe takes its
-    /// lock, too.
+    /// Starts the thread that drains it until end-of-file. The thread also closes `ends`, the bot's ends of its pipes,
+    /// because closing a pipe takes its lock, too.
     pub(super) fn drain(&self, ends: impl Send + 'static) -> io::Result<()> {
         let stderr = self.clone();
         let work = move || {
@@ -99,7 +114,7 @@ impl Stderr {
     fn read_all(&self) {
         let mut buffer = Vec::with_capacity(READ);
         let mut burst = 0;
-        // Waits; asks without taking the lock of the pipe, as a read would.
+        // Polls first: unlike a read, that does not take the lock of the pipe.
         while self.ready(None).is_some() {
             self.drained().is_reading = true;
             buffer.clear();
@@ -109,49 +124,79 @@ impl Stderr {
             drained.bytes += buffer.len();
             drained.is_reading = false;
             drained.is_stuck = false;
-            self.0.changed.notify_all();
-            match read {
-                Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
-                Ok(0) | Err(_) => return,
+            let has_ended = !matches!(read, Ok(1..) | Err(Errno::AGAIN | Errno::INTR));
+            self.make_cuts(&mut drained);
+            if has_ended {
+                return;
             }
             burst += buffer.len();
             if burst >= BURST {
                 burst = 0;
-                let rest = self.0.changed.wait_timeout_while(drained, REST, |drained| !drained.is_wanted);
+                let rest =
+                    self.0.changed.wait_timeout_while(drained, REST, |drained| drained.cuts.is_empty());
                 drop(rest);
             }
         }
     }
 
-    /// What there is to read: data, the end, or both. None when the time is up.
+    /// Makes the cuts that are due; if the pipe is empty, all of them.
+    fn make_cuts(&self, drained: &mut Drained) {
+        while let Some(cut) = drained.cuts.front() {
+            if drained.bytes < cut.enough && self.has_data() {
+                return;
+            }
+            let said = std::mem::take(&mut drained.kept);
+            if let Some(cut) = drained.cuts.pop_front() {
+                // The channel has room for one value, and its receiver may be gone.
+                let _ = cut.said.try_send(said);
+            }
+        }
+    }
+
+    /// What can be read: data, end-of-file, or both. None on timeout.
     fn ready(&self, patience: Option<&Timespec>) -> Option<PollFlags> {
         let mut fds = [PollFd::new(&self.0.pipe, PollFlags::IN)];
         let ready = rustix::io::retry_on_intr(|| poll(&mut fds, patience)).is_ok_and(|ready| ready > 0);
         ready.then(|| fds[0].revents())
     }
 
-    /// Whether something lies in the pipe.
+    /// Whether the pipe has unread data.
     fn has_data(&self) -> bool {
         self.ready(Some(&Timespec::default())).is_some_and(|ready| ready.contains(PollFlags::IN))
     }
 
-    /// What came since the last call, up to this moment: the drain is waited for while something still lies in the
-    /// pipe, so that all that a bot said before its last message is there.
-    pub fn take(&self) -> Said {
+    /// Takes the text since the last cut, including unread data in the pipe. Does not block; [`Cut::wait`] may.
+    pub fn cut(&self) -> Cut {
         let mut drained = self.drained();
-        // A pipe holds 64 KiB; who fills it again meanwhile is not waited for.
-        let enough = drained.bytes + 2 * BURST;
-        let lacks = |drained: &mut Drained| drained.bytes < enough && (drained.is_reading || self.has_data());
-        if !drained.is_stuck && lacks(&mut drained) {
-            drained.is_wanted = true;
-            self.0.changed.notify_all();
-            let waited = self.0.changed.wait_timeout_while(drained, PATIENCE, lacks);
-            let (after, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            drained = after;
-            drained.is_wanted = false;
-            drained.is_stuck = waited.timed_out();
+        if drained.cuts.is_empty() && !drained.is_reading && !self.has_data() {
+            return Cut(Made::Now(std::mem::take(&mut drained.kept)));
         }
-        std::mem::take(&mut drained.kept)
+        let (said, made) = sync_channel(1);
+        // A pipe holds 64 KiB: a bot that keeps writing does not delay the cut.
+        let enough = drained.bytes + 2 * BURST;
+        drained.cuts.push_back(Pending { said, enough });
+        self.0.changed.notify_all();
+        Cut(Made::Later(self.clone(), made))
+    }
+}
+
+impl Cut {
+    /// The text up to the cut. Wait for the cuts of a process in their order.
+    pub fn wait(self) -> Said {
+        let (stderr, made) = match self.0 {
+            Made::Now(said) => return said,
+            Made::Later(stderr, made) => (stderr, made),
+        };
+        let patience = if stderr.drained().is_stuck { Duration::ZERO } else { PATIENCE };
+        if let Ok(said) = made.recv_timeout(patience) {
+            return said;
+        }
+        let mut drained = stderr.drained();
+        made.try_recv().unwrap_or_else(|_| {
+            drained.is_stuck = true;
+            drained.cuts.pop_front();
+            std::mem::take(&mut drained.kept)
+        })
     }
 }
 

@@ -1,7 +1,8 @@
-//! A match between bots and random moves, decided by the referee's state machine.
+//! A match between bots and random moves, driven by the referee's state machine.
 
 use std::time::Duration;
 
+use referee_protocol::limits;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -11,36 +12,36 @@ use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::game::Misconfigured;
 use crate::core::seat::{Seat, SeatSet};
-use crate::referee::{Ending, Event, Match, Stamp};
+use crate::referee::{Abort, Detail, Ending, Event, Match, Stamp};
 use crate::server::incoming::{self, Incoming, Unreadable};
 use crate::server::{Plan, Run};
 
-/// A message that belongs to no match of the connection, and why.
+/// Why a message was rejected before it reached a match.
 #[derive(Debug)]
 pub struct Refused {
-    /// What the bot is told.
+    /// The error code.
     pub code: ErrorCode,
-    /// The same in words.
+    /// The error message.
     pub message: String,
 }
 
-/// A match that bots play in some seats, while random moves are made in the others.
+/// A match with bots in some seats and random moves in the others.
 pub struct Encounter {
     play: Match,
     bots: SeatSet,
     opened: Instant,
     chooser: Stream,
-    /// Whether the others offer a draw with every move.
+    /// Whether the random players offer a draw with every move.
     pub(super) offers_draws: bool,
-    /// When each bot was last asked for something.
+    /// When each bot was last sent a request or `start`.
     asked: [Option<Instant>; crate::core::MAX_SEATS],
 }
 
 impl Encounter {
-    /// Sets a match up; in all seats but those of `bots` the moves are random, drawn from `chooser`.
+    /// Opens a match. Seats other than `bots` play random moves, drawn from `chooser`.
     ///
     /// # Errors
-    /// When the game cannot start like this.
+    /// When the options or the seating are invalid.
     pub fn open(
         run: &Run,
         plan: Plan<'_>,
@@ -63,12 +64,12 @@ impl Encounter {
         &self.play.setup().header.r#match
     }
 
-    /// The game as it stands.
+    /// The game in progress.
     pub fn table(&self) -> &dyn Table {
         self.play.table()
     }
 
-    /// How it ended; none while it runs.
+    /// How the match ended; `None` while it runs.
     pub fn ending(&self) -> Option<&Ending> {
         self.play.ending()
     }
@@ -78,17 +79,17 @@ impl Encounter {
         self.play.faults(seat).total()
     }
 
-    /// What the match has to say to a bot. After it was sent, [`Encounter::sent`] is due.
+    /// Takes the pending output for a bot. Call [`Encounter::sent`] after sending it.
     pub fn take_outbox(&mut self, seat: Seat) -> Vec<u8> {
         std::mem::take(self.play.outbox(seat))
     }
 
-    /// Puts back what was taken and not sent.
+    /// Puts back output that was taken and not sent.
     pub(super) fn give_back(&mut self, seat: Seat, lines: Vec<u8>) {
         *self.play.outbox(seat) = lines;
     }
 
-    /// A bot was sent what it had to be sent.
+    /// Reports that the output for a bot was sent.
     pub fn sent(&mut self, seat: Seat) {
         if self.play.is_asking(seat) || self.asked[seat.index()].is_none() {
             self.asked[seat.index()] = Some(Instant::now());
@@ -96,60 +97,60 @@ impl Encounter {
         self.handle(Event::Sent(seat));
     }
 
-    /// Another process takes the seat of a bot that was not ready.
+    /// Another process of the bot takes a seat that was not ready.
     pub(super) fn restart(&mut self, seat: Seat, ready: Duration) {
         let wants = self.play.setup().wants[seat.index()];
         self.handle(Event::Restart { seat, ready_ms: ready.as_millis() as u64, wants });
         self.asked[seat.index()] = None;
     }
 
-    /// When the match waits no longer.
+    /// The next deadline of the match.
     pub fn deadline(&self) -> Option<Instant> {
         self.play.deadline().map(|at| self.opened + Duration::from_micros(at.0))
     }
 
-    /// A deadline may have passed.
+    /// Handles deadlines that have passed.
     pub fn tick(&mut self) {
         self.handle(Event::Tick);
     }
 
-    /// A bot cannot be reached any more.
-    pub fn lose(&mut self, seat: Seat, code: FaultCode, detail: &str) {
+    /// Reports that a bot is unreachable.
+    pub fn lose(&mut self, seat: Seat, code: FaultCode, detail: &Detail) {
         self.handle(Event::Gone { seat, code, detail });
     }
 
-    /// Breaks it off.
+    /// Aborts the match.
     pub fn abort(&mut self) {
-        self.handle(Event::Abort("broken off"));
+        self.handle(Event::Abort(&Abort::Interrupted));
     }
 
-    /// The request that a bot has to answer.
+    /// The open request of a bot.
     pub(super) fn open_request(&self, seat: Seat) -> Option<u32> {
         self.play.open_request(seat)
     }
 
-    /// Whether a request for a bot lies in its outbox.
+    /// Whether the outbox of a bot contains a request.
     pub(super) fn is_asking(&self, seat: Seat) -> bool {
         self.play.is_asking(seat)
     }
 
-    /// Whether it waits for a bot to be ready.
+    /// Whether the match waits for `ready` of a bot.
     pub(super) fn awaits_ready(&self, seat: Seat) -> bool {
         self.play.awaits_ready(seat)
     }
 
-    /// How long ago a bot was asked for what it owes.
+    /// The time since the bot was sent its last request or `start`.
     pub(super) fn asked_for(&self, seat: Seat) -> Duration {
         self.asked[seat.index()].map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// An answer arrived damaged.
+    /// Simulates a malformed answer.
     pub(super) fn damage(&mut self, seat: Seat, turn: u32) {
-        let detail = "the line is not a JSON object";
-        self.handle(Event::Broken { seat, turn: Some(turn.into()), code: FaultCode::Malformed, detail });
+        let (code, detail) = (FaultCode::Malformed, &Detail::NotAnObject);
+        self.handle(Event::Broken { seat, turn: Some(turn.into()), code, detail });
     }
 
-    /// The others do what is asked of them, until only bots are waited for.
+    /// Plays the random players until the match waits only for bots.
     pub fn others_act(&mut self) {
         let mut others = self.play.setup().seating.all();
         self.bots.iter().for_each(|bot| others.remove(bot));
@@ -179,10 +180,10 @@ impl Encounter {
         }
     }
 
-    /// Takes in a line of a bot. What the match thinks of it lies in its outbox.
+    /// Handles a line from a bot. Errors from the match are written to its outbox.
     ///
     /// # Errors
-    /// When the line is not for this match.
+    /// When the line does not belong to this match.
     pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), Refused> {
         let refuse = |code, message: &str| Err(Refused { code, message: message.to_owned() });
         let (address, message) = incoming::read(line, false);
@@ -203,7 +204,6 @@ impl Encounter {
             }
             _ => {}
         }
-        let stray = |code, message| Event::Stray { seat, code, message };
         match message {
             Ok(Incoming::Ready(ready)) => self.handle(Event::Ready { seat, nonce: ready.nonce.as_deref() }),
             Ok(Incoming::Move(answer)) => self.handle(Event::Answer {
@@ -216,27 +216,24 @@ impl Encounter {
             Ok(Incoming::AcceptDraw(answer)) => self.handle(Event::AcceptDraw { seat, turn: answer.turn }),
             Ok(Incoming::Resign(_)) => self.handle(Event::Resign(seat)),
             Ok(Incoming::Hello(_)) => return refuse(ErrorCode::OutOfState, "`hello` comes once"),
-            Ok(Incoming::Bye(_)) => self.lose(seat, FaultCode::Disconnected, "it said `bye`"),
+            Ok(Incoming::Bye(_)) => self.lose(seat, FaultCode::Disconnected, &Detail::SaidBye),
             Ok(Incoming::Pong(_) | Incoming::Open(_) | Incoming::Abort(_)) => {}
             Err(Unreadable::Malformed(detail)) => {
                 let turn = address.turn.filter(|_| !is_elsewhere && !is_anothers);
                 let code = FaultCode::Malformed;
                 self.handle(Event::Broken { seat, turn, code, detail: &detail });
             }
-            Err(Unreadable::MalformedAside(message)) => self.handle(stray(ErrorCode::Malformed, &message)),
-            Err(Unreadable::UnknownType(kind)) => {
-                self.handle(stray(ErrorCode::UnknownType, &format!("there is no message `{kind}`")));
-            }
-            Err(Unreadable::NotAllowed) => {
-                self.handle(stray(ErrorCode::NotAllowed, "only a host that was told `may_open` does that"));
+            Err(unreadable) => {
+                let (refused, message) = unreadable.refusal();
+                self.handle(Event::Stray { seat, code: refused.code, message: &message });
             }
         }
         Ok(())
     }
 
-    /// A line of a bot was longer than allowed.
+    /// Handles an overlong line from a bot.
     pub fn hear_too_long(&mut self, seat: Seat) {
-        let detail = "a line has at most 65536 bytes; the rest of this one is passed over";
+        let detail = &Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
         self.handle(Event::Broken { seat, turn: None, code: FaultCode::LineTooLong, detail });
     }
 }

@@ -1,12 +1,12 @@
-//! Whether a bot does what the protocol asks, found out by talking to it: `referee check` and `referee debug`.
+//! Conformance tests for bots: `referee check`, and the parts that `referee debug` shares with it.
 //!
-//! * [`Check`]: named steps, each with what was wrong where it fails
-//! * [`Encounter`]: a match of the referee's state machine between bots and random moves
-//! * [`Talk`]: the raw stream of a bot's process
+//! * [`Check`]: a sequence of named steps, with an explanation for each failure
+//! * [`Encounter`]: a match between bots and random moves, driven by the referee's state machine
+//! * [`Talk`]: the process of a bot and its raw stream
 
-mod desk;
+mod context;
+mod delivery;
 mod encounter;
-mod manner;
 mod positions;
 mod rule;
 mod steps;
@@ -16,5 +16,5 @@ mod verdict;
 pub use encounter::{Encounter, Refused};
 pub use rule::Rule;
 pub use steps::Check;
-pub use talk::{Came, Talk, hello};
+pub use talk::{BotOutput, Talk, hello};
 pub use verdict::{Complaint, Outcome, Verdict};

@@ -1,4 +1,4 @@
-//! Positions out of random playouts in which every kind of decision of a game occurs.
+//! Positions from random playouts that cover every kind of decision of a game.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +8,29 @@ use crate::core::erased::{Rules, Table};
 use crate::core::game::Turn;
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Seating};
 
-/// How many matches are played at random for each number of seats.
+/// Number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
 
 /// A position in which a seat decides.
 pub(super) struct Position {
     pub(super) seating: Seating,
     pub(super) seat: Seat,
-    /// Prepared for the seat.
+    /// The game, with the moves of the seat prepared.
     pub(super) table: Box<dyn Table>,
-    /// What the seat has been told so far, a JSON object each.
+    /// The events that the seat has received so far, one JSON object each.
     pub(super) events: Vec<Vec<u8>>,
-    /// What occurs here and in none of the positions before.
+    /// The kinds of decisions that occur here for the first time.
     pub(super) kinds: BTreeSet<String>,
 }
 
-/// The positions of a game, always the same.
+/// Finds the positions of a game. The result is deterministic.
 pub(super) fn positions(rules: &dyn Rules) -> Vec<Position> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
     let options = rules.default_options();
     for &seating in rules.meta().seatings {
         for playout in 0..PLAYOUTS {
-            // What does not fit its own defaults is no game.
+            // Default options are always valid.
             let Ok(table) = rules.open(&options, seating) else { continue };
             let mut seed = [0; 32];
             seed[0] = playout as u8;
@@ -91,7 +91,7 @@ fn walk(
     }
 }
 
-/// What is special about a decision: the kinds of its moves, and who decides.
+/// The characteristics of a decision: the kinds of its moves, and the deciding seats.
 fn kinds(table: &dyn Table, seat: Seat, deciding: SeatSet, seating: Seating) -> BTreeSet<String> {
     let mut kinds: BTreeSet<String> =
         (0..table.count(seat)).map(|index| kind(table.text(seat, index))).collect();
@@ -105,13 +105,14 @@ fn kinds(table: &dyn Table, seat: Seat, deciding: SeatSet, seating: Seating) -> 
     kinds
 }
 
-/// A move without its places and numbers: `place # E` for `place b3 E`, `#x#` for `11x18`.
+/// The kind of a move: its text with squares and numbers replaced, such as `place # E` for `place b3 E`, `#x#` for
+/// `11x18`.
 fn kind(text: &str) -> String {
     let mut kind = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let before = &rest[..at];
-        // A letter at the beginning of a word names a place with the number after it.
+        // A letter at the beginning of a word forms a square with the number after it.
         let is_column = |text: &str| {
             let mut backwards = text.chars().rev();
             backwards.next().is_some_and(|c| c.is_ascii_lowercase())
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_move_that_the_shared_vectors_have_occurs() {
+    fn every_kind_of_move_in_the_shared_vectors_occurs() {
         let vectors =
             std::fs::read_to_string(format!("{}/bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
         let vectors: Vec<serde_json::Value> =

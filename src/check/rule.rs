@@ -1,4 +1,4 @@
-//! The sentences of the specification that a bot may break.
+//! The sentences of the specification that bots can violate.
 
 use referee_protocol::words::ErrorCode;
 
@@ -7,7 +7,7 @@ use referee_protocol::words::ErrorCode;
 pub struct Rule {
     /// The page and its section, below `protocol/spec`.
     pub section: &'static str,
-    /// The sentence, or the part of it that matters.
+    /// The sentence, or the relevant part of it.
     pub says: &'static str,
 }
 
@@ -26,46 +26,49 @@ macro_rules! rules {
 rules! {
     HELLO = "match.md#a-connection", "The bot answers with `hello` within 10,000 ms of its start.";
     HELLO_FIRST = "messages.md#hello-from-a-bot",
-        "Until it has come, nothing else is taken but `pong` and `bye`.";
+        "Before it, the referee accepts only `pong` and `bye`.";
     PROTOCOL = "messages.md#hello-from-a-bot",
         "another number is answered with `error` `unsupported_protocol` and `bye`, and is the fault `no_start`";
     NAME = "messages.md#hello-from-a-bot", "string, 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space";
     ABOUT = "messages.md#hello-from-a-bot", "string of at most 256 characters";
-    GAMES = "messages.md#hello-from-a-bot", "the games that the bot plays; it is seated in no other";
+    GAMES = "messages.md#hello-from-a-bot", "the games that the bot plays; the referee assigns it no matches of other games";
     READY = "messages.md#ready", "Once for each `start`, within the ready limit";
-    NONCE = "messages.md#ready", "A `nonce` of another form is answered with `error` `malformed`.";
+    NONCE = "messages.md#ready", "A `nonce` in any other form is answered with `error` `malformed`.";
     ANSWER = "faults.md#codes", "no complete answer within the limit";
     COMPLETE = "match.md#requests",
         "The answer to an open request is the first `move`, `accept_draw` or `resign` for it.";
+    TURN = "messages.md#turn", "the id of the request: 0, 1, 2, ... within match and seat. The answer repeats it.";
     LEGAL = "messages.md#move", "one of `legal`, byte for byte.";
-    INFO = "messages.md#move", "An `info` that is larger, or is no object, is dropped with `error` `info_dropped`; the move stands.";
-    FRAMING = "messages.md#framing", "one JSON object (RFC 8259) on one line";
-    TOO_LONG = "messages.md#framing", "A line that is longer is the fault `line_too_long`.";
+    INFO = "messages.md#move", "An `info` that is larger or not an object is dropped with `error` `info_dropped`; the move stands.";
+    MALFORMED = "messages.md#framing",
+        "A line is `malformed` if it contains bytes that are not UTF-8; text that is not JSON; JSON that is not an object; a duplicate key within an object, at any depth; nesting deeper than 127 levels, including the outermost object; a missing `type`, or one that is not a string; a missing required field; or a field with the wrong type or out of range.";
+    TOO_LONG = "messages.md#framing", "A longer line is the fault `line_too_long`.";
     UNKNOWN_TYPE = "messages.md#framing",
         "A `type` that the referee does not know is answered with `error` `unknown_type`.";
-    NOT_ALLOWED = "messages.md#open", "Only where the referee's `hello` said `may_open`; elsewhere it is answered with";
+    NOT_ALLOWED = "messages.md#open", "Allowed only if the referee's `hello` has `may_open`; otherwise it is answered with";
     FLOOD = "faults.md#limits",
-        "The bound is 64 lines and 131,072 bytes for each open match, and as much when no match is open";
+        "The limit is 64 lines and 131,072 bytes for each open match, and the same amount if no match is open";
     ENDED = "match.md#leaving", "Any other end is a fault in each match that runs on the connection";
-    OUT_OF_STATE = "match.md#what-a-message-does", "A star means: the message is *out of its state*.";
+    OUT_OF_STATE = "match.md#what-a-message-does",
+        "`*` marks a message sent in the wrong state (an *out-of-state message*): it gets this error, has no other effect, and counts towards the 20 allowed per seat and match.";
     ELSEWHERE = "match.md#what-a-message-does",
         "A message for a match or seat that the connection does not hold gets `error` `unknown_match` or `unknown_seat`";
     NO_OFFER = "match.md#draw-offers",
         "`accept_draw` for a request without `draw_offered` is answered with `error` `no_offer`.";
     PONG = "messages.md#pong", "the id of the `ping`";
     END = "match.md#starting-and-ending-processes",
-        "At the end a bot gets `bye` and the end of its input. It then has 2,000 ms to exit.";
+        "the referee sends `bye` and closes the bot's standard input. The bot then has 2,000 ms to exit.";
     SIGNALS = "match.md#starting-and-ending-processes",
-        "Then its process group gets SIGTERM, and 1,000 ms later SIGKILL.";
-    LEFT = "match.md#starting-and-ending-processes", "What it left behind in its group is killed with it.";
+        "After that, the referee sends SIGTERM to its process group, and SIGKILL 1,000 ms later.";
+    LEFT = "match.md#starting-and-ending-processes", "This also kills all other processes left in the group.";
 }
 
 impl Rule {
-    /// What is said about a message that the referee refuses with this code.
+    /// The rule violated by a message that the referee rejects with this code.
     pub(super) fn of(code: ErrorCode) -> Rule {
         match code {
             ErrorCode::IllegalMove => Rule::LEGAL,
-            ErrorCode::Malformed => Rule::FRAMING,
+            ErrorCode::Malformed => Rule::MALFORMED,
             ErrorCode::LineTooLong => Rule::TOO_LONG,
             ErrorCode::Timeout => Rule::ANSWER,
             ErrorCode::Stale => Rule::COMPLETE,
@@ -77,7 +80,7 @@ impl Rule {
             ErrorCode::Protocol => Rule::FLOOD,
             ErrorCode::UnsupportedProtocol => Rule::PROTOCOL,
             ErrorCode::NoStart => Rule::READY,
-            // The others are for hosts and for bots that connect.
+            // Other codes concern hosts and connecting bots.
             _ => Rule::OUT_OF_STATE,
         }
     }
@@ -92,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_stands_in_its_section_of_the_specification() {
+    fn every_rule_is_quoted_from_its_section() {
         for rule in Rule::ALL {
             let (page, anchor) = rule.section.split_once('#').unwrap();
             let path = format!("{}/protocol/spec/{page}", env!("CARGO_MANIFEST_DIR"));

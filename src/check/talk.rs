@@ -1,4 +1,4 @@
-//! The raw stream of a bot's process.
+//! The process of a bot and its raw stream.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,47 +12,48 @@ use rustix::process::Signal;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::bot::{Command, Process, Warden};
-use crate::check::manner::Manner;
+use crate::bot::{Command, Launch, Launcher, Process};
+use crate::check::delivery::Delivery;
 use crate::check::rule::Rule;
 use crate::check::verdict::Complaint;
 use crate::core::excerpt::excerpt;
 use crate::core::json;
+use crate::referee::{Detail, Received};
 use crate::transport::{Line, Lines, Progress, Stream};
 
-/// How many lines of each direction an explanation shows, since the last write, and how much of each.
+/// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
-/// How long the end of a process may follow the end of its stream.
+/// How long to wait for the end of a process after the end of its stream.
 const GRACE: Duration = Duration::from_millis(100);
-/// Reads during one write: a bot that writes while it is written to must not stand still.
+/// Maximum reads during one write: prevents a deadlock with a bot that writes before it reads.
 const READS: usize = 16;
 
-/// What came from a bot.
+/// The result of waiting for a bot.
 #[derive(Debug)]
-pub enum Came {
-    /// A line, without its end.
+pub enum BotOutput {
+    /// A line, without its line break.
     Line(Vec<u8>),
-    /// A line that is longer than allowed.
+    /// A line longer than the limit.
     TooLong,
-    /// The end of its output, and how its process ended if it did: "status 1", "signal 11".
-    Ended(Option<String>),
-    /// Nothing in time.
-    Nothing,
+    /// End of output, and how the process ended, if it did: "status 1", "signal 11".
+    Ended(Option<Detail>),
+    /// Nothing arrived before the deadline.
+    Timeout,
 }
 
-/// A bot's process and the stream to it.
+/// The process of a bot and its stream.
 pub struct Talk {
     process: Process,
-    /// Ends it when it keeps us waiting at its pipes.
-    _warden: Warden,
-    /// None once its input has been closed.
+    /// Kills the process if it blocks our pipe operations.
+    _launcher: Launcher,
+    /// `None` once its input has been closed.
     stream: Option<Stream>,
     lines: Lines,
-    /// How it has ended.
-    exit: watch::Receiver<Option<String>>,
-    pub(super) manner: Manner,
+    /// How the process ended.
+    exit: watch::Receiver<Option<Detail>>,
+    pub(super) delivery: Delivery,
     pings: u64,
-    /// Lines and bytes since it was sent anything.
+    /// Lines and bytes received since the last write.
     chatter: (u32, usize),
     sent: VecDeque<String>,
     came: VecDeque<String>,
@@ -63,20 +64,21 @@ impl Talk {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(command: &Command) -> io::Result<Talk> {
+    pub async fn start(command: &Command, launch: Launch) -> io::Result<Talk> {
         let (tell, exit) = watch::channel(None);
         let on_exit = move |how| {
             tell.send_replace(Some(how));
         };
-        let warden = Warden::open()?;
-        let (process, wire) = Process::start(command, &warden, on_exit)?;
+        let launcher = Launcher::open(launch, 1)?;
+        let command = command.clone();
+        let (process, wire) = launcher.start(move |starter| starter.start(&command, on_exit)).await?;
         Ok(Talk {
             process,
-            _warden: warden,
+            _launcher: launcher,
             stream: Some(Stream::watch(wire)?),
             lines: Lines::new(limits::LINE_FROM_BOT),
             exit,
-            manner: Manner::Plain,
+            delivery: Delivery::Plain,
             pings: 0,
             chatter: (0, 0),
             sent: VecDeque::new(),
@@ -84,13 +86,13 @@ impl Talk {
         })
     }
 
-    /// Sends lines. Whether the bot took all of them in time; if it did not, what comes next tells why.
-    pub async fn say(&mut self, lines: &[u8], within: Duration) -> bool {
+    /// Sends lines. Returns false on timeout or error; the next received item tells why.
+    pub async fn send(&mut self, lines: &[u8], within: Duration) -> bool {
         self.chatter = (0, 0);
         self.sent.clear();
         self.came.clear();
         let pings = &mut self.pings;
-        let pieces = self.manner.pieces(lines, || {
+        let pieces = self.delivery.pieces(lines, || {
             *pings += 1;
             format!("{{\"type\":\"ping\",\"id\":{pings}}}\n")
         });
@@ -133,19 +135,19 @@ impl Talk {
         .await
     }
 
-    /// What comes next.
-    pub async fn come(&mut self, until: Option<Instant>) -> Came {
+    /// Waits for the next line, the end of output, or the deadline.
+    pub async fn receive(&mut self, until: Option<Instant>) -> BotOutput {
         loop {
             match self.lines.next_line() {
                 Some(Line::Text(text)) => {
                     let line = text.to_vec();
                     self.chatter = (self.chatter.0 + 1, self.chatter.1 + line.len() + 1);
                     remember(&mut self.came, &String::from_utf8_lossy(&line));
-                    return Came::Line(line);
+                    return BotOutput::Line(line);
                 }
                 Some(Line::TooLong) => {
                     remember(&mut self.came, "(a line of more than 65536 bytes)");
-                    return Came::TooLong;
+                    return BotOutput::TooLong;
                 }
                 None => {}
             }
@@ -156,24 +158,24 @@ impl Talk {
                 None => Ok(read.await),
             };
             match read {
-                Err(_) => return Came::Nothing,
+                Err(_) => return BotOutput::Timeout,
                 Ok(Ok(Progress::Read { .. })) => {}
                 Ok(Ok(Progress::End) | Err(_)) => return self.end().await,
             }
         }
     }
 
-    async fn end(&mut self) -> Came {
+    async fn end(&mut self) -> BotOutput {
         let how = self.exited(GRACE).await;
-        remember(&mut self.came, &format!("({})", ended(how.as_deref())));
-        Came::Ended(how)
+        remember(&mut self.came, &format!("({})", ended(how.as_ref())));
+        BotOutput::Ended(how)
     }
 
-    /// Sends a ping, which is nothing that an answer follows from. The id that its pong has to bring.
+    /// Sends a ping. Returns the id that the pong has to repeat.
     pub(super) async fn ping(&mut self) -> u64 {
         self.pings += 1;
         let line = format!("{{\"type\":\"ping\",\"id\":{}}}\n", self.pings);
-        // Whoever does not take it does not say anything either.
+        // If the bot does not read it, the missing pong is handled by the caller's timeout.
         let _ = timeout(GRACE, self.write(line.as_bytes())).await;
         self.pings
     }
@@ -183,47 +185,60 @@ impl Talk {
         self.pings
     }
 
-    /// Whether it says more than it may between two requests.
+    /// What has arrived instead of an awaited line, apart from rejected lines.
+    pub fn received(&self) -> Received {
+        match self.lines.held() as u64 {
+            0 => Received::Nothing,
+            bytes => Received::Unfinished { bytes },
+        }
+    }
+
+    /// Whether the bot exceeds the flood limit between two requests.
     pub(super) fn is_flooding(&self) -> bool {
         self.chatter.0 > limits::LINES_BETWEEN_REQUESTS
             || self.chatter.1 > limits::BYTES_BETWEEN_REQUESTS as usize
     }
 
-    /// Ends its input.
+    /// Closes its input.
     pub(super) fn close(&mut self) {
         self.stream = None;
     }
 
-    /// How its process ended, if it does within this time.
-    pub(super) async fn exited(&mut self, within: Duration) -> Option<String> {
+    /// Waits for the process to end; `None` on timeout.
+    pub(super) async fn exited(&mut self, within: Duration) -> Option<Detail> {
         let exit = self.exit.wait_for(Option::is_some);
         timeout(within, exit).await.ok()?.ok()?.clone()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub(super) fn signal(&self, signal: Signal) {
         self.process.signal(signal);
     }
 
-    /// What it has written to its standard error since the last call.
+    /// Returns what the bot has written to standard error since the last call.
     pub fn stderr(&self) -> String {
-        self.process.stderr().take().into_text().0
+        self.process.stderr().cut().wait().into_text().0
     }
 
-    /// Ends it as the referee does.
+    /// Ends the process as the referee does.
     pub async fn finish(mut self) {
         self.close();
         self.process.end().await;
     }
 
-    /// What is wrong, with what was said before it.
+    /// Creates a complaint with the last messages in both directions.
     pub(super) fn complain(&self, wrong: impl Into<String>, rule: Rule) -> Complaint {
         let all = |lines: &VecDeque<String>| lines.iter().cloned().collect();
-        Complaint { wrong: wrong.into(), sent: all(&self.sent), came: all(&self.came), rule }
+        let mut came: Vec<String> = all(&self.came);
+        if self.lines.held() > 0 {
+            let unfinished = String::from_utf8_lossy(self.lines.pending());
+            came.push(format!("{} (an unfinished line)", excerpt(&unfinished, SHOWN.1)));
+        }
+        Complaint { wrong: wrong.into(), sent: all(&self.sent), came, rule }
     }
 }
 
-/// What the referee says first, as a line.
+/// The referee's `hello`, as a line.
 pub fn hello() -> Vec<u8> {
     let mut line = Vec::new();
     let hello = message::Hello {
@@ -236,8 +251,8 @@ pub fn hello() -> Vec<u8> {
     line
 }
 
-/// The end of a bot in words.
-pub(super) fn ended(how: Option<&str>) -> String {
+/// Describes the end of a bot.
+pub(super) fn ended(how: Option<&Detail>) -> String {
     match how {
         Some(how) => format!("its process ended: {how}"),
         None => "its output ended".to_owned(),

@@ -1,4 +1,4 @@
-//! What a step finds.
+//! The results of steps.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use serde::{Serialize, Serializer};
 
 use crate::check::rule::Rule;
 
-/// How a step ended.
+/// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// All was as it should be.
+    /// The bot conforms.
     Passed,
-    /// It passed, but something may cause trouble.
+    /// The bot conforms, but something may cause problems.
     Warned,
-    /// Something was wrong.
+    /// The bot violates the specification.
     Failed,
-    /// It does not apply, or could not be done.
+    /// The step does not apply, or could not be done.
     Skipped,
 }
 
@@ -32,16 +32,16 @@ impl Verdict {
     }
 }
 
-/// What was wrong, and what would have been right.
+/// A violation of the specification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Complaint {
     /// What was wrong.
     pub wrong: String,
-    /// What the bot was sent in the last write: the last lines, long ones shortened.
+    /// The last lines of the last write to the bot, truncated.
     pub sent: Vec<String>,
-    /// What came since: the last lines, and how it ended if it did.
+    /// The last lines received since then, and how the bot ended, if it did.
     pub came: Vec<String>,
-    /// What the specification says.
+    /// The violated sentence of the specification.
     #[serde(serialize_with = "in_words")]
     pub rule: Rule,
 }
@@ -70,7 +70,7 @@ fn in_words<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error
     Words { section: rule.section, says: rule.says }.serialize(serializer)
 }
 
-/// A step that was done.
+/// The outcome of a step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct Outcome {
@@ -78,24 +78,24 @@ pub struct Outcome {
     pub step: String,
     /// How it ended.
     pub verdict: Verdict,
-    /// What is to be said beside: what was covered, why it was skipped, warnings.
+    /// Notes: what was covered, why the step was skipped, warnings.
     pub notes: Vec<String>,
     /// What was wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complaint: Option<Complaint>,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
-    /// What the bot wrote to its standard error meanwhile: the end of it, at most 64 KiB.
+    /// The end of the bot's standard error during the step, at most 64 KiB.
     pub stderr: String,
 }
 
-/// Why a step does not go on.
+/// Why a step stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
     Failed(Box<Complaint>),
-    /// It does not apply.
+    /// The step does not apply.
     Skipped(String),
-    /// The referee's own trouble, or the program cannot be started.
+    /// An error of the referee itself, or the bot cannot be started.
     CannotRun(String),
 }
 

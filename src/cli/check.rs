@@ -8,11 +8,14 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use crate::bot::Command;
-use crate::check::{Check, Outcome, Verdict};
+use crate::check::{Check, Complaint, Outcome, Verdict};
 use crate::cli::files::OutFile;
 use crate::cli::options::{game, milliseconds};
+use crate::cli::output::Tolerant;
+use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on};
+use crate::cli::{Exit, Failure, block_on, launch};
+use crate::core::json;
 use crate::report::{junit, table};
 
 /// The lines of a bot's standard error that people are shown for each step: the last ones.
@@ -25,17 +28,19 @@ const LINES: usize = 10;
 /// draw offers, several matches at once, and its end. What fails is shown with what was sent, what came back and what the
 /// specification says. Exit code 1 if a step failed, 5 if the bot cannot be started.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "referee check [OPTIONS] [GAME] <BOT>",
+    after_help = "Examples:
   referee check 'python3 mybot.py'
-  referee check ./bot --game checkers --move-limit 500ms
+  referee check checkers ./bot --move-limit 500ms
   referee check ./bot --json
-  referee check ./bot --junit report.xml")]
+  referee check ./bot --junit report.xml"
+)]
 pub(super) struct Args {
-    /// The bot: a command line in one argument, split as a shell would and run without a shell
-    bot: Command,
-    /// Check it in this game alone
-    #[arg(long)]
-    game: Option<String>,
+    /// The only game to check it in [default: every game that it plays], and the bot: a command line in one argument,
+    /// split as a shell would and run without a shell
+    #[arg(required = true, num_args = 1..=2, value_name = "[GAME] BOT")]
+    bot: Vec<String>,
     /// How long it has for a decision; half of it is a warning
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = milliseconds)]
     move_limit: u64,
@@ -78,29 +83,32 @@ impl Summary {
 }
 
 pub(super) fn run(args: Args) -> Result<Exit, Failure> {
-    let game = args.game.as_deref().map(game).transpose()?;
+    let (game, command) = match &args.bot[..] {
+        [id, command] => (Some(game(id)?), command),
+        words => (None, &words[0]),
+    };
+    let command: Command = command.parse().map_err(Failure::usage)?;
     if args.move_limit == 0 {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
     // What cannot be written is known before the bot has run for minutes.
     let junit_file = args.junit.as_deref().map(OutFile::create).transpose()?;
     let check = Check {
-        command: args.bot,
+        command,
+        launch: launch()?,
         game,
         move_limit: Duration::from_millis(args.move_limit),
         hello_limit: Duration::from_millis(args.hello_limit),
         ready_limit: Duration::from_millis(args.ready_limit),
     };
-    let mut failed = None;
+    let mut out = Screen(Tolerant::new());
     let is_live = !args.json && io::stderr().is_terminal();
     let tell = |outcome: &Outcome| {
         if args.json {
-            let mut out = io::stdout().lock();
-            let line = serde_json::to_string(outcome).map_err(io::Error::from);
-            let written = line.and_then(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
-            failed = failed.take().or(written.err());
+            // An error is kept for the end.
+            let _ = writeln!(out, "{}", json::text(outcome));
         } else if is_live {
-            eprintln!("{} {}", outcome.step, outcome.verdict.as_str());
+            complain(format_args!("{} {}", outcome.step, outcome.verdict.as_str()));
         }
     };
     let done = block_on(async {
@@ -111,21 +119,17 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     })?;
     let Some(outcomes) = done else { return Ok(Exit::Interrupted) };
     let outcomes = outcomes.map_err(Failure::cannot_run)?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
     if let Some(file) = junit_file {
         let bot = check.command.to_string();
         file.write(|file| junit(&bot, &outcomes, file))?;
     }
     let summary = Summary::of(&check.command, &outcomes);
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&summary).map_err(io::Error::from)?)?;
+        writeln!(out, "{}", json::text(&summary))?;
     } else {
         show(&mut out, &outcomes, &summary)?;
     }
-    Ok(if summary.failed > 0 { Exit::No } else { Exit::Done })
+    out.0.end(if summary.failed > 0 { Exit::No } else { Exit::Done })
 }
 
 /// For people: a table of the steps, then what was wrong.
@@ -154,6 +158,9 @@ fn show(out: &mut impl Write, outcomes: &[Outcome], summary: &Summary) -> io::Re
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             writeln!(out, "  stderr  {line}")?;
         }
+    }
+    if let Some(Complaint { rule, .. }) = outcomes.iter().find_map(|outcome| outcome.complaint.as_ref()) {
+        writeln!(out, "\nPrint a cited section with e.g. `referee spec {}`", rule.section)?;
     }
     let Summary { passed, warned, failed, skipped, .. } = summary;
     writeln!(out, "\n{passed} passed, {warned} with a warning, {failed} failed, {skipped} skipped")

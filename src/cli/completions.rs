@@ -1,10 +1,11 @@
 //! `referee completions`: what a shell needs to complete command lines.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args as ClapArgs, CommandFactory};
 use clap_complete::{Shell, generate};
 
+use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
 
 /// Print a script with which a shell completes subcommands, options and their values
@@ -23,6 +24,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // What writes the script does not survive an output that fails.
     let mut script = Vec::new();
     generate(args.shell, &mut Cli::command(), "referee", &mut script);
-    io::stdout().lock().write_all(&script)?;
+    let mut out = stdout();
+    out.write_all(&script)?;
+    out.flush()?;
     Ok(Exit::Done)
 }

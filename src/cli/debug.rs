@@ -6,19 +6,21 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
-use referee_protocol::words::FaultCode;
+use referee_protocol::words::{ErrorCode, FaultCode};
 use tokio::time::Instant;
 
 use crate::bot::Command;
-use crate::check::{Came, Encounter, Talk, hello};
+use crate::check::{BotOutput, Encounter, Talk, hello};
 use crate::cli::options::{ClockOption, GameOptions, clock, game, random_seed};
-use crate::cli::{Exit, Failure, block_on};
+use crate::cli::output::Tolerant;
+use crate::cli::{Exit, Failure, block_on, launch, screen};
 use crate::core::json;
+use crate::core::printable::printable;
 use crate::core::seat::{Seat, Seating};
 use crate::games;
-use crate::referee::{Leg, Opening, Wants};
+use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::server::incoming::{self, Incoming};
-use crate::server::{Plan, PlannedSeat, Run, Terms};
+use crate::server::{BotHello, HelloError, Plan, PlannedSeat, Run, Terms};
 
 /// Play a match with a bot and show every line both ways, with the time
 ///
@@ -26,14 +28,14 @@ use crate::server::{Plan, PlannedSeat, Run, Terms};
 /// or another bot plays them. Exit code 1 if the bot has a fault.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee debug 'python3 mybot.py' checkers
-  referee debug 'python3 mybot.py' checkers --seat 1 --set fen=W:W18:B12
-  referee debug ./bot jeex --against ./other --step --clock none")]
+  referee debug checkers 'python3 mybot.py'
+  referee debug checkers 'python3 mybot.py' --seat 1 --set fen=W:W18:B12
+  referee debug jeex ./bot --against ./other --step --clock none")]
 pub(super) struct Args {
-    /// The bot: a command line in one argument, split as a shell would and run without a shell
-    bot: Command,
     /// The game: see `referee games`
     game: String,
+    /// The bot: a command line in one argument, split as a shell would and run without a shell
+    bot: Command,
     /// Another bot for the next seat; what is left is random
     #[arg(long, value_name = "BOT")]
     against: Option<Command>,
@@ -64,21 +66,23 @@ struct Player {
 
 /// Shows what passes.
 struct Screen {
+    out: Tolerant,
     began: Instant,
     /// Whether to ask before a line is sent.
     is_asking: bool,
 }
 
 impl Screen {
-    fn show(&self, mark: char, line: &[u8]) -> io::Result<()> {
+    fn show(&mut self, mark: char, line: &[u8]) -> io::Result<()> {
         let time = self.began.elapsed().as_secs_f64();
-        writeln!(io::stdout(), "{time:10.6} {mark} {}", String::from_utf8_lossy(line).trim_end())
+        writeln!(self.out, "{time:10.6} {mark} {}", printable(String::from_utf8_lossy(line).trim_end()))
     }
 
     /// Waits until the person wants the next line to be sent.
     fn ask(&mut self) -> io::Result<()> {
         if self.is_asking {
-            eprint!("send? [Enter] ");
+            // If standard error is closed, the prompt is lost; Enter still sends the line.
+            let _ = write!(screen::stderr(), "send? [Enter] ");
             // At the end of the input nobody is there to ask any more.
             self.is_asking = io::stdin().lock().read_line(&mut String::new())? > 0;
         }
@@ -89,23 +93,23 @@ impl Screen {
     async fn send(&mut self, player: &mut Player, lines: &[u8]) -> io::Result<()> {
         let patience = Duration::from_millis(limits::STALLED_MS);
         if !player.is_shown {
-            player.talk.say(lines, patience).await;
+            player.talk.send(lines, patience).await;
         } else if self.is_asking {
             for line in lines.split_inclusive(|&byte| byte == b'\n') {
                 self.show('>', line)?;
                 self.ask()?;
-                player.talk.say(line, patience).await;
+                player.talk.send(line, patience).await;
             }
         } else {
             // In one write, as in any match.
             lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| self.show('>', line))?;
-            player.talk.say(lines, patience).await;
+            player.talk.send(lines, patience).await;
         }
         Ok(())
     }
 
     /// Shows what came from a player.
-    fn came(&self, player: &Player, came: &Came) -> io::Result<()> {
+    fn came(&mut self, player: &Player, came: &BotOutput) -> io::Result<()> {
         if !player.is_shown {
             return Ok(());
         }
@@ -113,13 +117,13 @@ impl Screen {
             self.show('!', line.as_bytes())?;
         }
         match came {
-            Came::Line(line) => self.show('<', line),
-            Came::TooLong => self.show('<', b"(a line of more than 65536 bytes)"),
-            Came::Ended(how) => {
-                let how = how.as_deref().map(|how| format!(", {how}")).unwrap_or_default();
+            BotOutput::Line(line) => self.show('<', line),
+            BotOutput::TooLong => self.show('<', b"(a line of more than 65536 bytes)"),
+            BotOutput::Ended(how) => {
+                let how = how.as_ref().map(|how| format!(", {how}")).unwrap_or_default();
                 self.show('<', format!("(the end of its output{how})").as_bytes())
             }
-            Came::Nothing => Ok(()),
+            BotOutput::Timeout => Ok(()),
         }
     }
 }
@@ -138,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     rules.open(&options, seating).map_err(Failure::usage)?;
     let run = Run { seed: random_seed()?, terms: Terms { clock: args.clock.0, ..Terms::default() } };
     block_on(async {
-        let mut screen = Screen { began: Instant::now(), is_asking: args.step };
-        let mut players = start(args, seating, &mut screen).await?;
+        let mut screen = Screen { out: Tolerant::new(), began: Instant::now(), is_asking: args.step };
+        let mut players = start(args, rules.meta().id, seating, &mut screen).await?;
         let named = |seat: usize| players.iter().find(|player| player.seat.index() == seat);
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {
             name: named(seat)
@@ -172,32 +176,91 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             screen.send(&mut player, b"{\"type\":\"bye\",\"reason\":\"the match is over\"}\n").await?;
             player.talk.finish().await;
         }
-        Ok(exit)
+        screen.out.end(exit)
     })?
 }
 
-/// Starts the bots and has them introduce themselves.
-async fn start(args: &Args, seating: Seating, screen: &mut Screen) -> Result<Vec<Player>, Failure> {
+/// Starts the bots and checks their `hello` as a match does.
+async fn start(
+    args: &Args,
+    game: &str,
+    seating: Seating,
+    screen: &mut Screen,
+) -> Result<Vec<Player>, Failure> {
     let mut players = Vec::new();
     for (index, command) in [Some(&args.bot), args.against.as_ref()].into_iter().flatten().enumerate() {
         let seat = Seat((usize::from(args.seat) + index).rem_euclid(seating.seats()) as u8);
-        let talk = Talk::start(command)
+        let talk = Talk::start(command, launch()?)
+            .await
             .map_err(|error| Failure::cannot_run(format!("the bot cannot be started: {error}")))?;
         let mut player = Player { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         screen.send(&mut player, &hello()).await?;
-        let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
-        let came = player.talk.come(Some(until)).await;
-        screen.came(&player, &came)?;
-        let Came::Line(line) = came else {
-            return Err(Failure::cannot_run(format!("`{command}` says no `hello`")));
-        };
-        let Ok(Incoming::Hello(hello)) = incoming::read(&line, false).1 else {
-            return Err(Failure::cannot_run(format!("what `{command}` says first is no `hello`")));
-        };
-        player.wants = Wants::from(&hello);
+        let hello = greet(&mut player, screen).await?.and_then(|hello| {
+            hello.check_game(game).map_err(|detail| format!("{}: {detail}", FaultCode::NoStart))?;
+            Ok(hello)
+        });
+        let hello = hello
+            .map_err(|why| Failure::cannot_run(format!("the bot `{command}` does not start ({why})")))?;
+        player.wants = hello.wants;
         players.push(player);
     }
     Ok(players)
+}
+
+/// Waits for the `hello` of a bot, as a match does: a rejected line gets an `error`, and the bot may try again.
+async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<BotHello, String>> {
+    let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
+    let mut received = Received::Nothing;
+    loop {
+        let came = player.talk.receive(Some(until)).await;
+        screen.came(player, &came)?;
+        let (refused, message) = match came {
+            BotOutput::Line(line) if line.is_empty() => continue,
+            BotOutput::Line(line) => match incoming::read(&line, false).1 {
+                Ok(Incoming::Hello(hello)) => match BotHello::check(hello) {
+                    Ok(hello) => return Ok(Ok(hello)),
+                    Err(HelloError::Protocol(detail)) => {
+                        screen
+                            .send(player, &error(ErrorCode::UnsupportedProtocol, detail.to_string()))
+                            .await?;
+                        return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
+                    }
+                    Err(HelloError::Field { refused, message }) => (refused, message),
+                },
+                Ok(Incoming::Pong(_)) => continue,
+                Ok(_) => (ErrorCode::OutOfState.into(), "the first message is `hello`".to_owned()),
+                Err(unreadable) => unreadable.refusal(),
+            },
+            BotOutput::TooLong => {
+                let detail = Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
+                (ErrorCode::LineTooLong.into(), detail.to_string())
+            }
+            BotOutput::Ended(how) => {
+                let code = if how.is_some() { FaultCode::Exited } else { FaultCode::Disconnected };
+                let how = how.unwrap_or(Detail::OutputEnded);
+                return Ok(Err(format!("{code}: {how}")));
+            }
+            BotOutput::Timeout => {
+                let received = match player.talk.received() {
+                    Received::Nothing => received,
+                    unfinished => unfinished,
+                };
+                let detail = Detail::NoHello { limit_ms: limits::HELLO_MS, received: Some(received) };
+                return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
+            }
+        };
+        received = Received::Refused(refused);
+        screen.send(player, &error(refused.code, message)).await?;
+    }
+}
+
+/// An `error` that concerns no match, as a line.
+fn error(code: ErrorCode, message: String) -> Vec<u8> {
+    let error =
+        message::Error { code, message, id: None, r#match: None, seat: None, turn: None, legal_forms: None };
+    let mut line = Vec::new();
+    json::write_line(&mut line, &message::FromReferee::<()>::Error(error));
+    line
 }
 
 /// Plays the match to its end.
@@ -224,43 +287,32 @@ async fn play(
         let Some(player) = players.get_mut(index) else { continue };
         screen.came(player, &came)?;
         match came {
-            Came::Line(line) if line.is_empty() => {}
-            Came::Line(line) => {
+            BotOutput::Line(line) if line.is_empty() => {}
+            BotOutput::Line(line) => {
                 if let Err(refused) = encounter.hear(player.seat, &line) {
-                    let error = message::Error {
-                        code: refused.code,
-                        message: refused.message,
-                        id: None,
-                        r#match: None,
-                        seat: None,
-                        turn: None,
-                        legal_forms: None,
-                    };
-                    let mut lines = Vec::new();
-                    json::write_line(&mut lines, &message::FromReferee::<()>::Error(error));
-                    screen.send(player, &lines).await?;
+                    screen.send(player, &error(refused.code, refused.message)).await?;
                 }
             }
-            Came::TooLong => encounter.hear_too_long(player.seat),
-            Came::Ended(how) => {
+            BotOutput::TooLong => encounter.hear_too_long(player.seat),
+            BotOutput::Ended(how) => {
                 player.is_here = false;
                 let code = if how.is_some() { FaultCode::Exited } else { FaultCode::Disconnected };
-                encounter.lose(player.seat, code, how.as_deref().unwrap_or("its output ended"));
+                encounter.lose(player.seat, code, how.as_ref().unwrap_or(&Detail::OutputEnded));
             }
-            Came::Nothing => encounter.tick(),
+            BotOutput::Timeout => encounter.tick(),
         }
     }
 }
 
 /// What comes next, and from which player; nothing when the deadline is there.
-async fn next(players: &mut [Player], until: Option<Instant>) -> (usize, Came) {
+async fn next(players: &mut [Player], until: Option<Instant>) -> (usize, BotOutput) {
     match players {
-        [one] if one.is_here => (0, one.talk.come(until).await),
+        [one] if one.is_here => (0, one.talk.receive(until).await),
         [one, two] => tokio::select! {
-            came = one.talk.come(until), if one.is_here => (0, came),
-            came = two.talk.come(until), if two.is_here => (1, came),
-            else => (0, Came::Nothing),
+            came = one.talk.receive(until), if one.is_here => (0, came),
+            came = two.talk.receive(until), if two.is_here => (1, came),
+            else => (0, BotOutput::Timeout),
         },
-        _ => (0, Came::Nothing),
+        _ => (0, BotOutput::Timeout),
     }
 }

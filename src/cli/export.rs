@@ -1,11 +1,13 @@
 //! `referee export`: records in the notation that others read.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::files::{expand, read, write_out};
+use crate::cli::files::{OutputOptions, expand, read};
+use crate::cli::output::Tolerant;
+use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
 use crate::games;
 use crate::record;
@@ -27,14 +29,13 @@ pub(super) struct Args {
     /// Write PDN, which checkers has
     #[arg(long, required = true)]
     pdn: bool,
-    /// A new file to write to instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl"])?;
-    let mut out = io::stdout().lock();
+    let mut out = Screen(Tolerant::new());
     let mut exit = Exit::Done;
     let mut text = String::new();
     for file in &files {
@@ -49,17 +50,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             Err(differences) => {
                 exit = Exit::No;
                 for difference in differences {
-                    eprintln!("{}: {difference}", file.display());
+                    screen::complain(format_args!("{}: {difference}", file.display()));
                 }
             }
         }
-        if args.output.is_none() {
+        if !args.output.is_file() {
             out.write_all(text.as_bytes())?;
             text.clear();
         }
     }
-    if args.output.is_some() {
-        write_out(args.output.as_deref(), text.as_bytes())?;
+    if args.output.is_file() {
+        args.output.write(text.as_bytes())?;
     }
-    Ok(exit)
+    out.0.end(exit)
 }

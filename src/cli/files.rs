@@ -5,7 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, screen};
+use crate::store::open_regular;
 
 /// A file that cannot be read.
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
@@ -53,7 +54,7 @@ const LIMIT: u64 = 1 << 30;
 /// Reads a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    File::open(path)
+    open_regular(path, OpenOptions::new().read(true))
         .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > LIMIT {
@@ -62,15 +63,43 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Writes to a new file, or to standard output where none is named.
-pub(super) fn write_out(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(io::stdout().lock().write_all(bytes)?) };
-    File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failure::usage(format!("{}: {error}: name a new file", path.display()))
+/// Where what is asked for is written to.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct OutputOptions {
+    /// A new file to write to instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Overwrite the file of -o if there is one
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+impl OutputOptions {
+    /// Whether it is a file.
+    pub(super) fn is_file(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Writes all of it.
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(path) = &self.output else {
+            let mut out = screen::stdout();
+            out.write_all(bytes)?;
+            return Ok(out.flush()?);
+        };
+        if self.force {
+            return OutFile::create(path)?.write(|mut file| file.write_all(bytes));
         }
-        _ => not_written(path, &error),
-    })
+        File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => Failure::usage(format!(
+                    "{}: {error}: name a new file, or overwrite it with --force",
+                    path.display()
+                )),
+                _ => not_written(path, &error),
+            }
+        })
+    }
 }
 
 /// A file that is opened before a run, which fails at once where it could not be written after it.
@@ -94,7 +123,7 @@ impl OutFile {
     }
 
     fn open(how: &mut OpenOptions, path: &Path) -> Result<OutFile, Failure> {
-        let file = how.create(true).open(path).map_err(|error| not_written(path, &error))?;
+        let file = open_regular(path, how.create(true)).map_err(|error| not_written(path, &error))?;
         Ok(OutFile { file, path: path.to_owned() })
     }
 

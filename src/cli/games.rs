@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::core::Meta;
 use crate::games::GAMES;
@@ -55,7 +56,7 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     for rules in GAMES {
         let meta = rules.meta();
         let defaults = rules.default_options();

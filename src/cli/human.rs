@@ -7,7 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,8 +15,10 @@ use clap::Args as ClapArgs;
 use crate::bot::Command;
 use crate::cli::options::{GameOptions, MatchOptions, game};
 use crate::cli::person::Person;
+use crate::cli::screen;
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on};
+use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::core::counted;
 use crate::core::erased::Board;
 use crate::core::{Seat, Viewer, hex};
 use crate::games;
@@ -55,8 +56,9 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let rules = game(&args.game)?;
     let seats = u8::try_from(args.bots.len() + 1).unwrap_or(u8::MAX);
-    let seating = games::seating(rules, Some(seats))
-        .map_err(|what| Failure::usage(format!("you and {} bots: {what}", args.bots.len())))?;
+    let seating = games::seating(rules, Some(seats)).map_err(|what| {
+        Failure::usage(format!("you and {}: {what}", counted(args.bots.len(), "bot", "bots")))
+    })?;
     if args.seat >= seats {
         return Err(Failure::usage(format!("--seat {}: the seats are 0 to {}", args.seat, seats - 1)));
     }
@@ -66,22 +68,11 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let mut bots: Vec<Source> = args.bots.into_iter().map(Source::Command).collect();
     bots.insert(args.seat.into(), Source::Command(door.command()));
     let viewer = Viewer::Seat(Seat(args.seat));
-    let board = Arc::new(Mutex::new(String::new()));
-    let seen = board.clone();
-    let watch: Watch = Box::new(move |play, _| {
-        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Board(play.table(), viewer).to_string();
-    });
+    let watch: Watch = Box::new(move |play, _| Board(play.table(), viewer).to_string());
     let house = House {
-        run: args.terms.run()?,
-        rules,
-        seating,
-        entrants: Entrant::of(bots),
-        jobs: 1,
-        is_pinned: false,
-        listen: None,
         records: args.terms.records()?,
-        unsealed: None,
         watch: Some(watch),
+        ..House::new(args.terms.run()?, rules, seating, Entrant::of(bots), launch()?)
     };
     let openings = Openings::same(options, Opening::None);
     let play = Play { house, matches: 1, openings, mirror: None, trust_bots: false };
@@ -92,18 +83,18 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         let played = listener.accept().and_then(|(stream, _)| Person::new(stream, seating)?.play());
         let _ = tell.send(played);
     });
-    let mut result = None;
-    let Played { summary, stopped } = block_on(async {
+    let (mut board, mut result) = (String::new(), None);
+    let Played { summary, stopped } = with_bots(|| {
         let tell = |step: Step<'_>| match step {
+            Step::Moved(text) => text.clone_into(&mut board),
             Step::Ended(report) => result = Some((result_line(report), report.record.clone())),
             Step::SetEnded(_) | Step::Listening(_) | Step::Waiting(_) => {}
         };
-        play.run(interrupted(), tell).await
-    })?;
+        play.run(interrupted(), tell)
+    });
     let _ = told.recv_timeout(PATIENCE);
     if let Some((line, record)) = result {
-        let mut out = io::stdout().lock();
-        let board = board.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = screen::stdout();
         write!(out, "\n{board}\n{line}\n")?;
         if let Some(path) = record {
             writeln!(out, "record: {}", path.display())?;

@@ -1,6 +1,6 @@
 //! `referee man`: manual pages.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,9 @@ use clap::{Args as ClapArgs, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
+use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
+use crate::store::open_regular;
 
 /// Write the manual pages: referee.1, and one for each subcommand, such as referee-play.1
 ///
@@ -27,7 +29,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let Some(dir) = &args.dir else {
-        io::stdout().lock().write_all(&page(&command)?.1)?;
+        let mut out = stdout();
+        out.write_all(&page(&command)?.1)?;
+        out.flush()?;
         return Ok(Exit::Done);
     };
     fs::create_dir_all(dir)
@@ -39,7 +43,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// The pages of a command and of all below it.
 fn write(dir: &Path, command: &Command) -> io::Result<()> {
     let (name, page) = page(command)?;
-    fs::write(dir.join(name), page)?;
+    open_regular(&dir.join(name), OpenOptions::new().write(true).create(true).truncate(true))?
+        .write_all(&page)?;
     let mut shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
     shown.try_for_each(|subcommand| write(dir, subcommand))
 }

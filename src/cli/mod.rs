@@ -8,9 +8,11 @@ mod export;
 mod files;
 mod games;
 mod human;
+mod log;
 mod man;
 mod openings;
 mod options;
+mod output;
 mod perft;
 mod person;
 mod play;
@@ -19,19 +21,25 @@ mod regress;
 mod relay;
 mod rules;
 mod schema;
+mod screen;
 mod show;
 mod signals;
+mod spec;
+mod sprt;
 mod stdio;
 mod tournament;
 mod verify;
 
 pub use exit::{Exit, Failure};
+pub use screen::complain;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::level_filters::LevelFilter;
 
-use crate::bot::Orphanage;
+use crate::bot::{Launch, OrphanReaper};
+use crate::cli::log::Log;
+use crate::cli::screen::{OneLine, Screen};
 
 /// The headless referee for programs that play board games against each other.
 #[derive(Debug, Parser)]
@@ -57,6 +65,7 @@ enum LogFormat {
 enum Command {
     Play(Box<play::Args>),
     Regress(Box<regress::Args>),
+    Sprt(sprt::Args),
     Human(human::Args),
     Stdio(stdio::Args),
     Tournament(tournament::Args),
@@ -67,6 +76,7 @@ enum Command {
     Export(export::Args),
     Games(games::Args),
     Rules(rules::Args),
+    Spec(spec::Args),
     Schema(schema::Args),
     Perft(perft::Args),
     Completions(completions::Args),
@@ -81,10 +91,11 @@ impl Cli {
     /// # Errors
     /// What went wrong, and what the process ends with.
     pub fn run(self) -> Result<Exit, Failure> {
-        self.start_logging();
+        let _log = self.start_logging()?;
         match self.command {
             Command::Play(args) => play::run(*args),
             Command::Regress(args) => regress::run(*args),
+            Command::Sprt(args) => sprt::run(&args),
             Command::Human(args) => human::run(args),
             Command::Stdio(args) => stdio::run(args),
             Command::Tournament(args) => tournament::run(args),
@@ -95,6 +106,7 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Games(args) => games::run(&args),
             Command::Rules(args) => rules::run(&args),
+            Command::Spec(args) => spec::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Perft(args) => perft::run(&args),
             Command::Completions(args) => completions::run(&args),
@@ -103,12 +115,15 @@ impl Cli {
         }
     }
 
-    fn start_logging(&self) {
-        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(self.log_level);
+    fn start_logging(&self) -> Result<Log, Failure> {
+        let log = Log::open().map_err(Failure::cannot_run)?;
+        let entry = log.entry();
+        let format = tracing_subscriber::fmt().with_max_level(self.log_level);
         match self.log_format {
-            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
-            LogFormat::Json => log.json().init(),
+            LogFormat::Text => format.with_writer(move || Screen(entry.clone())).with_ansi(false).init(),
+            LogFormat::Json => format.with_writer(move || OneLine(entry.clone())).json().init(),
         }
+        Ok(log)
     }
 }
 
@@ -122,8 +137,21 @@ fn raise_open_files() {
     }
 }
 
-/// Runs on one thread: a lane is never shared.
+/// How this command starts bots.
+fn launch() -> Result<Launch, Failure> {
+    Launch::through_this_program()
+        .map_err(|error| Failure::cannot_run(format!("this program is not found: {error}")))
+}
+
+/// Runs this on one thread: a lane is never shared.
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::cannot_run)?;
+    Ok(with_bots(|| runtime.block_on(future)))
+}
+
+/// Does what starts bots. None is left when it returns.
+fn with_bots<T>(work: impl FnOnce() -> T) -> T {
     // A bot of the same user must not read the referee's memory, seeds and other bots' secrets in it.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
@@ -131,9 +159,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
         tracing::warn!(%error, "the referee stays dumpable");
     }
     raise_open_files();
-    let orphanage = Orphanage::open();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let result = runtime.map_err(Failure::cannot_run)?.block_on(future);
+    let orphanage = OrphanReaper::open();
+    let result = work();
     orphanage.close();
-    Ok(result)
+    result
 }

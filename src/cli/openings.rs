@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::cli::Failure;
 use crate::cli::files::{ends_with, read};
-use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::openings::OpeningFile;
+use crate::core::{Seating, hex};
+use crate::referee::Limits;
 use crate::referee::opening::{self, Opening};
 use crate::server::Openings;
 
@@ -43,6 +45,18 @@ pub(super) enum Order {
 }
 
 impl OpeningOptions {
+    /// What [`OpeningOptions::openings`] gives, in words that differ where the openings do.
+    pub(super) fn in_words(&self, plies: u32) -> Result<String, Failure> {
+        let Some(path) = &self.openings else {
+            return Ok(format!("{} random moves", self.opening_plies.unwrap_or(plies)));
+        };
+        let order = match self.order {
+            Order::File => "file",
+            Order::Random => "random",
+        };
+        Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
+    }
+
     /// What the matches of a run begin with, tried out; `plies` random moves where nothing is said.
     pub(super) fn openings(
         &self,
@@ -60,7 +74,7 @@ impl OpeningOptions {
                 0 => Opening::None,
                 plies => Opening::Random(plies),
             };
-            opening::check(&*table, &opening)
+            opening::check(&*table, &opening, &Limits::TODAY)
                 .map_err(|what| Failure::usage(format!("--opening-plies {plies}: {what}")))?;
             return Ok(Openings::same(options, opening));
         };

@@ -1,13 +1,14 @@
 //! `referee perft`: counting the leaves of a game's tree.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use crate::cli::options::{GameOptions, game};
+use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
 /// Count the leaves of a game's tree, to compare with other programs
@@ -59,7 +60,7 @@ impl fmt::Display for Line<'_> {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let rules = game(&args.game)?;
     let options = args.options.to_json()?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     if args.divide {
         let divided = rules.divide(&options, args.depth).map_err(Failure::usage)?;
         for (mv, leaves) in &divided {

@@ -1,12 +1,14 @@
 //! A person at a terminal, as a bot: shows what the referee tells, sends what the person says.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Stdin, Stdout, Write};
+use std::io::{self, BufRead, BufReader, Stdin, Write};
 use std::os::unix::net::UnixStream;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::cli::output::Stdout;
+use crate::cli::screen;
 use crate::core::chance::MatchKey;
 use crate::core::{Drawn, Game, Known, Seat, Seating, Viewer};
 use crate::games::{self, Visitor};
@@ -16,9 +18,9 @@ const HELP: &str = "\
   a number or a move   choose it; the beginning of a move will do
   draw MOVE            choose it, and offer a draw
   accept               accept the draw that was offered
-  resign               give up
+  resign, quit         give up
   moves                list the legal moves again
-Nothing is sent before you press Enter on an empty line.";
+Nothing is sent before you confirm it, with Enter on an empty line or y.";
 
 /// The characters of a line of moves at most.
 const WIDTH: usize = 78;
@@ -28,7 +30,7 @@ pub(super) struct Person {
     referee: UnixStream,
     seating: Seating,
     input: Stdin,
-    out: Stdout,
+    out: screen::Screen<Stdout>,
     scoresheet: Scoresheet,
     /// The `start` of the match.
     start: Value,
@@ -59,7 +61,7 @@ impl Person {
             referee,
             seating,
             input: io::stdin(),
-            out: io::stdout(),
+            out: screen::stdout(),
             scoresheet: Scoresheet::new(Viewer::Public, false),
             start: Value::Null,
             names: Vec::new(),
@@ -99,6 +101,12 @@ impl Person {
         self.names = seats.map(|seat| seat["name"].as_str().unwrap_or_default().to_owned()).collect();
         let game = start["game"].as_str().unwrap_or_default();
         writeln!(self.out, "{game}: {}; you have seat {}", self.names.join(" - "), start["seat"])?;
+        let own = &start["seats"][start["seat"].as_u64().unwrap_or_default() as usize]["team"];
+        let mates = (0..).zip(start["seats"].as_array().into_iter().flatten());
+        for (seat, mate) in mates.filter(|(seat, mate)| start["seat"] != *seat && mate["team"] == *own) {
+            let name = mate["name"].as_str().unwrap_or_default();
+            writeln!(self.out, "Your partner is {name}, in seat {seat}.")?;
+        }
         self.tell(&json!({"type": "ready", "match": start["match"], "seat": start["seat"]}))?;
         self.start = start;
         Ok(())
@@ -135,7 +143,8 @@ impl Person {
                 ("", None) => {}
                 ("?" | "help", _) => writeln!(self.out, "{HELP}")?,
                 ("moves", _) => list(&mut self.out, &legal)?,
-                ("resign", _) => chosen = Some(Choice::Resign),
+                ("y" | "yes", Some(choice)) => break choice,
+                ("resign" | "quit", _) => chosen = Some(Choice::Resign),
                 ("accept", _) if turn["draw_offered"] == true => chosen = Some(Choice::Accept),
                 ("accept", _) => writeln!(self.out, "No draw is offered.")?,
                 (said, _) => {

@@ -1,20 +1,24 @@
 //! `referee play`: matches between bots that the referee starts.
 
-use std::io::{self, IsTerminal, Write};
+use std::fmt::Display;
+use std::io::{self, Write};
 
 use clap::{Args as ClapArgs, ValueEnum};
-use indicatif::ProgressBar;
 
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
-use crate::cli::progress;
+use crate::cli::output::{Tolerant, is_terminal};
+use crate::cli::progress::Progress;
+use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on};
-use crate::core::Viewer;
+use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::core::json;
+use crate::core::printable::printable;
+use crate::core::{Viewer, counted};
 use crate::referee::Match;
-use crate::report::{Scoresheet, result_line, sets_line, summary_table};
+use crate::report::{Scoresheet, difference_lines, result_line, sets_line, summary_table};
 use crate::server::{
-    Entrant, House, MatchReport, Mirror, Play, Played, SetReport, Source, Step, Watch, seating_for,
+    Entrant, House, MatchReport, Mirror, Play, Played, Source, Step, Summary, Watch, seating_for,
 };
 
 /// Play matches between bots that the referee starts or that connect to it
@@ -23,6 +27,11 @@ use crate::server::{
 /// connects to --listen and calls itself NAME. The first bot has seat 0 in the first match; from match to match the
 /// bots move on by one seat. Processes and connections are used again. A bot that says `slots` in its `hello` plays as
 /// many matches at once; --jobs has several processes or connections of each bot play side by side.
+///
+/// Several matches of two bots end with the difference in Elo of the first bot to the second with its 95% interval, and the
+/// likelihood of superiority, by the formulas of cutechess and fastchess: the unit is the mirrored set (pentanomial) or,
+/// without --mirror, the match (trinomial). They hold for openings that differ from set to set and for a number of matches
+/// that was fixed in advance; `referee regress` tests while it plays.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
@@ -45,6 +54,12 @@ pub(super) struct Args {
     /// for each bot]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
+    /// One JSON object a line: each match, with --mirror each set, then the summary
+    #[arg(long)]
+    json: bool,
+    /// End with exit code 1 if there was any fault
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     openings: OpeningOptions,
     /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: with the bots in every
@@ -63,12 +78,6 @@ pub(super) struct Args {
     terms: MatchOptions,
     #[command(flatten)]
     listen: ListenOptions,
-    /// One JSON object a line: each match, with --mirror each set, then the summary
-    #[arg(long)]
-    json: bool,
-    /// End with exit code 1 if there was any fault
-    #[arg(long)]
-    strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -83,7 +92,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let rules = game(&args.game)?;
     let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
-        None => Failure::usage(format!("{} bots: {what}", args.bots.len())),
+        None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),
     })?;
     let run = args.terms.run()?;
     let openings = args.openings.openings(rules, seating, args.options.to_map()?, &run.seed, 0)?;
@@ -95,69 +104,47 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
     let house = House {
-        run,
-        rules,
-        seating,
-        entrants: Entrant::of(args.bots),
         jobs: args.lanes.jobs as usize,
+        slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
-        records: None,
-        unsealed: None,
         watch: (matches == 1 && !args.json).then(scoresheet),
+        ..House::new(run, rules, seating, Entrant::of(args.bots), launch()?)
     };
     let mut play = Play { house, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
     // Nothing is left behind by what is refused.
     play.house.records = args.terms.records()?;
     let mut printer = Printer::new(matches, args.json);
-    let Played { summary, stopped } =
-        block_on(async { play.run(interrupted(), |step| printer.tell(step)).await })?;
-    let written = printer.finish(|out| {
-        if args.json {
-            writeln!(out, "{}", serde_json::to_string(&summary)?)
-        } else if matches > 1 {
-            writeln!(out, "{}", summary_table(&summary).trim_fmt())?;
-            if mirror.is_some() {
-                writeln!(out, "{}", sets_line(&summary))?;
-            }
-            if summary.aborted > 0 {
-                writeln!(out, "{} aborted", summary.aborted)?;
-            }
-            writeln!(out, "run seed {}", summary.seed)
-        } else {
-            Ok(())
-        }
-    });
+    let Played { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
+    printer.summary(&summary, mirror.is_some());
     if summary.interrupted {
         return Ok(Exit::Interrupted);
     }
     if let Some(why) = stopped {
         return Err(Failure::cannot_run(why));
     }
-    written?;
     let has_faults = summary.bots.iter().any(|bot| bot.faults.total() > 0);
-    Ok(if args.strict && has_faults { Exit::No } else { Exit::Done })
+    printer.out.0.end(if args.strict && has_faults { Exit::No } else { Exit::Done })
 }
 
 /// Writes a match down as it goes on.
 fn scoresheet() -> Watch {
-    let mut scoresheet = Scoresheet::new(Viewer::Public, io::stdout().is_terminal());
+    let mut scoresheet = Scoresheet::new(Viewer::Public, is_terminal());
     let mut has_begun = false;
-    let mut write = move |play: &Match, news: &[u8]| -> io::Result<()> {
-        let mut out = io::stdout().lock();
+    let mut write = move |out: &mut Vec<u8>, play: &Match, news: &[u8]| -> io::Result<()> {
         if !std::mem::replace(&mut has_begun, true) {
             let header = &play.setup().header;
             let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-            writeln!(out, "{}: {}\n", header.game, names.join(" - "))?;
+            writeln!(out, "{}: {}\n", header.game, printable(&names.join(" - ")))?;
         }
-        scoresheet.add(&mut out, play, news)?;
-        out.flush()
+        scoresheet.add(out, play, news)
     };
-    let mut is_broken = false;
     Box::new(move |play, news| {
-        // The match goes on; the result tells the error.
-        is_broken = is_broken || write(play, news).is_err();
+        let mut text = Vec::new();
+        // Nothing fails that is written to memory.
+        let _ = write(&mut text, play, news);
+        String::from_utf8_lossy(&text).into_owned()
     })
 }
 
@@ -165,64 +152,79 @@ fn scoresheet() -> Watch {
 struct Printer {
     json: bool,
     is_single: bool,
-    progress: ProgressBar,
-    /// The first error of standard output; the matches go on.
-    failed: Option<io::Error>,
+    progress: Progress,
+    out: Screen<Tolerant>,
 }
 
 impl Printer {
     fn new(matches: u32, json: bool) -> Printer {
-        let progress = if matches > 1 { progress::of_matches(matches.into()) } else { ProgressBar::hidden() };
-        Printer { json, is_single: matches == 1, progress, failed: None }
+        let progress = if matches > 1 { Progress::of_matches(matches.into()) } else { Progress::hidden() };
+        Printer { json, is_single: matches == 1, progress, out: Screen(Tolerant::new()) }
     }
 
-    fn write(&mut self, write: impl FnOnce(&mut Self, &mut io::StdoutLock<'_>) -> io::Result<()>) {
-        if self.failed.is_none() {
-            let mut out = io::stdout().lock();
-            self.failed = write(self, &mut out).and_then(|()| out.flush()).err();
-        }
+    fn line(&mut self, line: impl Display) {
+        // An error is kept for the end.
+        let _ = writeln!(self.out, "{line}");
     }
 
     fn tell(&mut self, step: Step<'_>) {
         match step {
             Step::Listening(address) => {
-                self.progress.suspend(|| eprintln!("listening on {address}"));
+                self.progress.line(format!("listening on {address}"));
                 if self.json {
-                    self.write(|_, out| writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#));
+                    self.line(format_args!(r#"{{"type":"listening","address":"{address}"}}"#));
                 }
             }
-            Step::Waiting(name) => {
-                self.progress.suspend(|| eprintln!("waiting for `{name}` to connect"));
+            Step::Waiting(name) => self.progress.line(format!("waiting for `{name}` to connect")),
+            Step::Moved(text) => {
+                // What draws the board has escaped it, and colours it.
+                let _ = self.out.0.write_all(text.as_bytes()).and_then(|()| self.out.0.flush());
             }
             Step::Ended(report) => {
                 self.progress.inc(1);
-                self.write(|printer, out| printer.ended(out, report));
+                self.ended(report);
             }
-            Step::SetEnded(report) => self.write(|printer, out| printer.set_ended(out, report)),
+            Step::SetEnded(report) if self.json => self.line(json::text(report)),
+            Step::SetEnded(_) => {}
         }
     }
 
-    fn set_ended(&self, out: &mut impl Write, report: &SetReport) -> io::Result<()> {
-        if self.json { writeln!(out, "{}", serde_json::to_string(report)?) } else { Ok(()) }
-    }
-
-    fn ended(&self, out: &mut impl Write, report: &MatchReport) -> io::Result<()> {
+    fn ended(&mut self, report: &MatchReport) {
         if self.json {
-            writeln!(out, "{}", serde_json::to_string(report)?)
+            self.line(json::text(report));
         } else if self.is_single {
-            writeln!(out, "{}", result_line(report))?;
-            match &report.record {
-                Some(path) => writeln!(out, "record: {}", path.display()),
-                None => Ok(()),
+            self.line(result_line(report));
+            if let Some(path) = &report.record {
+                self.line(format_args!("record: {}", path.display()));
             }
-        } else {
-            Ok(())
         }
     }
 
-    fn finish(mut self, write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> io::Result<()> {
-        self.progress.finish_and_clear();
-        self.write(|_, out| write(out));
-        self.failed.map_or(Ok(()), Err)
+    fn summary(&mut self, summary: &Summary, is_mirrored: bool) {
+        self.progress.finish();
+        if self.json {
+            return self.line(json::text(summary));
+        }
+        if self.is_single {
+            return;
+        }
+        self.line(summary_table(summary).trim_fmt());
+        if is_mirrored {
+            self.line(sets_line(summary));
+        }
+        if let Some(lines) = difference_lines(summary) {
+            self.line(lines);
+        }
+        if summary.aborted > 0 {
+            self.line(format_args!("{} aborted", summary.aborted));
+        }
+        if summary.void > 0 {
+            self.line(format_args!("{} void: no points, no rating", summary.void));
+        }
+        if summary.paused > 0 {
+            let matches = counted(summary.paused, "match", "matches");
+            self.line(format_args!("the referee was paused in {matches}"));
+        }
+        self.line(format_args!("run seed {}", summary.seed));
     }
 }

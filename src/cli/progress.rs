@@ -1,20 +1,334 @@
-//! How far a run is, on standard error where that is a terminal.
+//! How far a run is, on standard error: drawn where that is a terminal, else a line now and then.
 
-use std::time::Duration;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
-/// One that shows what the template says.
+use crate::core::printable::{printable, printable_lines};
+
+/// How often it is drawn.
+const REDRAW: Duration = Duration::from_millis(200);
+/// How often whoever looks on is asked at most; and asking takes a tenth of the time at most.
+const OFTEN: Duration = Duration::from_millis(500);
+/// Without a terminal, the least time between two lines that say that matches have ended.
+const LINE_APART: Duration = Duration::from_secs(5);
+/// Without a terminal, the most time between two lines, whether matches have ended or not.
+const STILL_ALIVE: Duration = Duration::from_secs(60);
+/// How long the end of a run waits for a terminal that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One that shows what the template says, drawn by whoever moves it.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
-    let progress = ProgressBar::new(length);
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        progress.set_style(style);
-    }
-    progress.enable_steady_tick(Duration::from_millis(200));
+    let progress = still(length, template);
+    progress.enable_steady_tick(REDRAW);
     progress
 }
 
-/// One for so many matches.
-pub(super) fn of_matches(length: u64) -> ProgressBar {
-    bar(length, "{bar:30} {pos}/{len} matches, {per_sec}, {eta} left {msg}")
+/// One that is not drawn yet.
+fn still(length: u64, template: &str) -> ProgressBar {
+    let progress = ProgressBar::new(length);
+    if let Some(style) = style(template) {
+        progress.set_style(style);
+    }
+    progress
+}
+
+/// The style of a template. Its keys `left` and `left_at_least` are empty as long as no estimate is known.
+fn style(template: &str) -> Option<ProgressStyle> {
+    fn left(state: &ProgressState, out: &mut dyn fmt::Write, words: &str) {
+        let left = state.eta();
+        if left.as_secs() > 0 {
+            // A bar that cannot be drawn is not worth an error.
+            let _ = write!(out, ", {words}{:#} left", HumanDuration(left));
+        }
+    }
+    let style = ProgressStyle::with_template(template).ok()?;
+    let style =
+        style.with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| left(state, out, ""));
+    Some(style.with_key("left_at_least", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        left(state, out, "at least ");
+    }))
+}
+
+/// How far a run is whose number of matches may change.
+pub(super) struct Shown {
+    /// Matches that have ended.
+    pub(super) position: u64,
+    /// All matches, as far as that is certain.
+    pub(super) length: u64,
+    /// Whether there will be no more.
+    pub(super) is_certain: bool,
+    /// After that.
+    pub(super) message: String,
+}
+
+/// The progress of a run, and lines for people. A thread of its own writes them: nothing here waits for the terminal,
+/// except for [`Progress::finish`], a second.
+pub(super) struct Progress(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    position: AtomicU64,
+    news: Mutex<News>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    lines: Vec<String>,
+    message: Option<String>,
+    is_over: bool,
+    is_removed: bool,
+}
+
+impl Shared {
+    fn news(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells what is to be shown now.
+type Look = Box<dyn FnMut() -> Shown + Send>;
+
+impl Progress {
+    /// Of so many matches.
+    pub(super) fn of_matches(length: u64) -> Progress {
+        Progress::new(length, MATCHES)
+    }
+
+    /// Of matches whose number may change.
+    pub(super) fn of_changing(look: impl FnMut() -> Shown + Send + 'static) -> Progress {
+        Progress::start(|| Display::of(0, MATCHES), Some(Box::new(look)))
+    }
+
+    /// Of a single match: nothing but lines.
+    pub(super) fn hidden() -> Progress {
+        Progress::start(|| Display { bar: ProgressBar::hidden(), lines: None }, None)
+    }
+
+    /// As these words say.
+    pub(super) fn new(length: u64, words: Words) -> Progress {
+        Progress::start(move || Display::of(length, words), None)
+    }
+
+    fn start(display: impl FnOnce() -> Display + Send + 'static, look: Option<Look>) -> Progress {
+        let shared = Arc::<Shared>::default();
+        let draw = {
+            let shared = shared.clone();
+            move || draw(&shared, display(), look)
+        };
+        // Without a thread nothing is shown.
+        if let Err(error) = thread::Builder::new().name("progress".to_owned()).spawn(draw) {
+            tracing::warn!(%error, "progress is not shown");
+            shared.news().is_removed = true;
+        }
+        Progress(shared)
+    }
+
+    /// It has come so far further.
+    pub(super) fn inc(&self, by: u64) {
+        self.0.position.fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// Shows this after the position.
+    pub(super) fn set_message(&self, message: String) {
+        self.0.news().message = Some(printable(&message).into_owned());
+    }
+
+    /// Writes a line to standard error.
+    pub(super) fn line(&self, line: String) {
+        self.0.news().lines.push(printable_lines(&line).into_owned());
+        self.0.changed.notify_all();
+    }
+
+    /// Removes it, when all lines are written.
+    pub(super) fn finish(&self) {
+        let mut news = self.0.news();
+        news.is_over = true;
+        self.0.changed.notify_all();
+        drop(self.0.changed.wait_timeout_while(news, PATIENCE, |news| !news.is_removed));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// How progress is put.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    /// On a terminal: a template of the bar.
+    pub(super) template: &'static str,
+    /// Between the position and the length in a line.
+    pub(super) of: &'static str,
+    /// What is counted.
+    pub(super) what: &'static str,
+}
+
+const MATCHES: Words =
+    Words { template: "{bar:30} {pos}/{len} matches, {per_sec}{left} {msg}", of: "/", what: "matches" };
+/// Where there may be more of them.
+const AT_LEAST: Words = Words {
+    template: "{bar:30} {pos} of at least {len} matches, {per_sec}{left_at_least} {msg}",
+    of: " of at least ",
+    what: "matches",
+};
+
+/// Where progress is shown.
+struct Display {
+    bar: ProgressBar,
+    /// Where standard error is no terminal.
+    lines: Option<Lines>,
+}
+
+impl Display {
+    fn of(length: u64, words: Words) -> Display {
+        let bar = still(length, words.template);
+        let lines = bar.is_hidden().then(|| Lines::new(words, now()));
+        Display { bar, lines }
+    }
+
+    /// Shows how far a run is. Position and length were read together, so that one never passes the other.
+    fn show(&mut self, shown: Shown) {
+        let Shown { position, length, is_certain, message } = shown;
+        let words = if is_certain { MATCHES } else { AT_LEAST };
+        if let Some(style) = style(words.template) {
+            self.bar.set_style(style);
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.words = words;
+        }
+        self.bar.set_length(length);
+        self.bar.set_position(position);
+        self.bar.set_message(message);
+    }
+
+    /// Writes a line where one is due.
+    fn write_line(&mut self) {
+        let (bar, now) = (&self.bar, now());
+        if let Some(lines) = self.lines.as_mut().filter(|lines| lines.is_due(bar.position(), now)) {
+            let line = lines.line((bar.position(), bar.length().unwrap_or_default()), &bar.message(), now);
+            // An error here means that standard error is closed.
+            writeln!(io::stderr(), "{}", printable(&line)).ok();
+        }
+    }
+}
+
+/// Lines that say how far a run is: one for each match where these are slow, else one every few seconds.
+struct Lines {
+    words: Words,
+    began: Instant,
+    /// When the last line was written, and what position it told.
+    last: (Instant, u64),
+}
+
+impl Lines {
+    fn new(words: Words, now: Instant) -> Lines {
+        Lines { words, began: now, last: (now, 0) }
+    }
+
+    /// Whether a line is due at this position.
+    fn is_due(&self, position: u64, now: Instant) -> bool {
+        let (at, told) = self.last;
+        let since = now - at;
+        since >= STILL_ALIVE || (position != told && since >= LINE_APART)
+    }
+
+    fn line(&mut self, (position, length): (u64, u64), message: &str, now: Instant) -> String {
+        self.last = (now, position);
+        let Words { of, what, .. } = self.words;
+        let so_far = humantime::format_duration(Duration::from_secs((now - self.began).as_secs()));
+        let line = format!("{position}{of}{length} {what} after {so_far}");
+        match message.trim_start_matches(", ") {
+            "" => line,
+            message => format!("{line}: {message}"),
+        }
+    }
+}
+
+fn draw(shared: &Shared, mut display: Display, mut look: Option<Look>) {
+    if let Some(look) = &mut look {
+        display.show(look());
+    }
+    display.bar.reset_eta();
+    if !display.bar.is_hidden() {
+        display.bar.enable_steady_tick(REDRAW);
+    }
+    if let Some(lines) = &mut display.lines {
+        lines.last.1 = display.bar.position();
+    }
+    let mut next_look = now() + OFTEN;
+    loop {
+        let is_quiet = |news: &mut News| news.lines.is_empty() && !news.is_over;
+        let waited = shared.changed.wait_timeout_while(shared.news(), REDRAW, is_quiet);
+        let (mut news, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (lines, message) = (std::mem::take(&mut news.lines), news.message.take());
+        let is_over = news.is_over;
+        drop(news);
+        let bar = &display.bar;
+        if !lines.is_empty() {
+            // An error here means that standard error is closed.
+            bar.suspend(|| lines.iter().try_for_each(|line| writeln!(io::stderr(), "{line}"))).ok();
+        }
+        if is_over {
+            bar.finish_and_clear();
+            shared.news().is_removed = true;
+            return shared.changed.notify_all();
+        }
+        if bar.is_hidden() && display.lines.is_none() {
+            continue;
+        }
+        if let Some(message) = message {
+            bar.set_message(message);
+        }
+        match &mut look {
+            None => bar.set_position(shared.position.load(Ordering::Relaxed)),
+            Some(look) if now() >= next_look => {
+                let began = now();
+                display.show(look());
+                next_look = now() + OFTEN.max(9 * began.elapsed());
+            }
+            Some(_) => {}
+        }
+        display.write_line();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "for people who look on")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_follows_each_slow_match_and_else_every_few_seconds() {
+        let began = now();
+        let mut lines = Lines::new(MATCHES, began);
+        // The position at each second, and the lines that are due.
+        let mut told = |positions: &[u64]| -> Vec<String> {
+            let mut told = Vec::new();
+            for (second, &position) in positions.iter().enumerate() {
+                let now = began + Duration::from_secs(second as u64);
+                if lines.is_due(position, now) {
+                    told.push(lines.line((position, 99), ", a 1", now));
+                }
+            }
+            told
+        };
+        let fast: Vec<u64> = (0..12).collect();
+        assert_eq!(told(&fast), ["5/99 matches after 5s: a 1", "10/99 matches after 10s: a 1"]);
+        let mut slow = vec![10; 80];
+        slow[18..].fill(11);
+        assert_eq!(told(&slow), ["11/99 matches after 18s: a 1", "11/99 matches after 1m 18s: a 1"]);
+    }
 }

@@ -1,10 +1,11 @@
 //! `referee rules`: the rules page of a game.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::Args as ClapArgs;
 
 use crate::cli::options::game;
+use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
 /// Print the rules page of a game, Markdown
@@ -17,6 +18,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    io::stdout().lock().write_all(game(&args.game)?.meta().rules.as_bytes())?;
+    let mut out = stdout();
+    out.write_all(game(&args.game)?.meta().rules.as_bytes())?;
+    out.flush()?;
     Ok(Exit::Done)
 }

@@ -1,10 +1,11 @@
 //! `referee schema`: JSON Schemas of the messages.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use referee_protocol::schemas;
 
+use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
 /// Print the JSON Schemas of the messages (draft 2020-12)
@@ -29,7 +30,7 @@ enum Speaker {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (referee, bot) = (schemas::FROM_REFEREE.trim_end(), schemas::FROM_BOT.trim_end());
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     match args.speaker {
         Some(Speaker::FromReferee) => writeln!(out, "{referee}")?,
         Some(Speaker::FromBot) => writeln!(out, "{bot}")?,

@@ -1,17 +1,20 @@
 //! `referee show`: a record as a person reads it.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
 use crate::cli::files::read;
+use crate::cli::output::{is_terminal, stdout};
 use crate::cli::{Exit, Failure};
+use crate::core::printable::printable;
 use crate::core::{Seat, Viewer};
-use crate::record::Replay;
+use crate::record::{BotLine, Replay};
 use crate::report::Scoresheet;
 
-/// Print a recorded match with boards
+/// Print a recorded match with boards, and what its bots wrote to standard error
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee show records/m1.jsonl
@@ -47,9 +50,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     {
         return Err(Failure::usage(format!("--view {seat}: the match has the seats 0 to {}", seats - 1)));
     }
-    let mut out = io::stdout().lock();
-    let mut scoresheet = Scoresheet::new(args.view, out.is_terminal());
+    let mut out = stdout();
+    let mut scoresheet = Scoresheet::new(args.view, is_terminal());
     scoresheet.begin(&mut out, replay.match_())?;
+    let mut said = Vec::new();
     while let Some(line) = replay.step().map_err(differs)? {
         let play = replay.match_();
         let news = std::mem::take(play.news());
@@ -57,22 +61,44 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             scoresheet.add(&mut out, play, &news)?;
         }
         let seat = line.seat.and_then(|seat| play.setup().header.seats.get(seat.index()));
-        let name = seat.map_or("", |seat| &seat.name);
+        let name = printable(seat.map_or("", |seat| &seat.name));
         match line.kind.as_str() {
             "fault" => {
-                let (code, detail) = (line.code.unwrap_or_default(), line.detail.unwrap_or_default());
-                writeln!(out, "     fault of {name}: {code} {detail}")?;
+                let code = line.code.unwrap_or_default();
+                let detail = line.detail.map(|detail| format!(", {detail}")).unwrap_or_default();
+                writeln!(out, "     fault of {name}: {}{}", printable(&code), printable(&detail))?;
             }
             "fallback" => writeln!(out, "     the referee plays for {name}")?,
             "resign" => writeln!(out, "     {name} resigns")?,
             "accept_draw" => writeln!(out, "     {name} accepts the draw")?,
-            "abort" => writeln!(out, "     broken off: {}", line.reason.unwrap_or_default())?,
+            "pause" => {
+                let paused = Duration::from_micros(line.paused_us.unwrap_or(0));
+                writeln!(out, "     the referee was paused for {:.1} s", paused.as_secs_f64())?;
+            }
+            "abort" => {
+                let reason = line.reason.map(|reason| reason.to_string()).unwrap_or_default();
+                writeln!(out, "     broken off: {}", printable(&reason))?;
+            }
+            "bots" => said = line.bots,
             _ => {}
         }
     }
     if let Some(ending) = replay.match_().ending() {
         let ranks = ending.ranks.as_ref().map(|ranks| format!(", ranks {ranks:?}")).unwrap_or_default();
-        writeln!(out, "ended by {} ({}){ranks}", ending.ended_by, ending.reason)?;
+        let ended_by = ending.ended_by.to_string();
+        let reason = if ending.reason == ended_by { String::new() } else { format!(" ({})", ending.reason) };
+        writeln!(out, "ended by {ended_by}{reason}{ranks}")?;
+    }
+    // What a bot writes there may tell what only its seat may see.
+    let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
+    for BotLine { seat, stderr } in
+        said.into_iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
+    {
+        let name = replay.match_().setup().header.seats.get(seat.index()).map_or("", |seat| &seat.name);
+        writeln!(out, "\nstandard error of {}:", printable(name))?;
+        for line in stderr.lines() {
+            writeln!(out, "  {}", printable(line))?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -1,36 +1,62 @@
 //! Being asked to stop.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-/// Resolves when somebody asks the process to stop. To be called on the runtime, before any bot is started: from the
-/// call on a signal no longer ends the process at once.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process was asked to stop since [`interrupted`] was called.
+pub(super) fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Resolves when the process is asked to stop. To be called before any bot is started: from the call on a signal no
+/// longer ends the process at once.
 ///
-/// The signals are watched by a task of their own: asking a channel costs a decision less than asking three listeners.
+/// A thread of their own listens to the signals, so that they are heard whatever the others wait for; and asking a
+/// channel costs a decision less than asking three listeners.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
-    let mut kinds = Vec::new();
-    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
-        match signal(kind) {
-            Ok(listener) => kinds.push(listener),
-            Err(error) => tracing::warn!(%error, ?kind, "cannot be listened for"),
-        }
-    }
-    let any_signal = std::future::poll_fn(move |cx| {
-        if kinds.iter_mut().any(|listener| listener.poll_recv(cx).is_ready()) {
-            std::task::Poll::Ready(())
-        } else {
-            std::task::Poll::Pending
-        }
-    });
     let (tell, told) = oneshot::channel();
-    tokio::spawn(async {
-        any_signal.await;
-        // Nobody asks any more: it is over already.
-        let _ = tell.send(());
-    });
+    let (ready, is_ready) = sync_channel(1);
+    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, tell));
+    match listener {
+        // It says so when it listens, or ends because it cannot.
+        Ok(_) => drop(is_ready.recv()),
+        Err(error) => tracing::warn!(%error, "signals cannot be listened for"),
+    }
     async {
         if told.await.is_err() {
             std::future::pending::<()>().await;
         }
     }
+}
+
+fn listen(ready: SyncSender<()>, tell: oneshot::Sender<()>) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return tracing::warn!(%error, "signals cannot be listened for"),
+    };
+    runtime.block_on(async {
+        let mut listeners = Vec::new();
+        for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+            match signal(kind) {
+                Ok(listener) => listeners.push(listener),
+                Err(error) => tracing::warn!(%error, ?kind, "cannot be listened for"),
+            }
+        }
+        // The other thread waits for it.
+        let _ = ready.send(());
+        std::future::poll_fn(|cx| {
+            let is_asked = listeners.iter_mut().any(|listener| listener.poll_recv(cx).is_ready());
+            if is_asked { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+        IS_INTERRUPTED.store(true, Ordering::Relaxed);
+        // The run may be over already.
+        let _ = tell.send(());
+    });
 }

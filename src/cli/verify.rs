@@ -8,7 +8,11 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use crate::cli::files::{ends_with, expand, read};
+use crate::cli::output::Tolerant;
+use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
+use crate::core::counted;
+use crate::core::json;
 use crate::core::{Checked, Flaw, Notation, Verdict};
 use crate::games;
 use crate::record::{self, Difference};
@@ -20,16 +24,21 @@ use crate::record::{self, Difference};
 /// A file whose name ends with .pdn, or that neither is named .jsonl nor begins with a brace, is a collection of games
 /// in PDN, as they are found in the world (`referee rules checkers` says what is read). Every move must be legal, and
 /// the results must agree with each other and with the end of the game. What is wrong is told with game, ply and line.
+/// Deviations that leave one reading, such as `10x14` for a plain move, are counted as remarks; --strict refuses them.
 /// Games of other game types are skipped.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee verify records
   referee verify records/m1.jsonl --json
-  referee verify games.pdn")]
+  referee verify games.pdn
+  referee verify games.pdn --strict")]
 pub(super) struct Args {
     /// Records, PDN files, or folders of them; up to 1 GiB each
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Refuse games in other notations that deviate from the notation, even where one reading is left
+    #[arg(long)]
+    strict: bool,
     /// One JSON object a line: each record, each flaw and each collection, then the summary
     #[arg(long)]
     json: bool,
@@ -79,31 +88,39 @@ impl fmt::Display for Told<'_> {
             }
             Told::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
             Told::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
-            Told::Collection { file, ok, differing, count: Count { games, plies, skipped } } => {
+            Told::Collection { file, ok, differing, count: Count { games, plies, skipped, remarks } } => {
                 let verdict = if *ok { "ok".to_owned() } else { format!("{differing} differ") };
                 let skipped = if *skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
-                writeln!(f, "{}: {verdict}; {games} games, {plies} plies{skipped}", file.display())
+                let remarks = match remarks {
+                    0 => String::new(),
+                    _ => format!(", {}", counted(*remarks, "remark", "remarks")),
+                };
+                let (games, plies) = (counted(*games, "game", "games"), counted(*plies, "ply", "plies"));
+                writeln!(f, "{}: {verdict}; {games}, {plies}{skipped}{remarks}", file.display())
             }
             Told::Summary { records, differing, games } => {
-                let games = games.map(|count| format!(", {} games", count.games)).unwrap_or_default();
-                writeln!(f, "{records} records{games}, {differing} differ")
+                let games = games.map(|count| format!(", {}", counted(count.games, "game", "games")));
+                let records = counted(*records, "record", "records");
+                writeln!(f, "{records}{}, {differing} differ", games.unwrap_or_default())
             }
         }
     }
 }
 
-/// How much collections hold: games, those among them that were not looked at, and legal plies.
+/// How much collections hold: games, those among them that were skipped, legal plies, and deviations from the notation.
 #[derive(Clone, Copy, Default, Serialize)]
 struct Count {
     games: usize,
     plies: usize,
     skipped: usize,
+    remarks: usize,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "pdn"])?;
-    let out = io::stdout().lock();
-    let mut printer = Printer { out, json: args.json, records: 0, differing: 0, games: None };
+    let out = Screen(Tolerant::new());
+    let mut printer =
+        Printer { out, json: args.json, strict: args.strict, records: 0, differing: 0, games: None };
     for file in &files {
         let bytes = read(file)?;
         match notation(file, &bytes) {
@@ -115,7 +132,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let Printer { records, differing, games, .. } = printer;
         printer.tell(&Told::Summary { records, differing, games })?;
     }
-    Ok(if printer.differing == 0 { Exit::Done } else { Exit::No })
+    let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
+    printer.out.0.end(exit)
 }
 
 /// What a file is written in; none: it is a record, sound or not.
@@ -128,6 +146,7 @@ fn notation(file: &Path, bytes: &[u8]) -> Option<&'static dyn Notation> {
 struct Printer<W> {
     out: W,
     json: bool,
+    strict: bool,
     records: usize,
     /// Records and games.
     differing: usize,
@@ -136,11 +155,7 @@ struct Printer<W> {
 
 impl<W: Write> Printer<W> {
     fn tell(&mut self, told: &Told<'_>) -> io::Result<()> {
-        if self.json {
-            writeln!(self.out, "{}", serde_json::to_string(told)?)
-        } else {
-            write!(self.out, "{told}")
-        }
+        if self.json { writeln!(self.out, "{}", json::text(told)) } else { write!(self.out, "{told}") }
     }
 
     fn record(&mut self, file: &Path, record: &[u8]) -> io::Result<()> {
@@ -153,9 +168,16 @@ impl<W: Write> Printer<W> {
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
         let (mut count, mut differing) = (Count::default(), 0);
-        for Checked { plies, verdict } in notation.check(bytes) {
+        for Checked { plies, remarks, mut verdict } in notation.check(bytes) {
             count.games += 1;
             count.plies += plies;
+            count.remarks += remarks.len();
+            if self.strict
+                && verdict == Verdict::Sound
+                && let Some(remark) = remarks.into_iter().next()
+            {
+                verdict = Verdict::Wrong(remark);
+            }
             match verdict {
                 Verdict::Sound => {}
                 Verdict::Skipped(flaw) => {
@@ -185,5 +207,6 @@ impl Count {
         self.games += other.games;
         self.plies += other.plies;
         self.skipped += other.skipped;
+        self.remarks += other.remarks;
     }
 }

@@ -1,4 +1,5 @@
-//! Chance that anyone can check: every number follows from a seed that was committed to (specification, Chance).
+//! Verifiable randomness: every random number is derived from a seed that was committed to beforehand (specification,
+//! Chance).
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -6,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::core::game::Draw;
 use crate::core::hex;
 
-/// 32 bytes that a run or a match takes all its chance from.
+/// The seed of a run or a match: all of its random numbers are derived from these 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed(pub [u8; 32]);
 
@@ -26,73 +27,74 @@ fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
 }
 
 impl Seed {
-    /// In a run: the seed of the matches on a deal.
+    /// Derives the seed of the matches on a deal from the seed of the run.
     pub fn of_deal(&self, deal: &str) -> Seed {
         Seed(hmac(&self.0, &[b"referee/1/seed\n", deal.as_bytes()]))
     }
 
-    /// In a run: the salt of a match's commitment.
+    /// Derives the salt of a match's commitment from the seed of the run.
     pub fn salt(&self, match_id: &str) -> [u8; 32] {
         hmac(&self.0, &[b"referee/1/salt\n", match_id.as_bytes()])
     }
 
-    /// In a run: what the order of openings is drawn from.
+    /// Derives the random stream for the order of openings from the seed of the run.
     pub fn opening_order(&self) -> Stream {
         MatchKey(hmac(&self.0, &[b"referee/1/openings\n"])).stream()
     }
 
-    /// What is shown before a match of this seed: it binds the referee and tells nothing.
+    /// Returns the commitment to this seed, SHA-256 of salt and seed. It is published before the match and reveals
+    /// nothing about the seed.
     pub fn commitment(&self, salt: &[u8; 32]) -> [u8; 32] {
         Sha256::new().chain_update(salt).chain_update(self.0).finalize().into()
     }
 
-    /// The key of everything that is drawn in a match. `nonces` as hex, empty for a seat without one.
+    /// Derives the key of all random numbers of a match. `nonces` are hex, empty for a seat without one.
     pub fn match_key<S: AsRef<str>>(&self, game: &str, deal: &str, nonces: &[S]) -> MatchKey {
         let nonces: Vec<&str> = nonces.iter().map(AsRef::as_ref).collect();
         let text = format!("referee/1\n{game}\n{deal}\n{}", nonces.join(","));
         MatchKey(hmac(&self.0, &[text.as_bytes()]))
     }
 
-    /// As 64 hex digits.
+    /// Returns the seed as 64 hex digits.
     pub fn to_hex(self) -> String {
         hex::encode(&self.0)
     }
 }
 
-/// The key of everything that is drawn in a match.
+/// The key of all random numbers of a match.
 #[derive(Clone, Copy)]
 pub struct MatchKey(pub [u8; 32]);
 
 impl MatchKey {
-    /// What the game draws.
+    /// The random stream of the game itself: dice, shuffles.
     pub fn stream(&self) -> Stream {
         Stream { key: self.0, block: 0, ready: [0; 4], used: 4 }
     }
 
-    /// The moves that the referee makes for faulty seats.
+    /// The random stream for moves that the referee makes for faulty seats.
     pub fn fallback(&self) -> Stream {
         MatchKey(hmac(&self.0, &[b"fallback"])).stream()
     }
 
-    /// The moves that the match begins with.
+    /// The random stream for the opening.
     pub fn opening(&self) -> Stream {
         MatchKey(hmac(&self.0, &[b"opening"])).stream()
     }
 }
 
-/// A source of uniform numbers.
+/// A source of uniformly distributed numbers.
 pub trait Uniform {
-    /// A number from 0 to `n - 1`.
+    /// Returns a number from 0 to `n - 1`.
     fn uniform(&mut self, n: u64) -> u64;
 
-    /// Fisher-Yates, from the end.
+    /// Shuffles with Fisher-Yates, from the last element to the first.
     fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.uniform(i as u64 + 1) as usize);
         }
     }
 
-    /// The numbers that a game asks for.
+    /// Draws the numbers that a game asks for.
     fn draw(&mut self, draw: Draw, out: &mut Vec<u16>) {
         out.clear();
         match draw {
@@ -108,7 +110,7 @@ pub trait Uniform {
     }
 }
 
-/// Numbers from a key: HMAC-SHA256 of a counter, four big-endian u64 a block.
+/// Random numbers derived from a key: HMAC-SHA256 of a block counter, four big-endian `u64` per block.
 #[derive(Clone)]
 pub struct Stream {
     key: [u8; 32],
@@ -134,11 +136,11 @@ impl Stream {
 
 impl Uniform for Stream {
     fn uniform(&mut self, n: u64) -> u64 {
-        // floor(2^64 / n) * n does not fit into 64 bits where n divides 2^64; there nothing is refused.
-        let beyond = (u64::MAX % n + 1) % n;
+        // Rejection sampling: the top 2^64 mod n values are rejected, so that the rest is uniform modulo n.
+        let rejected = (u64::MAX % n + 1) % n;
         loop {
             let x = self.next();
-            if x <= u64::MAX - beyond {
+            if x <= u64::MAX - rejected {
                 return x % n;
             }
         }
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn opening_stream_has_the_published_values() {
-        // As Python's hmac computes them, with the program in `protocol/spec/chance.md`.
+        // Computed with Python's hmac by the program in `protocol/spec/chance.md`.
         let key = seed().match_key("saxum", "m1", &["", ""]);
         let mut stream = key.opening();
         assert_eq!(
@@ -222,14 +224,14 @@ mod tests {
 
     #[test]
     fn openings_have_the_published_order() {
-        // As Python's hmac computes it.
+        // Computed with Python's hmac.
         let mut order: Vec<u32> = (1..=10).collect();
         seed().opening_order().shuffle(&mut order);
         assert_eq!(order, [4, 10, 8, 5, 1, 2, 3, 6, 7, 9]);
     }
 
     #[test]
-    fn uniform_of_one_takes_a_number_all_the_same() {
+    fn uniform_of_one_consumes_a_number() {
         let mut stream = seed().match_key("saxum", "m1", &["", ""]).stream();
         assert_eq!(stream.uniform(1), 0);
         assert_eq!(stream.next(), 0x5963ea4ea0944441);

@@ -1,4 +1,4 @@
-//! Time as the match knows it: integer microseconds that the shell stamps.
+//! Time inside a match: integer microseconds. The shell supplies all timestamps.
 
 use std::ops::{Add, Sub};
 
@@ -19,13 +19,13 @@ impl Add<u64> for Tick {
 
 impl Sub for Tick {
     type Output = u64;
-    /// The microseconds from `earlier` to this; 0 if it is not earlier.
+    /// Microseconds from `earlier` to `self`; 0 if `earlier` is later.
     fn sub(self, earlier: Tick) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 }
 
-/// The rules of a clock, in microseconds.
+/// A time control, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     delay: u64,
@@ -39,7 +39,7 @@ impl From<ClockMs> for Clock {
     }
 }
 
-/// What a seat has left. It may have gone below zero by what was forgiven but billed.
+/// The remaining time of a seat. It can be negative: time used in the grace period is deducted too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bank {
     clock: Clock,
@@ -47,27 +47,27 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// A full bank.
+    /// Creates a full bank.
     pub const fn new(clock: Clock) -> Bank {
         Bank { clock, left: clock.bank as i64 }
     }
 
-    /// All the time there is for an answer.
+    /// The time limit for the next answer.
     pub fn limit(&self) -> u64 {
         (self.clock.delay as i64).saturating_add(self.left).max(0) as u64
     }
 
-    /// Takes what an answer used.
+    /// Deducts the time that an answer took, beyond the delay.
     pub fn bill(&mut self, took: u64) {
         self.left = self.left.saturating_sub_unsigned(took.saturating_sub(self.clock.delay));
     }
 
-    /// Adds what an answer in time earns.
+    /// Adds the increment for an answer in time.
     pub fn credit(&mut self) {
         self.left = self.left.saturating_add_unsigned(self.clock.increment);
     }
 
-    /// As a request shows it when `used` microseconds of it are gone already.
+    /// The clock as shown in a request, after `used` microseconds of its limit have passed.
     pub fn shown(&self, used: u64) -> TurnClock {
         TurnClock {
             bank_ms: self.left.max(0) as u64 / 1000,

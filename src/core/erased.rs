@@ -1,4 +1,4 @@
-//! Games behind one object-safe face, as the match uses them.
+//! The object-safe layer over [`Game`]: [`Rules`] and [`Table`].
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,49 +13,49 @@ use crate::core::openings::OpeningFile;
 use crate::core::perft::{self, NotCountable};
 use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
-/// The rules of a game, without its type.
+/// The rules of a game, type-erased.
 pub trait Rules: Sync {
-    /// What is known before it is played.
+    /// The static description of the game.
     fn meta(&self) -> &'static Meta;
 
-    /// The format that the world has for collections of it, if it has one.
+    /// The standard file format for collections of this game, if there is one.
     fn notation(&self) -> Option<&'static dyn Notation>;
 
-    /// The formats that files of openings may have; none if its matches begin with the first turn.
+    /// The formats of opening files; empty if the game has no openings.
     fn opening_files(&self) -> &'static [OpeningFile];
 
     /// The default options, complete.
     fn default_options(&self) -> Box<RawValue>;
 
-    /// A game at its beginning. `options` is a JSON object; what it leaves out has its default.
+    /// Creates the initial position. `options` is a JSON object; missing keys have their defaults.
     ///
     /// # Errors
-    /// When the options are not this game's, or do not fit each other or the seating.
+    /// When an option is unknown or invalid, or the options contradict each other or the seating.
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured>;
 
-    /// The leaves at `depth` from the start, for each first move.
+    /// Counts the leaves at `depth` from the initial position, per first move.
     ///
     /// # Errors
-    /// As [`Rules::open`]; or the game is not countable.
+    /// As [`Rules::open`], and when perft is not defined for the game.
     fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured>;
 
-    /// The leaves at `depth` from the start.
+    /// Counts the leaves at `depth` from the initial position.
     ///
     /// # Errors
     /// As [`Rules::divide`].
     fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured>;
 }
 
-/// The rules of the game `G`.
+/// Implements [`Rules`] for the game `G`.
 pub struct Of<G>(PhantomData<fn() -> G>);
 
 impl<G: Game> Of<G> {
-    /// The rules.
+    /// The only value.
     pub const RULES: Of<G> = Of(PhantomData);
 
     fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
         if !options.get().starts_with('{') {
-            return Err(Misconfigured(format!("the options of {} are a JSON object", G::META.id)));
+            return Err(Misconfigured(format!("options of {}: expected a JSON object", G::META.id)));
         }
         let options = G::Options::deserialize(&mut serde_json::Deserializer::from_str(options.get()))
             .map_err(|error| {
@@ -64,14 +64,15 @@ impl<G: Game> Of<G> {
         Ok((G::start(&options, seating)?, options))
     }
 
-    /// A table at which this position has come about.
+    /// Creates a table with this position.
     #[cfg(test)]
     pub(crate) fn at(position: G) -> Box<dyn Table> {
         Box::new(Seated::new(position, raw(&G::Options::default())))
     }
 }
 
-/// The error's text without "at line 1 column 8": options come from a command line or a field, where that misleads.
+/// Strips "at line 1 column 8" from the error: options come from the command line or a field, where a position
+/// misleads.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
@@ -124,39 +125,39 @@ impl<G: Game> Rules for Of<G> {
     }
 }
 
-/// Why a text is no legal move.
+/// Why a move text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It names none.
+    /// It matches no legal move.
     Illegal,
-    /// A short form that names these.
+    /// It is a short form of all of these.
     Ambiguous(Vec<String>),
 }
 
-/// A game that is being played.
+/// A game in progress, type-erased.
 pub trait Table: Send {
-    /// What is known of the game.
+    /// The static description of the game.
     fn meta(&self) -> &'static Meta;
 
-    /// The options, complete.
+    /// The options, with defaults filled in.
     fn options(&self) -> &RawValue;
 
-    /// Who or what the position waits for.
+    /// What has to happen next.
     fn turn(&self) -> Turn;
 
-    /// Turns until the turn limit, this one included.
+    /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
 
-    /// Finds the legal moves of a seat that decides now and keeps them until it decides again.
+    /// Generates the legal moves of a seat that has to decide now. They stay valid until the next call for this seat.
     fn prepare(&mut self, seat: Seat);
 
-    /// How many prepared moves there are.
+    /// The number of prepared moves.
     fn count(&self, seat: Seat) -> usize;
 
-    /// Writes the prepared legal moves, sorted by their bytes.
+    /// Writes the prepared moves as a JSON array, sorted bytewise.
     fn write_legal(&self, seat: Seat, out: &mut Vec<u8>);
 
-    /// Which of the prepared moves a text names.
+    /// Finds the prepared move that a text denotes.
     ///
     /// # Errors
     /// [`Refused`]
@@ -168,35 +169,35 @@ pub trait Table: Send {
     /// Plays a prepared move.
     fn play(&mut self, seat: Seat, index: usize);
 
-    /// Plays a prepared move of the opening: its event says so.
+    /// Plays a prepared move as part of the opening: its event is marked `"opening":true`.
     fn play_opening(&mut self, seat: Seat, index: usize);
 
-    /// Takes what was drawn.
+    /// Applies the numbers drawn.
     fn settle(&mut self, drawn: &[u16]);
 
-    /// The same position on another table, to try moves out: nothing is prepared there, and nothing has happened.
+    /// Copies the position to a new table, without prepared moves and without events.
     fn fork(&self) -> Box<dyn Table>;
 
-    /// How many events have happened since [`Table::forget`].
+    /// The number of events since the last [`Table::forget`].
     fn told(&self) -> usize;
 
-    /// Writes one of them as a viewer may see it.
+    /// Writes one of these events as a viewer may see it.
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
 
-    /// Drops the events.
+    /// Discards the events.
     fn forget(&mut self);
 
     /// Writes the position as a viewer may see it.
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
 
-    /// Draws the position for a person.
+    /// Writes the position as plain text for people.
     ///
     /// # Errors
-    /// Only those of the formatter.
+    /// Only errors of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// A position for a person, to be printed.
+/// Displays a position as text for people.
 pub struct Board<'a>(pub &'a dyn Table, pub Viewer);
 
 impl fmt::Display for Board<'_> {
@@ -205,7 +206,7 @@ impl fmt::Display for Board<'_> {
     }
 }
 
-/// The legal moves of a seat: typed, with the places of their texts, sorted by those.
+/// The legal moves of a seat, sorted by their texts. The texts are stored in one buffer.
 struct Prepared<M> {
     moves: Vec<(Span, M)>,
     texts: String,
@@ -213,13 +214,13 @@ struct Prepared<M> {
 
 #[derive(Clone, Copy)]
 struct Span {
-    /// It settles nearly every comparison.
+    /// The first eight bytes; they decide nearly every comparison.
     head: u64,
     start: u32,
     end: u32,
 }
 
-/// The first eight bytes of a text as a number that sorts as they do; what is missing counts as zero.
+/// Returns the first eight bytes of a text as a number with the same order, padded with zeros.
 fn head(text: &[u8]) -> u64 {
     let mut head = [0; 8];
     let len = text.len().min(8);

@@ -1,8 +1,8 @@
-//! As much of a text as is worth repeating.
+//! Truncates text for messages.
 
 use std::borrow::Cow;
 
-/// The text, or its beginning and `...` where it has more than `most` characters.
+/// Truncates text after `most` characters and appends `...`; shorter text is returned as it is.
 pub fn excerpt(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_longer_than_allowed_ends_with_dots() {
+    fn longer_text_is_truncated_and_ends_with_dots() {
         assert_eq!(excerpt("\u{e9}t\u{e9}", 3), "\u{e9}t\u{e9}");
         assert_eq!(excerpt("\u{e9}t\u{e9}s", 3), "\u{e9}t\u{e9}...");
         assert_eq!(excerpt("", 0), "");

@@ -1,4 +1,4 @@
-//! What a game is to the referee.
+//! The [`Game`] trait: the rules of a game as the referee uses them.
 
 use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
@@ -14,101 +14,102 @@ use crate::core::openings::{LINES, OpeningFile};
 use crate::core::outcome::Outcome;
 use crate::core::seat::{Seat, SeatSet, Seating, Viewer};
 
-/// What is known of a game before it is played.
+/// Static description of a game.
 #[derive(Debug)]
 pub struct Meta {
     /// The id in messages, records and on the command line.
     pub id: &'static str,
-    /// The name for people.
+    /// The display name.
     pub title: &'static str,
-    /// The version of the rules; it changes when the same moves could lead elsewhere.
+    /// The version of the rules. It changes when the same moves could lead to a different position.
     pub rules_version: u32,
-    /// The possible set-ups: how many seats, in how many sides. The first is the default.
+    /// The supported numbers of seats and sides. The first is the default.
     pub seatings: &'static [Seating],
-    /// Whether a seat knows what others must not know.
+    /// Whether the game has hidden information.
     pub hidden: bool,
-    /// Whether the referee draws.
+    /// Whether the game has chance: dice, shuffles.
     pub chance: bool,
-    /// Whether several seats may decide at once.
+    /// Whether several seats may have to decide simultaneously.
     pub simultaneous: bool,
     /// Whether the sides may agree on a draw.
     pub draws_by_agreement: bool,
-    /// Whether a match may begin with moves from an opening, and with how many random ones it does when two bots are
-    /// compared. Only where nothing is hidden or drawn and one seat decides at a time.
+    /// The default number of random opening plies when two bots are compared; `None` if matches cannot begin with an
+    /// opening. Only games without hidden information, chance and simultaneous decisions have openings.
     pub openings: Option<u32>,
-    /// The options, in the order of their documentation.
+    /// The options, in the order of the rules page.
     pub options: &'static [OptionMeta],
-    /// The rules page, Markdown.
+    /// The rules page, in Markdown.
     pub rules: &'static str,
 }
 
-/// An option as lists and help texts show it.
+/// Describes an option in lists and help texts.
 #[derive(Debug)]
 pub struct OptionMeta {
     /// Its key.
     pub name: &'static str,
-    /// What it does, with its range and default.
+    /// Its effect, range and default.
     pub help: &'static str,
 }
 
-/// Who or what a position waits for.
+/// What has to happen next in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// These seats decide, each without knowing what the others do.
+    /// These seats decide, each without knowing the decisions of the others.
     Decide(SeatSet),
-    /// The referee draws.
+    /// The referee draws random numbers.
     Draw(Draw),
-    /// Nothing: the game is over.
+    /// The game is over.
     Over(Outcome),
 }
 
-/// What the referee draws. The numbers go to [`Game::settle`].
+/// A request for random numbers. The referee passes them to [`Game::settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// `count` dice, each 1 to `sides`.
     Dice {
-        /// How many dice.
+        /// Number of dice.
         count: u8,
-        /// The faces of each.
+        /// Number of faces of each die.
         sides: u8,
     },
-    /// One number from 0 to `of - 1`.
+    /// One number from 0 to `of - 1`, uniformly distributed.
     Pick {
-        /// How many there are.
+        /// Number of possible values.
         of: u16,
     },
-    /// 0 to `len - 1` in random order.
+    /// A random permutation of 0 to `len - 1`.
     Shuffle {
-        /// How many there are.
+        /// Number of elements.
         len: u16,
     },
 }
 
-/// A game cannot start like this.
+/// The options or the seating of a game are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misconfigured(pub String);
 
-/// What a bot may know beside a view.
+/// What a bot knows in addition to a view.
 #[derive(Clone, Debug)]
 pub struct Known<'a, O> {
     /// The options.
     pub options: &'a O,
     /// The seating.
     pub seating: Seating,
-    /// The seat that looks.
+    /// The seat whose view it is.
     pub seat: Seat,
-    /// From the request.
+    /// `turns_left` of the request.
     pub turns_left: Option<u32>,
 }
 
-/// Something that followed from a move or a draw: an event of the game's own.
+/// A game-specific event: a consequence of a move or a draw.
 pub trait Fact: Debug + Send {
-    /// The event as this viewer may see it: an object with `kind`. Every viewer gets one, so that its presence tells nothing.
+    /// The event as this viewer may see it: an object with `kind`. Every viewer gets an event, so that its mere
+    /// presence leaks nothing.
     fn as_seen_by(&self, viewer: Viewer) -> impl Serialize;
 }
 
-/// For games in which moves tell everything.
+/// The [`Fact`] type of games whose moves are their only events.
 #[derive(Debug)]
 pub enum NoFact {}
 
@@ -116,7 +117,7 @@ impl Fact for NoFact {
     fn as_seen_by(&self, _: Viewer) -> impl Serialize {}
 }
 
-/// A position for a person, to be printed.
+/// Displays a position as text for people.
 pub struct Drawn<'a, G>(pub &'a G, pub Viewer);
 
 impl<G: Game> Display for Drawn<'_, G> {
@@ -125,75 +126,78 @@ impl<G: Game> Display for Drawn<'_, G> {
     }
 }
 
-/// The rules of a game. The value is a position; it knows no history, clock, random source or bot.
+/// The rules of a game. The value is a position; it has no access to history, clocks, random sources or bots.
 pub trait Game: Clone + Debug + Send + Sized + 'static {
-    /// What is known before it is played.
+    /// The static description of the game.
     const META: Meta;
-    /// The format that the world has for collections of it, if it has one.
+    /// The standard file format for collections of this game, such as PDN, if there is one.
     const NOTATION: Option<&'static dyn Notation> = None;
-    /// The formats that files of openings may have, if matches of it may begin with one.
+    /// The formats of opening files, if matches may begin with an opening.
     const OPENING_FILES: &'static [OpeningFile] = &[LINES];
-    /// What a set-up may choose. Reading it refuses unknown keys.
+    /// The options of the game. Deserializing them rejects unknown keys.
     type Options: Clone + Debug + Default + Serialize + DeserializeOwned + Send;
-    /// A move, small; `Display` and `FromStr` are the grammar of the game's page.
+    /// A move. `Display` and `FromStr` implement the grammar of the rules page.
     type Move: Copy + Eq + Debug + Display + FromStr + Send;
-    /// An event of the game's own.
+    /// The game-specific events.
     type Fact: Fact;
-    /// A position as somebody may see it.
+    /// A position as one viewer may see it.
     type View<'a>: Serialize;
-    /// A view read back, for bots.
+    /// A deserialized view, for bots.
     type Seen: DeserializeOwned;
-    /// The position without counters, for search and tests.
+    /// Identifies a position regardless of its counters, for search and tests.
     type Key: Copy + Eq + Hash + Debug;
 
-    /// The position at the beginning.
+    /// Creates the initial position.
     ///
     /// # Errors
-    /// When the options do not fit each other or the seating.
+    /// When the options contradict each other or the seating.
     fn start(options: &Self::Options, seating: Seating) -> Result<Self, Misconfigured>;
 
-    /// Who or what the position waits for.
+    /// Returns what has to happen next.
     fn turn(&self) -> Turn;
 
-    /// Turns until the turn limit, this one included; none without a limit.
+    /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
 
-    /// Adds all legal moves of a seat that decides now, each once, in any order.
+    /// Appends all legal moves of a seat that has to decide now, each once, in any order.
     fn legal_moves(&self, seat: Seat, out: &mut Vec<Self::Move>);
 
-    /// Plays a legal move. When several seats decide, it is called for each in seat order, and facts come with the last.
+    /// Plays a legal move. When several seats decide simultaneously, call it for each of them in seat order; the last
+    /// call produces the events.
     fn play(&mut self, seat: Seat, mv: Self::Move, tell: &mut impl FnMut(Self::Fact));
 
-    /// Takes what [`Turn::Draw`] asked for.
+    /// Applies the numbers that [`Turn::Draw`] asked for.
     fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Self::Fact));
 
-    /// The position as the viewer may see it.
+    /// Returns the position as the viewer may see it.
     fn view(&self, viewer: Viewer) -> Self::View<'_>;
 
-    /// The position without counters.
+    /// Returns the position without its counters.
     fn key(&self) -> Self::Key;
 
-    /// A position that agrees with everything the seat may know, uniform over what it may not.
+    /// Samples a position that is consistent with everything the seat knows, uniformly over the hidden information.
     fn imagine(known: &Known<'_, Self::Options>, seen: &Self::Seen, rng: &mut impl Uniform) -> Self;
 
-    /// The position for a person at a terminal, plain text, each line ended.
+    /// Writes the position as plain text for a terminal. Every line ends with a line break.
     ///
     /// # Errors
-    /// Only those of the formatter.
+    /// Only errors of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Appends the text of a move, as its `Display` writes it. A game with many short moves may spare them the formatter.
+    /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to
+    /// bypass the formatter.
     fn write_move(mv: Self::Move, out: &mut String) {
         use std::fmt::Write;
         write!(out, "{mv}").unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
     }
 
-    /// Appends a view, as its `Serialize` writes it. A game with many short moves may spare its views the serializer.
+    /// Appends a view as JSON, identical to its `Serialize`. A game with many short moves can override this to bypass
+    /// the serializer.
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
         json::write_value(out, &self.view(viewer));
     }
 
-    /// Whether `text` is a short form of `mv`. A short form is accepted when it names one legal move.
+    /// Whether `text` is a short form of `mv`. A short form is accepted if it matches exactly one legal move.
     fn is_short_form(text: &str, mv: Self::Move) -> bool {
         let _ = (text, mv);
         false

@@ -1,6 +1,6 @@
-//! Lower-case hex, the form of seeds, hashes and nonces.
+//! Lower-case hex, the encoding of seeds, hashes and nonces.
 
-/// Bytes as hex.
+/// Encodes bytes as hex.
 pub fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     let mut text = String::with_capacity(2 * bytes.len());
@@ -11,7 +11,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Hex as bytes; none unless it is lower case and of even length.
+/// Decodes hex; `None` if it is not lower case or of odd length.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -25,7 +25,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
 }
 
-/// Hex as exactly 32 bytes: 64 digits.
+/// Decodes exactly 32 bytes: 64 digits.
 pub fn decode32(text: &str) -> Option<[u8; 32]> {
     decode(text)?.try_into().ok()
 }

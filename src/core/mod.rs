@@ -1,7 +1,8 @@
-//! The vocabulary of everything else.
+//! Shared types and traits, on which all other modules build.
 
 pub mod chance;
 pub mod clock;
+pub mod counted;
 pub mod erased;
 pub mod excerpt;
 pub mod game;
@@ -11,11 +12,13 @@ pub mod notation;
 pub mod openings;
 pub mod outcome;
 pub mod perft;
+pub mod printable;
 pub mod seat;
 
 pub use chance::Uniform;
+pub use counted::counted;
 pub use game::{Draw, Drawn, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
-pub use notation::{Checked, Flaw, Notation, Sheet, Verdict};
+pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Verdict};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -1,73 +1,90 @@
-//! File formats that the world has for the games of one kind, beside the referee's own records.
+//! Standard file formats of games, such as PDN, which exist besides the referee's own records.
 
 use std::fmt::{self, Debug};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// A game's own file format. A file of it is a collection: games one after another.
+/// A game-specific file format. A file is a collection: a sequence of games.
 pub trait Notation: Debug + Sync {
-    /// What it is called; in lower case also the ending of its files.
+    /// The name; in lower case also the file extension.
     fn name(&self) -> &'static str;
 
-    /// Adds a match to a collection.
+    /// Appends a match to a collection.
     ///
     /// # Errors
-    /// When options or moves are not the game's.
+    /// When options or moves are invalid for the game.
     fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), String>;
 
-    /// Checks the games of a collection in their order, one for each call of `next`. A flaw ends the check of its game
-    /// alone. Any bytes will do; the time is proportional to how many they are.
+    /// Checks the games of a collection in order, one per call of `next`. A flaw ends only the check of its own game.
+    /// Accepts arbitrary bytes; takes linear time.
     fn check<'a>(&self, collection: &'a [u8]) -> Box<dyn Iterator<Item = Checked> + 'a>;
 }
 
-/// A match to be written down.
+/// A match to be written in a notation.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     /// The id of the match.
     pub match_id: String,
     /// The names of the seats.
     pub names: Vec<String>,
-    /// The options, complete.
+    /// The options, with defaults filled in.
     pub options: Box<RawValue>,
-    /// The moves in their order.
+    /// The moves in order.
     pub moves: Vec<String>,
-    /// The ranks of the seats; none when aborted.
+    /// The ranks of the seats; `None` when aborted.
     pub ranks: Option<Vec<u8>>,
-    /// What ended it, for people.
+    /// What ended the match, as text.
     pub ended: String,
+    /// Where it belongs.
+    pub occasion: Occasion,
 }
 
-/// What the check of a game of a collection found.
+/// Where and when a match was played, as far as that is known. A record does not tell it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occasion {
+    /// The name of the tournament.
+    pub event: Option<String>,
+    /// Where more of the match is found.
+    pub site: Option<String>,
+    /// The day in UTC on which it began, such as 2026.11.22.
+    pub date: Option<String>,
+    /// The round, and which match of it.
+    pub round: Option<String>,
+}
+
+/// The result of checking one game of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The plies that were found legal.
+    /// The number of legal plies.
     pub plies: usize,
-    /// Whether it is what it should be.
+    /// Unambiguous deviations from the notation, in order.
+    pub remarks: Vec<Flaw>,
+    /// Whether the game is valid.
     pub verdict: Verdict,
 }
 
-/// Whether a game of a collection is what it should be.
+/// Whether a game of a collection is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// It is valid.
     Sound,
-    /// It was not looked at, for this reason.
+    /// It was not checked, for this reason.
     Skipped(Flaw),
-    /// It is not.
+    /// It is invalid.
     Wrong(Flaw),
 }
 
-/// What is wrong with a game of a collection, and where.
+/// An error in a game of a collection, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flaw {
-    /// The game, counted from 1; 0 when there is none.
+    /// The game, counted from 1; 0 if the error is outside any game.
     pub game: usize,
-    /// The ply, counted from 1; 0 before the first.
+    /// The ply, counted from 1; 0 before the first move.
     pub ply: usize,
     /// The line of the file, counted from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what was expected.
     pub what: String,
 }
 

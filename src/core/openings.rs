@@ -1,4 +1,4 @@
-//! Files of openings: moves, or positions, that matches begin with.
+//! Opening files: moves or positions from which matches begin.
 
 use std::borrow::Cow;
 
@@ -6,29 +6,29 @@ use serde_json::{Map, Value};
 
 use crate::core::notation::Flaw;
 
-/// A format of such files.
+/// A format of opening files.
 #[derive(Debug)]
 pub struct OpeningFile {
-    /// How the names of its files end, in lower case, without the dot.
+    /// The file extension, in lower case, without the dot.
     pub ending: &'static str,
-    /// Reads the openings in their order. Any bytes will do.
+    /// Reads the openings in order. Accepts arbitrary bytes.
     pub read: fn(&[u8]) -> Vec<Result<GivenOpening, Flaw>>,
 }
 
-/// An opening as a file gives it.
+/// An opening read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenOpening {
-    /// The game of the file, counted from 1; 0 where an opening is a line.
+    /// The game in the file, counted from 1; 0 in formats with one opening per line.
     pub game: usize,
-    /// The line that it begins in, counted from 1.
+    /// The line on which it begins, counted from 1.
     pub line: usize,
-    /// The options that make its start position; none where it starts from the position of the set-up.
+    /// The options that set up its start position; empty if it starts from the position of the set-up.
     pub options: Map<String, Value>,
-    /// Its moves. They need not be legal.
+    /// Its moves; not yet checked for legality.
     pub moves: Vec<String>,
 }
 
-/// An opening a line: its moves as the game writes them, joined by commas.
+/// One opening per line: moves in the game's grammar, separated by commas.
 pub const LINES: OpeningFile = OpeningFile { ending: "txt", read: read_lines };
 
 fn read_lines(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
@@ -39,8 +39,7 @@ fn read_lines(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
     lines(file).map(read).collect()
 }
 
-/// The lines of a file with their numbers and without blanks around them. Empty ones and those that begin with `#` are
-/// left out.
+/// Returns the trimmed lines of a file with their numbers, without empty lines and comments (`#`).
 pub fn lines(file: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
     let trimmed = file.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_is_a_line_with_commas() {
+    fn an_opening_is_a_line_of_moves_separated_by_commas() {
         let moves = ["place b3 E", "place b2 NW"].map(str::to_owned).to_vec();
         let file = "\u{feff}# the first\n\n  place b3 E, place b2 NW  \r\nplace b3 E,place b2 NW";
         assert_eq!(read(file), [(3, moves.clone()), (4, moves)]);

@@ -1,19 +1,19 @@
-//! How a game ends by its own rules.
+//! The outcome of a game by its own rules.
 
 use crate::core::seat::{MAX_SEATS, Seating};
 
-/// The end of a game: the order of the sides and the rule that ended it.
+/// The outcome of a game: the order of the sides and the rule that ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     standing: [u8; MAX_SEATS],
-    /// The word of the protocol for the rule.
+    /// The protocol's identifier of the rule.
     pub reason: &'static str,
-    /// Whether only the turn limit ended it.
+    /// Whether the turn limit ended the game.
     pub turn_limit: bool,
 }
 
 impl Outcome {
-    /// One side wins, all others are equal behind it.
+    /// One side wins; all others share the place behind it.
     pub fn win(side: usize, reason: &'static str) -> Outcome {
         let mut standing = [1; MAX_SEATS];
         standing[side] = 0;
@@ -30,12 +30,12 @@ impl Outcome {
         Outcome { standing: [0; MAX_SEATS], reason: "turn_limit", turn_limit: true }
     }
 
-    /// How many places a side stands behind the best: 0 for the best. Only the order means something.
+    /// The place of a side, 0 for the best. Only the order is meaningful.
     pub const fn standing(&self, side: usize) -> u8 {
         self.standing[side]
     }
 
-    /// The winner, when one side alone stands first.
+    /// The winner, if exactly one side has the first place.
     pub fn winner(&self, seating: Seating) -> Option<usize> {
         let mut first = (0..seating.sides()).filter(|&side| self.standing[side] == 0);
         first.next().filter(|_| first.next().is_none())

@@ -1,13 +1,13 @@
-//! Counting the leaves of a game's tree: the usual proof that move generation is right.
+//! Counts the leaves of a game tree, the usual test of move generation.
 
 use crate::core::game::{Draw, Game, Turn};
 
-/// A game whose tree cannot be counted: several seats decide at once, or a shuffle has too many outcomes.
+/// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("perft is defined for games in which one seat decides at a time and draws have few outcomes")]
+#[error("perft needs a game without simultaneous decisions and without draws of many outcomes")]
 pub struct NotCountable;
 
-/// The number of sequences of `depth` plies. A ply is a move; each outcome of a draw is followed, and costs no depth.
+/// Counts the sequences of `depth` plies. A ply is a move; every outcome of a draw is followed without using depth.
 ///
 /// # Errors
 /// [`NotCountable`]
@@ -15,8 +15,8 @@ pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, NotCountable> {
     count(position, depth, &mut vec![Vec::new(); depth as usize + 1])
 }
 
-/// [`perft`] for each first move, in the order of their texts. A move that several outcomes of a first draw allow has the
-/// leaves behind all of them.
+/// Runs [`perft`] for each first move, sorted by text. If several outcomes of an initial draw allow the same move,
+/// its leaves are summed over them.
 ///
 /// # Errors
 /// [`NotCountable`]

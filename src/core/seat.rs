@@ -1,13 +1,13 @@
-//! Seats, sides, and who looks.
+//! Seats, sides and viewers.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The most seats that a match can have.
+/// The maximum number of seats in a match.
 pub const MAX_SEATS: usize = 6;
 
-/// A place at the table, counted from 0.
+/// A player's place in a match, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seat(pub u8);
@@ -25,45 +25,49 @@ impl fmt::Display for Seat {
     }
 }
 
-/// A set of seats.
+/// A set of seats below 8, as a bit set. A match has at most [`MAX_SEATS`] seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SeatSet(u8);
 
 impl SeatSet {
-    /// No seat.
+    /// The empty set.
     pub const EMPTY: SeatSet = SeatSet(0);
 
-    /// One seat.
+    const fn bit(seat: Seat) -> u8 {
+        if seat.0 < 8 { 1 << seat.0 } else { 0 }
+    }
+
+    /// The set of one seat.
     pub const fn one(seat: Seat) -> SeatSet {
-        SeatSet(1 << seat.0)
+        SeatSet(SeatSet::bit(seat))
     }
 
     /// The seats 0 to `count - 1`.
     pub const fn first(count: usize) -> SeatSet {
-        SeatSet(((1u16 << count) - 1) as u8)
+        if count < 8 { SeatSet((1 << count) - 1) } else { SeatSet(u8::MAX) }
     }
 
-    /// Whether the seat is in it.
+    /// Whether the set contains a seat.
     pub const fn contains(self, seat: Seat) -> bool {
-        self.0 & (1 << seat.0) != 0
+        self.0 & SeatSet::bit(seat) != 0
     }
 
-    /// Puts a seat in.
+    /// Adds a seat.
     pub const fn insert(&mut self, seat: Seat) {
-        self.0 |= 1 << seat.0;
+        self.0 |= SeatSet::bit(seat);
     }
 
-    /// Takes a seat out.
+    /// Removes a seat.
     pub const fn remove(&mut self, seat: Seat) {
-        self.0 &= !(1 << seat.0);
+        self.0 &= !SeatSet::bit(seat);
     }
 
-    /// How many seats are in it.
+    /// The number of seats in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether no seat is in it.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -89,7 +93,7 @@ impl FromIterator<Seat> for SeatSet {
     }
 }
 
-/// Which seats play together. A side is a seat or a team.
+/// The assignment of seats to sides. A side is a single seat or a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seating {
     count: u8,
@@ -97,21 +101,21 @@ pub struct Seating {
 }
 
 impl Seating {
-    /// `seats` seats in `sides` sides: seat s is on side s modulo `sides`.
+    /// Assigns `seats` seats to `sides` sides: seat s is on side s modulo `sides`.
     ///
     /// # Panics
-    /// When there are more than [`MAX_SEATS`] seats or the sides are not equally large.
+    /// When there are more than [`MAX_SEATS`] seats or the sides are not of equal size.
     pub const fn new(seats: u8, sides: u8) -> Seating {
         assert!(seats as usize <= MAX_SEATS && sides > 0 && seats.is_multiple_of(sides));
         Seating { count: seats, sides }
     }
 
-    /// How many seats there are.
+    /// The number of seats.
     pub const fn seats(self) -> usize {
         self.count as usize
     }
 
-    /// How many sides there are.
+    /// The number of sides.
     pub const fn sides(self) -> usize {
         self.sides as usize
     }
@@ -132,20 +136,38 @@ impl Seating {
     }
 }
 
-/// Who looks at a position.
+/// The recipient of a view or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Viewer {
     /// A player.
     Seat(Seat),
     /// A spectator.
     Public,
-    /// The record: everything.
+    /// The record, which contains everything.
     Omniscient,
 }
 
 impl Viewer {
-    /// Whether this viewer may see what only `seat` knows.
+    /// Whether this viewer may see the private information of `seat`.
     pub fn shares(self, seat: Seat) -> bool {
         self == Viewer::Seat(seat) || self == Viewer::Omniscient
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_set_contains_a_seat_out_of_range() {
+        let mut set = SeatSet::first(MAX_SEATS);
+        for seat in [8, 64, 200, 255].map(Seat) {
+            set.insert(seat);
+            assert!(!set.contains(seat));
+            set.remove(seat);
+            assert_eq!((set, SeatSet::one(seat)), (SeatSet::first(MAX_SEATS), SeatSet::EMPTY));
+        }
+        assert_eq!(SeatSet::first(8).len(), 8);
+        assert_eq!(SeatSet::first(200).len(), 8);
     }
 }

@@ -1,7 +1,7 @@
-//! What is true of every game. `battery!(Game)` makes the tests of one; the list of games calls it for each.
+//! Properties of every game. `battery!(Game)` defines the tests for one game; the list of games invokes it for each.
 //!
-//! All play here is random, with default options, from fixed keys, in every seating. A test goes through the typed
-//! game, or through the object-safe layer where bytes count.
+//! Tests play randomly from fixed keys, with default options, in every seating. They use the typed game, or the
+//! object-safe layer to check output bytes.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use crate::core::erased::{Of, Refused, Rules, Table};
 use crate::core::openings::LINES;
 use crate::core::{Drawn, Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
-/// A set-up with these options, through the object-safe layer.
+/// Opens a game with these options through the object-safe layer.
 pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, String> {
     let options = to_raw_value(&options).unwrap();
     Of::<G>::RULES.open(&options, G::META.seatings[0]).map_err(|error| error.to_string())
 }
 
-/// A view as it goes out.
+/// A view as written to bots.
 pub(crate) fn view<G: Game>(position: &G, viewer: Viewer) -> String {
     let mut view = Vec::new();
     position.write_view(viewer, &mut view);
     String::from_utf8(view).unwrap()
 }
 
-/// A position as a person gets to see it.
+/// A position as text for people.
 pub(crate) fn drawn<G: Game>(position: &G, viewer: Viewer) -> String {
     Drawn(position, viewer).to_string()
 }
@@ -35,21 +35,21 @@ pub(crate) fn drawn<G: Game>(position: &G, viewer: Viewer) -> String {
 macro_rules! battery {
     ($game:ty) => {
         $crate::games::battery::battery! { $game:
-            the_options_are_those_of_the_documentation,
-            openings_are_where_nothing_is_hidden_or_drawn,
-            openings_can_be_written_a_line_each,
+            options_match_the_documentation,
+            only_games_without_hidden_information_and_chance_have_openings,
+            openings_survive_a_round_trip_as_lines,
             random_playouts_end,
-            legal_moves_parse_back_to_themselves_and_can_be_played,
+            legal_moves_survive_a_round_trip_and_are_playable,
             legal_lists_are_sorted_and_unique,
-            every_legal_move_is_short_enough_to_be_recorded_whole,
-            every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused,
+            no_legal_move_exceeds_the_recorded_length,
+            only_legal_moves_are_accepted,
             the_same_choices_give_the_same_bytes,
-            views_are_written_as_they_are_serialized,
-            where_nothing_is_hidden_everybody_sees_everything,
-            imagined_positions_agree_with_the_view_they_came_from,
-            positions_that_differ_in_secrets_go_on_alike,
-            a_secret_move_is_shown_to_nobody_else,
-            nothing_is_told_that_the_view_does_not_show,
+            write_view_equals_serialize,
+            without_hidden_information_all_viewers_see_the_same,
+            sampled_positions_are_consistent_with_their_view,
+            positions_that_differ_in_secrets_stay_indistinguishable,
+            only_the_mover_sees_a_secret_move,
+            events_reveal_no_more_than_the_view,
         }
     };
     ($game:ty: $($name:ident,)*) => {
@@ -61,15 +61,15 @@ macro_rules! battery {
 }
 pub(crate) use battery;
 
-/// More decisions and draws than any game takes.
+/// An upper bound for the decisions and draws of a game.
 const ENDLESS: usize = 100_000;
-/// Random playouts in each seating.
+/// Random playouts per seating.
 const PLAYOUTS: u8 = 4;
-/// Positions that are looked at closely in each playout.
+/// Positions that are tested in detail per playout.
 const SAMPLE: usize = 40;
-/// Plies and draws that two positions go on alike.
+/// Plies and draws for which two indistinguishable positions are continued.
 const STEPS: usize = 12;
-/// Texts that must be refused in each seating.
+/// Invalid texts tested per seating.
 const REFUSALS: usize = 1000;
 
 fn stream(number: u8) -> Stream {
@@ -101,7 +101,7 @@ fn deciders(turn: Turn) -> SeatSet {
     }
 }
 
-/// What `META` and the trait promise of every position.
+/// Checks the guarantees of `META` and the trait for a position.
 fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
     match turn {
         Turn::Decide(seats) => {
@@ -123,12 +123,12 @@ fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
     }
 }
 
-pub(crate) fn openings_are_where_nothing_is_hidden_or_drawn<G: Game>() {
+pub(crate) fn only_games_without_hidden_information_and_chance_have_openings<G: Game>() {
     let meta = &G::META;
     assert!(meta.openings.is_none() || !(meta.hidden || meta.chance || meta.simultaneous), "{}", meta.id);
 }
 
-pub(crate) fn openings_can_be_written_a_line_each<G: Game>() {
+pub(crate) fn openings_survive_a_round_trip_as_lines<G: Game>() {
     if G::META.openings.is_none() {
         return;
     }
@@ -170,7 +170,7 @@ fn playout<G: Game>(seating: Seating, number: u8) -> Vec<G> {
     }
 }
 
-/// Positions from all phases of some playouts that wait for something of this kind.
+/// Samples positions of this kind from all phases of some playouts.
 fn sample<G: Game>(kind: fn(Turn) -> bool, mut look: impl FnMut(Seating, &G)) {
     for &seating in G::META.seatings {
         for number in 0..PLAYOUTS {
@@ -191,7 +191,7 @@ fn is_draw(turn: Turn) -> bool {
     matches!(turn, Turn::Draw(_))
 }
 
-pub(crate) fn the_options_are_those_of_the_documentation<G: Game>() {
+pub(crate) fn options_match_the_documentation<G: Game>() {
     let rules = &Of::<G>::RULES as &dyn Rules;
     let defaults = rules.default_options();
     let keys: serde_json::Map<_, _> = serde_json::from_str(defaults.get()).unwrap();
@@ -215,7 +215,7 @@ pub(crate) fn random_playouts_end<G: Game>() {
     }
 }
 
-pub(crate) fn legal_moves_parse_back_to_themselves_and_can_be_played<G: Game>() {
+pub(crate) fn legal_moves_survive_a_round_trip_and_are_playable<G: Game>() {
     sample::<G>(is_decision, |_, position| {
         let seats = deciders(position.turn());
         for seat in seats.iter() {
@@ -228,7 +228,7 @@ pub(crate) fn legal_moves_parse_back_to_themselves_and_can_be_played<G: Game>() 
                 let mut written = String::new();
                 G::write_move(mv, &mut written);
                 assert_eq!(written, text, "in lists of legal moves it is spelled otherwise");
-                // They go into JSON as they are.
+                // Move texts are written to JSON without escaping.
                 assert!(
                     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')),
                     "{text}"
@@ -244,8 +244,9 @@ pub(crate) fn legal_moves_parse_back_to_themselves_and_can_be_played<G: Game>() 
     });
 }
 
-/// A random playout through the object-safe layer. `look` sees each position in which seats decide, their moves
-/// prepared; and after each decision and draw, without seats, what was told of it. It says whether to go on.
+/// A random playout through the object-safe layer. `look` is called for each position in which seats decide, with
+/// their moves prepared, and after each decision and draw, with an empty set of seats, to inspect the events. It
+/// returns whether to continue.
 fn table_playout<G: Game>(seating: Seating, number: u8, mut look: impl FnMut(&dyn Table, SeatSet) -> bool) {
     let rules = &Of::<G>::RULES as &dyn Rules;
     let mut table = rules.open(&rules.default_options(), seating).unwrap();
@@ -281,7 +282,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The view and all that was told.
+/// The view and all events.
 fn shown(table: &dyn Table, viewer: Viewer) -> String {
     written(|out| {
         table.write_view(viewer, out);
@@ -305,7 +306,7 @@ pub(crate) fn legal_lists_are_sorted_and_unique<G: Game>() {
     }
 }
 
-pub(crate) fn every_legal_move_is_short_enough_to_be_recorded_whole<G: Game>() {
+pub(crate) fn no_legal_move_exceeds_the_recorded_length<G: Game>() {
     for &seating in G::META.seatings {
         table_playout::<G>(seating, 0, |table, seats| {
             let long = |text: &String| text.chars().count() > limits::MOVE;
@@ -329,7 +330,7 @@ fn mutated(text: &str, alphabet: &[char], rng: &mut impl Uniform) -> String {
     chars.into_iter().collect()
 }
 
-/// What [`Table::find`] should say, by the definition of short forms.
+/// The expected result of [`Table::find`] by the definition of short forms.
 fn expected<G: Game>(legal: &[String], text: &str) -> Result<usize, Refused> {
     if let Some(index) = legal.iter().position(|mv| mv == text) {
         return Ok(index);
@@ -343,7 +344,7 @@ fn expected<G: Game>(legal: &[String], text: &str) -> Result<usize, Refused> {
     }
 }
 
-pub(crate) fn every_legal_move_is_accepted_and_a_thousand_other_texts_are_refused<G: Game>() {
+pub(crate) fn only_legal_moves_are_accepted<G: Game>() {
     let mut rng = stream(u8::MAX);
     for &seating in G::META.seatings {
         let mut refused = 0;
@@ -399,14 +400,14 @@ pub(crate) fn the_same_choices_give_the_same_bytes<G: Game>() {
     }
 }
 
-/// A position that agrees with what the seat knows, by way of the bytes that a bot gets.
+/// Samples a position consistent with the seat's knowledge, from the bytes that a bot receives.
 fn imagined<G: Game>(position: &G, seating: Seating, seat: Seat, rng: &mut impl Uniform) -> G {
     let seen = serde_json::from_str(&view(position, Viewer::Seat(seat))).unwrap();
     let known = Known { options: &G::Options::default(), seating, seat, turns_left: position.turns_left() };
     G::imagine(&known, &seen, rng)
 }
 
-/// A game that is played on through both layers, to see the bytes that go out.
+/// A game played through both layers in parallel, to inspect output bytes.
 struct World<G> {
     position: G,
     table: Box<dyn Table>,
@@ -417,7 +418,7 @@ impl<G: Game> World<G> {
         World { position: position.clone(), table: Of::<G>::at(position.clone()) }
     }
 
-    /// Plays the moves of all who decide.
+    /// Plays the moves of all deciding seats.
     fn play(&mut self, ply: &[(Seat, G::Move)]) {
         self.table.forget();
         ply.iter().for_each(|&(seat, _)| self.table.prepare(seat));
@@ -434,7 +435,7 @@ impl<G: Game> World<G> {
         self.position.settle(drawn, &mut |_| {});
     }
 
-    /// All that a viewer gets now: view, events, and what belongs to its request if it is asked.
+    /// Everything that a viewer receives now: view, events, and the request if there is one.
     fn sent(&self, viewer: Viewer) -> String {
         let turn = self.position.turn();
         let legal = match viewer {
@@ -454,12 +455,12 @@ fn assert_alike<G: Game>(viewer: Viewer, [one, other]: &[World<G>; 2]) {
     assert_eq!(one.sent(viewer), other.sent(viewer), "{viewer:?} sees which of these it is: {worlds:?}");
 }
 
-/// A seat, and a spectator, who knows less.
+/// A seat and the spectator.
 fn seat_and_public(seat: Seat) -> [Viewer; 2] {
     [Viewer::Seat(seat), Viewer::Public]
 }
 
-pub(crate) fn views_are_written_as_they_are_serialized<G: Game>() {
+pub(crate) fn write_view_equals_serialize<G: Game>() {
     sample::<G>(
         |_| true,
         |seating, position| {
@@ -470,7 +471,7 @@ pub(crate) fn views_are_written_as_they_are_serialized<G: Game>() {
     );
 }
 
-pub(crate) fn where_nothing_is_hidden_everybody_sees_everything<G: Game>() {
+pub(crate) fn without_hidden_information_all_viewers_see_the_same<G: Game>() {
     for &seating in G::META.seatings.iter().filter(|_| !G::META.hidden) {
         table_playout::<G>(seating, 0, |table, _| {
             let everything = shown(table, Viewer::Omniscient);
@@ -480,7 +481,7 @@ pub(crate) fn where_nothing_is_hidden_everybody_sees_everything<G: Game>() {
     }
 }
 
-pub(crate) fn imagined_positions_agree_with_the_view_they_came_from<G: Game>() {
+pub(crate) fn sampled_positions_are_consistent_with_their_view<G: Game>() {
     let mut rng = stream(u8::MAX);
     sample::<G>(is_decision, |seating, position| {
         for seat in seating.all().iter() {
@@ -494,7 +495,7 @@ pub(crate) fn imagined_positions_agree_with_the_view_they_came_from<G: Game>() {
     });
 }
 
-pub(crate) fn positions_that_differ_in_secrets_go_on_alike<G: Game>() {
+pub(crate) fn positions_that_differ_in_secrets_stay_indistinguishable<G: Game>() {
     let mut rng = stream(u8::MAX);
     let mut differed = BTreeSet::new();
     sample::<G>(is_decision, |seating, position| {
@@ -514,9 +515,9 @@ pub(crate) fn positions_that_differ_in_secrets_go_on_alike<G: Game>() {
     }
 }
 
-/// Two worlds that a seat cannot tell apart go on: what it does itself and what is public is the same in both, what is
-/// secret from it differs. A ply of secret moves must tell it nothing. A public move and a draw may reveal something by
-/// their consequences; where the view shows nothing of that, the rest must not either.
+/// Continues two worlds that a seat cannot distinguish: its own and public moves are the same in both, secret moves
+/// of others differ. A ply of secret moves must reveal nothing. A public move or a draw may have revealing
+/// consequences; if the view does not show them, events and requests must not either.
 fn go_on_alike<G: Game>(seat: Seat, mut worlds: [World<G>; 2], rng: &mut impl Uniform) {
     let mut drawn = Vec::new();
     for _ in 0..STEPS {
@@ -536,7 +537,7 @@ fn go_on_alike<G: Game>(seat: Seat, mut worlds: [World<G>; 2], rng: &mut impl Un
         if !is_secret && !look_alike(Viewer::Seat(seat), &worlds) {
             return;
         }
-        // What was told may be gone from the view where the next thing is a draw or the end.
+        // Before a draw or the end, the view may no longer show what events reported.
         if is_secret || is_decision(worlds[0].position.turn()) {
             seat_and_public(seat).into_iter().for_each(|viewer| assert_alike(viewer, &worlds));
         }
@@ -545,8 +546,8 @@ fn go_on_alike<G: Game>(seat: Seat, mut worlds: [World<G>; 2], rng: &mut impl Un
 
 type Ply<G> = Vec<(Seat, <G as Game>::Move)>;
 
-/// A ply for each of two worlds that looks the same to the seat, and whether all of it is secret. None if they have no
-/// such ply in common.
+/// Chooses a ply for each of two worlds that looks the same to the seat, and returns whether it is entirely secret.
+/// `None` if there is no such ply.
 fn plies_alike<G: Game>(
     seat: Seat,
     [one, other]: &[World<G>; 2],
@@ -572,8 +573,8 @@ fn plies_alike<G: Game>(
     Some((plies, all_secret))
 }
 
-/// Replays a decision of a position with every other move of one seat, and shows both outcomes. `look` gets the seat,
-/// its two moves, and the worlds after them.
+/// Replays a decision with every other move of one seat. `look` gets the seat, its two moves, and the worlds after
+/// them.
 fn replays<G: Game>(
     position: &G,
     rng: &mut impl Uniform,
@@ -593,7 +594,7 @@ fn replays<G: Game>(
     }
 }
 
-pub(crate) fn a_secret_move_is_shown_to_nobody_else<G: Game>() {
+pub(crate) fn only_the_mover_sees_a_secret_move<G: Game>() {
     let (mut rng, mut rng_of_others) = (stream(u8::MAX - 1), stream(u8::MAX));
     sample::<G>(is_decision, |seating, position| {
         replays(position, &mut rng, |mover, moves, worlds| {
@@ -609,7 +610,7 @@ pub(crate) fn a_secret_move_is_shown_to_nobody_else<G: Game>() {
     });
 }
 
-pub(crate) fn nothing_is_told_that_the_view_does_not_show<G: Game>() {
+pub(crate) fn events_reveal_no_more_than_the_view<G: Game>() {
     let mut rng = stream(u8::MAX);
     let check = |viewer: Viewer, worlds: &[World<G>; 2]| {
         let are_two = !look_alike(Viewer::Omniscient, worlds);
@@ -622,7 +623,7 @@ pub(crate) fn nothing_is_told_that_the_view_does_not_show<G: Game>() {
             viewers(seating).filter(|viewer| !viewer.shares(mover)).for_each(|viewer| check(viewer, &worlds));
         });
     });
-    // Of two draws two numbers have changed places, which often concerns others alone.
+    // The two draws differ by a swap of two numbers, which often affects only other seats.
     sample::<G>(is_draw, |seating, position| {
         let Turn::Draw(draw) = position.turn() else { return };
         let mut drawn = Vec::new();

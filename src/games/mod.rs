@@ -1,4 +1,4 @@
-//! The games. A new one is a folder here and a line in the list.
+//! The built-in games. To add one, add a folder here and a line to the list.
 
 use crate::core::erased::{Of, Rules};
 use crate::core::{Game, Notation, Seating};
@@ -6,15 +6,16 @@ use crate::core::{Game, Notation, Seating};
 #[cfg(test)]
 mod battery;
 
-/// The list: it makes the module, the entry in [`GAMES`], a call in [`visit`] and a run of the test battery.
+/// Declares, for each game of the list, its module, its entry in [`GAMES`], its call in [`visit`] and its tests from
+/// the battery.
 macro_rules! games {
     ($($module:ident :: $game:ident,)*) => {
         $(pub mod $module;)*
 
-        /// All games, by id.
+        /// All games, sorted by id.
         pub static GAMES: &[&dyn Rules] = &[$(&Of::<$module::$game>::RULES,)*];
 
-        /// Shows all games to a visitor, in the order of the list.
+        /// Calls a visitor for each game, in the order of the list.
         pub fn visit(visitor: &mut impl Visitor) {
             $(visitor.game::<$module::$game>();)*
         }
@@ -28,9 +29,9 @@ macro_rules! games {
     };
 }
 
-/// Something to do with every game that needs its type, which [`GAMES`] hides.
+/// An operation that needs the concrete type of each game, which [`GAMES`] erases.
 pub trait Visitor {
-    /// Does it with one.
+    /// Visits one game.
     fn game<G: Game>(&mut self);
 }
 
@@ -42,28 +43,28 @@ games! {
     xe_queo::XeQueo,
 }
 
-/// The game with this id.
+/// Finds a game by id.
 pub fn find(id: &str) -> Option<&'static dyn Rules> {
     GAMES.iter().copied().find(|rules| rules.meta().id == id)
 }
 
-/// That there is no such game, and which there are.
+/// The error message for an unknown game id; it lists the available games.
 pub fn unknown(id: &str) -> String {
     let shown: String = id.chars().take(40).collect();
     let ids: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
-    format!("there is no game `{shown}`: there is {}", ids.join(", "))
+    format!("unknown game `{shown}`; available: {}", ids.join(", "))
 }
 
-/// The notation with this name, in lower case or not.
+/// Finds a notation by name, case-insensitively.
 pub fn notation(name: &str) -> Option<&'static dyn Notation> {
     let named = |notation: &&dyn Notation| notation.name().eq_ignore_ascii_case(name);
     GAMES.iter().find_map(|rules| rules.notation().filter(named))
 }
 
-/// How so many seats play a game together; none: its default.
+/// The seating of a game with this number of seats; the game's default if `None`.
 ///
 /// # Errors
-/// When the game is not played with so many.
+/// When the game does not support this number of seats.
 pub fn seating(rules: &dyn Rules, seats: Option<impl Into<u64>>) -> Result<Seating, String> {
     let (meta, seats) = (rules.meta(), seats.map(Into::into));
     let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() as u64 == seats);

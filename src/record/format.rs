@@ -1,4 +1,4 @@
-//! Reading the lines of a record. The match writes them (`referee`), the shell adds `bots`, then comes the seal.
+//! Reads the lines of a record. The match (`referee`) writes them, the shell adds `bots`, and the seal is the last.
 
 use referee_protocol::Head;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -7,18 +7,29 @@ use serde_json::value::RawValue;
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
-use crate::referee::{Event, Stamp, Wants};
+use crate::record::format1;
+use crate::referee::{Abort, Detail, Event, Received, Stamp, Wants};
 
-/// Any line of a record, with the fields that a reader needs to replay or show it.
+/// What the line `bots` says of the bot of a seat, as far as it is shown.
+#[derive(Debug, Deserialize)]
+pub struct BotLine {
+    /// The seat.
+    pub seat: Seat,
+    /// The end of what it wrote to standard error.
+    #[serde(default)]
+    pub stderr: String,
+}
+
+/// Any line of a record, with the fields needed to replay or show it.
 #[derive(Debug, Deserialize)]
 pub struct Line<'a> {
-    /// What kind of line it is.
+    /// The kind of line.
     #[serde(rename = "type")]
     pub kind: String,
     /// When it happened.
     #[serde(default)]
     pub at_us: Tick,
-    /// Whose it is.
+    /// The seat.
     pub seat: Option<Seat>,
     /// The request.
     pub turn: Option<u32>,
@@ -34,21 +45,28 @@ pub struct Line<'a> {
     /// In `answer`.
     #[serde(borrow)]
     pub info: Option<&'a RawValue>,
-    /// How long of that the referee could not look at its streams.
+    /// The referee's lag, in microseconds.
     #[serde(default)]
     pub lag_us: u64,
+    /// In `pause`.
+    pub paused_us: Option<u64>,
     /// In `fault` and `stray`.
     pub code: Option<String>,
     /// In `fault`.
-    pub detail: Option<String>,
+    #[serde(default, deserialize_with = "format1::or_words")]
+    pub detail: Option<Detail>,
     /// In `abort`.
-    pub reason: Option<String>,
+    #[serde(default, deserialize_with = "format1::or_words")]
+    pub reason: Option<Abort>,
+    /// In `bots`.
+    #[serde(default)]
+    pub bots: Vec<BotLine>,
     /// In `event`.
     #[serde(borrow)]
     pub event: Option<&'a RawValue>,
 }
 
-/// Reads a line that must be of this kind.
+/// Parses a line that must be of this kind.
 pub(super) fn read_as<'a, T: Deserialize<'a>>(kind: &str, text: &'a [u8]) -> Result<T, String> {
     if text.first() != Some(&b'{') {
         return Err("not a JSON object".to_owned());
@@ -61,10 +79,9 @@ pub(super) fn read_as<'a, T: Deserialize<'a>>(kind: &str, text: &'a [u8]) -> Res
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line.
-    ///
+    /// Parses a line.
     /// # Errors
-    /// When it is not one of a record.
+    /// When it is not a line of a record.
     pub fn read(text: &'a [u8]) -> Result<Line<'a>, String> {
         if text.first() != Some(&b'{') {
             return Err("not a JSON object".to_owned());
@@ -72,23 +89,36 @@ impl<'a> Line<'a> {
         serde_json::from_slice(text).map_err(|error| error.to_string())
     }
 
-    /// When it happened, as the match was told.
+    /// The timestamp of the event.
     pub fn stamp(&self) -> Stamp {
         Stamp { at: self.at_us, lag: self.lag_us }
+    }
+
+    /// What came from which seat in place of what was awaited, in the fault of a seat whose time was up.
+    pub(super) fn received(&self, among: usize) -> Option<(Seat, Option<Received>)> {
+        let seat = self.seat.filter(|seat| seat.index() < among && self.kind == "fault")?;
+        match self.detail {
+            Some(Detail::NoAnswer { received, .. } | Detail::NotReady { received, .. }) => {
+                Some((seat, received))
+            }
+            _ => None,
+        }
     }
 
     fn fault_code(&self) -> Option<FaultCode> {
         FaultCode::ALL.iter().copied().find(|code| Some(code.as_str()) == self.code.as_deref())
     }
 
-    /// What the match was told when it wrote this line; none where the line followed from others.
-    /// A seat that is not `among` the seats is none either.
+    /// Reconstructs the event that caused this line; `None` if the line is a consequence of other lines, or names a
+    /// seat not below `among`.
     pub fn event_told(&self, among: usize) -> Option<Event<'_>> {
         if self.kind == "abort" {
-            return Some(Event::Abort(self.reason.as_deref()?));
+            return Some(Event::Abort(self.reason.as_ref()?));
+        }
+        if self.kind == "pause" {
+            return Some(Event::Paused { us: self.paused_us? });
         }
         let seat = self.seat.filter(|seat| seat.index() < among)?;
-        let detail = self.detail.as_deref().unwrap_or_default();
         Some(match self.kind.as_str() {
             "start" | "request" => Event::Sent(seat),
             "restart" => Event::Restart { seat, ready_ms: self.ready_ms?, wants: Wants::default() },
@@ -110,13 +140,18 @@ impl<'a> Line<'a> {
                 Event::Stray { seat, code, message: "" }
             }
             "fault" => match self.fault_code()? {
-                code @ (FaultCode::Malformed | FaultCode::LineTooLong) => {
-                    Event::Broken { seat, turn: self.turn.map(u64::from), code, detail }
-                }
-                FaultCode::Timeout => Event::Expire(seat),
-                FaultCode::NoStart if detail.starts_with(crate::referee::NOT_READY) => Event::Expire(seat),
                 FaultCode::IllegalMove => return None,
-                code => Event::Gone { seat, code, detail },
+                FaultCode::Timeout => Event::Expire(seat),
+                code @ (FaultCode::Malformed | FaultCode::LineTooLong) => {
+                    let (turn, detail) = (self.turn.map(u64::from), self.detail.as_ref()?);
+                    Event::Broken { seat, turn, code, detail }
+                }
+                code => match self.detail.as_ref()? {
+                    Detail::NotReady { .. } => Event::Expire(seat),
+                    // A consequence of the `stray` lines before it.
+                    Detail::Strays { .. } => return None,
+                    detail => Event::Gone { seat, code, detail },
+                },
             },
             _ => return None,
         })

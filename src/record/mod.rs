@@ -1,16 +1,19 @@
-//! Records: one file a match, JSON Lines, that anyone can check.
+//! Records: one JSON Lines file per match, which anyone can verify.
 //!
-//! A record is the log of its match. To check it is to hand the same events to the same state machine and to compare
-//! what it writes.
+//! A record is the log of its match. Verification replays the recorded events through the same state machine and
+//! compares the output.
 
+mod account;
 mod format;
+mod format1;
 mod replay;
 mod seal;
 mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub use format::Line;
+pub use account::{Account, account, is_sealed};
+pub use format::{BotLine, Line};
 pub use replay::{Difference, Replay, verify};
-pub use seal::{Seal, add_bots, seal};
+pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

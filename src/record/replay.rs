@@ -1,4 +1,4 @@
-//! Replaying a record through the rules.
+//! Replays a record through the state machine of the match.
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::games;
 use crate::record::format::read_as;
-use crate::record::{Line, Seal};
-use crate::referee::{Event, Header, Leg, Match, Setup, Stamp, Wants, opening};
+use crate::record::{Line, Seal, format1};
+use crate::referee::{Event, Header, Leg, Limits, Match, Setup, Stamp, Wants, opening};
 
-/// A place where a record is not what it should be.
+/// A difference between a record and its replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The match, as far as it is known.
+    /// The match, if known.
     #[serde(rename = "match")]
     pub match_id: Option<String>,
-    /// The latest request up to there.
+    /// The latest request before the difference.
     pub turn: Option<u32>,
     /// The line, counted from 1.
     pub line: usize,
@@ -41,59 +41,74 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A record that is being replayed, line by line.
+/// Longest line of a record, in bytes.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Maximum number of lines of a record.
+const MOST_LINES: usize = 16 * 1024 * 1024;
+
+/// Replays a record line by line.
 pub struct Replay<'a> {
-    lines: Vec<&'a [u8]>,
-    next: usize,
+    /// The remaining lines before the seal.
+    rest: &'a [u8],
+    /// The number of the next line, counted from 1.
+    line: usize,
     replayed: Match,
-    /// How much of the match's own log has been compared.
+    /// How much of the replayed match's log has been compared, in bytes.
     compared: usize,
     turn: Option<u32>,
 }
 
+/// A record split into first line, events and seal.
+struct Parts<'a> {
+    header: &'a [u8],
+    /// The lines between header and seal, with line breaks.
+    happened: &'a [u8],
+    seal: &'a [u8],
+    /// The number of the last line, counted from 1.
+    last: usize,
+}
+
+/// Splits off the first line and returns it without its line break.
+fn take_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = rest.iter().position(|&byte| byte == b'\n')?;
+    let line = &rest[..end];
+    *rest = &rest[end + 1..];
+    Some(line)
+}
+
 impl<'a> Replay<'a> {
-    /// Reads the set-up and the seal, and opens the match again, for somebody to look on.
+    /// Reads the set-up and the seal, and opens the match for replay, with events for `watched`.
     ///
     /// # Errors
-    /// When the file is no record, is cut off, or its set-up is not possible.
+    /// When the file is not a record, is truncated, or has an invalid set-up.
     pub fn open(record: &'a [u8], watched: Option<Viewer>) -> Result<Replay<'a>, Difference> {
-        let at_line = |line, what: String| Difference { match_id: None, turn: None, line, what };
-        let mut lines: Vec<&[u8]> = record.split(|&byte| byte == b'\n').collect();
-        // What follows the last line break is no line; a record ends with a break.
-        let rest = lines.pop().unwrap_or_default();
-        let header = lines.first().copied().unwrap_or(rest);
-        let header: Header = read_as("record", header)
-            .map_err(|error| at_line(1, format!("a record begins with a line of type `record`: {error}")))?;
+        let (header, parts) = take_apart(record)?;
         let at_line = |line, what: String| Difference {
             match_id: Some(header.r#match.clone()),
             turn: None,
             line,
             what,
         };
-        if header.format != Header::FORMAT {
-            let what = format!("record format {}; this program reads {}", header.format, Header::FORMAT);
-            return Err(at_line(1, what));
-        }
-        let count = lines.len() + usize::from(!rest.is_empty());
-        let cut_off = || at_line(count, "the record is cut off: it does not end with a seal".to_owned());
-        let last = lines.pop().filter(|_| rest.is_empty()).ok_or_else(cut_off)?;
-        let seal_line = lines.len() + 1;
-        let seal: Seal = read_as("seal", last).map_err(|_| cut_off())?;
-        let reveal = seal.reveal.as_ref();
-        let reveal = reveal.ok_or_else(|| at_line(seal_line, "the seed is not revealed".to_owned()))?;
-        let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
-            at_line(seal_line, "seed and salt are 64 lower-case hex digits each".to_owned())
-        })?;
         let setup = |what: String| at_line(1, what);
+        let seal: Seal = read_as("seal", parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
+        let reveal = seal.reveal.as_ref();
+        let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
+        let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
+            at_line(parts.last, "seed and salt are 64 lower-case hex digits each".to_owned())
+        })?;
         let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
         let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
         let to_start = header.seats.iter().map(|seat| seat.ready_ms);
         if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
-            // Beyond that, microseconds would not fit into 64 bits.
+            // Larger values would overflow 64 bits in microseconds.
             return Err(setup("times stay below 2^53 ms".to_owned()));
         }
+        if !header.limits().are_within(&Limits::MOST) {
+            let what = "a limit is larger than any that this program replays";
+            return Err(setup(what.to_owned()));
+        }
         let rules =
-            games::find(&header.game).ok_or_else(|| setup(format!("there is no game `{}`", header.game)))?;
+            games::find(&header.game).ok_or_else(|| setup(format!("unknown game `{}`", header.game)))?;
         if rules.meta().rules_version != header.rules {
             let known = rules.meta().rules_version;
             return Err(setup(format!(
@@ -109,7 +124,8 @@ impl<'a> Replay<'a> {
         if table.options().get() != header.options.get() {
             return Err(setup(format!("the options are not complete: {}", table.options())));
         }
-        opening::check(&*table, &header.opening).map_err(|error| setup(error.to_string()))?;
+        opening::check(&*table, &header.opening, &header.limits())
+            .map_err(|error| setup(error.to_string()))?;
         let seats = header.seats.len();
         let setup = Setup {
             header,
@@ -119,17 +135,15 @@ impl<'a> Replay<'a> {
             leg: Leg::Only,
             open_id: None,
             wants: vec![Wants { view: false, legal: false, event: false, push: false }; seats],
-            watched,
+            watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
         };
-        let mut replay =
-            Replay { lines, next: 0, replayed: Match::open(setup, table), compared: 0, turn: None };
-        let header = replay.lines[0];
-        if replay.written() != Some(header) {
-            return Err(
-                replay.difference(format!("line 1 has other fields than a set-up: {}", shorten(header)))
-            );
+        let replayed = Match::open(setup, table);
+        let mut replay = Replay { rest: parts.happened, line: 1, replayed, compared: 0, turn: None };
+        if replay.is_written(parts.header) != Some(true) {
+            let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
+            return Err(replay.difference(what));
         }
-        (replay.next, replay.compared) = (1, header.len() + 1);
+        replay.advance();
         Ok(replay)
     }
 
@@ -140,99 +154,182 @@ impl<'a> Replay<'a> {
 
     fn difference(&self, what: String) -> Difference {
         let id = &self.replayed.setup().header.r#match;
-        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.next + 1, what }
+        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what }
     }
 
-    /// What the match wrote next, if it wrote more.
+    /// The next line that the replayed match wrote, if any.
     fn written(&self) -> Option<&[u8]> {
         let rest = &self.replayed.log()[self.compared..];
         Some(&rest[..rest.iter().position(|&byte| byte == b'\n')?])
     }
 
-    /// Replays one line. None at the end.
+    /// Advances to the next line after a match.
+    fn advance(&mut self) {
+        self.compared += self.written().map_or(0, |line| line.len() + 1);
+        self.line += 1;
+        if self.compared == self.replayed.log().len() {
+            // Free the compared lines.
+            self.replayed.clear_log();
+            self.compared = 0;
+        }
+    }
+
+    /// Whether this line equals what the match wrote; `None` if it wrote nothing.
+    fn is_written(&self, text: &[u8]) -> Option<bool> {
+        let written = self.written()?;
+        Some(match self.replayed.setup().header.format {
+            format1::FORMAT => format1::is_same(text, written),
+            _ => written == text,
+        })
+    }
+
+    /// Replays one line. `None` at the end.
     ///
     /// # Errors
-    /// When the match, told the same, writes something else.
+    /// When the replayed match writes something else.
     pub fn step(&mut self) -> Result<Option<Line<'a>>, Difference> {
-        let Some(&text) = self.lines.get(self.next) else {
+        let mut rest = self.rest;
+        let Some(text) = take_line(&mut rest) else {
             return match (self.written(), self.replayed.ending()) {
                 (Some(line), _) => Err(self.difference(format!("missing: {}", shorten(line)))),
                 (None, None) => Err(self.difference("the record has no result".to_owned())),
                 (None, Some(_)) => Ok(None),
             };
         };
+        if text.len() > MOST_BYTES {
+            return Err(self.difference(too_long()));
+        }
         let line =
             Line::read(text).map_err(|error| self.difference(format!("no line of a record: {error}")))?;
         self.turn = line.turn.or(self.turn);
-        let is_last = self.next + 1 == self.lines.len();
-        if line.kind == "bots" && is_last && self.written().is_none() && self.replayed.ending().is_some() {
-            // What the shell adds cannot be replayed; the seal covers it. It comes once.
-            self.next += 1;
+        self.rest = rest;
+        if line.kind == "bots"
+            && rest.is_empty()
+            && self.written().is_none()
+            && self.replayed.ending().is_some()
+        {
+            // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
+            self.line += 1;
             return Ok(Some(line));
         }
         if self.written().is_none() {
+            if let Some((seat, received)) = line.received(self.replayed.setup().seating.seats()) {
+                self.replayed.note_received(seat, received);
+            }
             let told = line.event_told(self.replayed.setup().seating.seats()).unwrap_or(Event::Tick);
-            // Replayed requests are sent with no lag, so that the lag of an answer is its own.
+            // Requests are replayed with zero cumulative lag, so that the lag of an answer is its own.
             let lag = if matches!(told, Event::Sent(_)) { 0 } else { line.lag_us };
             self.replayed.handle(Stamp { at: line.at_us, lag }, told);
         }
-        match self.written() {
-            Some(written) if written == text => {
-                self.compared += text.len() + 1;
-                self.next += 1;
+        match self.is_written(text) {
+            Some(true) => {
+                self.advance();
                 Ok(Some(line))
             }
-            Some(written) => {
-                let what = format!("recorded {}, but the rules give {}", shorten(text), shorten(written));
-                Err(self.difference(what))
+            Some(false) => {
+                let written = shorten(self.written().unwrap_or_default());
+                Err(self.difference(format!("recorded {}, but the rules give {written}", shorten(text))))
             }
             None => Err(self.difference(format!("this cannot happen here: {}", shorten(text)))),
         }
     }
 }
 
+const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
+
+fn too_long() -> String {
+    format!("a line of a record has at most {MOST_BYTES} bytes")
+}
+
+/// Parses the first line and finds the last one.
+fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
+    let at_line = |line, what: String| Difference { match_id: None, turn: None, line, what };
+    let mut rest = record;
+    let first = take_line(&mut rest);
+    let has_break = first.is_some();
+    let text = first.unwrap_or(record);
+    if text.len() > MOST_BYTES {
+        return Err(at_line(1, too_long()));
+    }
+    let header: Header = read_as("record", text)
+        .map_err(|error| at_line(1, format!("a record begins with a line of type `record`: {error}")))?;
+    let at_line =
+        |line, what: String| Difference { match_id: Some(header.r#match.clone()), turn: None, line, what };
+    if header.format != Header::FORMAT && header.format != format1::FORMAT {
+        let (old, new) = (format1::FORMAT, Header::FORMAT);
+        let what = format!("record format {}; this program reads {old} and {new}", header.format);
+        return Err(at_line(1, what));
+    }
+    if header.limits.is_some() != (header.format != format1::FORMAT) {
+        return Err(at_line(1, "format 2 names its limits in `limits`, format 1 does not".to_owned()));
+    }
+    // A record ends with a line break; bytes after the last one are not a line.
+    let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
+    let last = breaks + usize::from(!record.ends_with(b"\n"));
+    if last > MOST_LINES {
+        return Err(at_line(MOST_LINES + 1, format!("a record has at most {MOST_LINES} lines")));
+    }
+    let body = rest.strip_suffix(b"\n").filter(|_| has_break);
+    let body = body.ok_or_else(|| at_line(last, CUT_OFF.to_owned()))?;
+    let seal_at = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let (happened, seal) = body.split_at(seal_at);
+    if seal.len() > MOST_BYTES {
+        return Err(at_line(last, too_long()));
+    }
+    Ok((header, Parts { header: text, happened, seal, last }))
+}
+
 fn shorten(line: &[u8]) -> String {
     format!("`{}`", excerpt(&String::from_utf8_lossy(line), 300))
 }
 
-/// Checks a record: seal, commitment, draws, legality, clocks, faults, result. Returns what differs, at most one
-/// difference of each kind: what follows from a wrong line says nothing more.
+/// Verifies a record: seal, commitment, draws, legality, clocks, faults, result. Returns the differences. Replay
+/// stops at the first wrong line, because everything after it would differ.
 pub fn verify(record: &[u8]) -> Vec<Difference> {
+    verify_each(record, |_| ()).1
+}
+
+/// Verifies a record and calls `each` for its lines between the first and the seal. Returns the match as far as it
+/// could be replayed, and the differences.
+pub(super) fn verify_each<'a>(
+    record: &'a [u8],
+    mut each: impl FnMut(Line<'a>),
+) -> (Option<Match>, Vec<Difference>) {
     let mut replay = match Replay::open(record, None) {
         Ok(replay) => replay,
-        Err(difference) => return vec![difference],
+        Err(difference) => return (None, vec![difference]),
     };
     let mut differences = Vec::new();
-    let seal_line = replay.lines.len() + 1;
-    let sealed: usize = replay.lines.iter().map(|line| line.len() + 1).sum();
+    let Ok((_, Parts { seal: seal_text, last, .. })) = take_apart(record) else {
+        unreachable!("it was taken apart before")
+    };
+    let sealed = record.len() - seal_text.len() - 1;
     let setup = replay.replayed.setup();
     let (header, seed, salt) = (&setup.header, setup.seed, setup.salt);
-    let mut at_seal = |what: &str| {
-        let match_id = Some(header.r#match.clone());
-        differences.push(Difference { match_id, turn: None, line: seal_line, what: what.to_owned() });
-    };
-    let seal: Option<Seal> = serde_json::from_slice(record[sealed..].trim_ascii_end()).ok();
+    let match_id = Some(header.r#match.clone());
+    let at_seal =
+        |what: &str| Difference { match_id: match_id.clone(), turn: None, line: last, what: what.to_owned() };
+    let seal: Option<Seal> = serde_json::from_slice(seal_text).ok();
     if seal.as_ref().is_none_or(|seal| seal.sha256 != hex::encode(&Sha256::digest(&record[..sealed]))) {
-        at_seal("the SHA-256 in the seal is not that of the record: it was changed after it was sealed");
+        let what = "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
+        differences.push(at_seal(what));
     }
     if hex::encode(&seed.commitment(&salt)) != header.commitment {
-        at_seal("the revealed seed and salt do not give the commitment of line 1");
+        differences.push(at_seal("the revealed seed and salt do not give the commitment of line 1"));
     }
     loop {
         match replay.step() {
-            Ok(Some(_)) => {}
+            Ok(Some(line)) => each(line),
             Ok(None) => break,
             Err(difference) => {
                 differences.push(difference);
-                return differences;
+                return (Some(replay.replayed), differences);
             }
         }
     }
     let reveal = seal.and_then(|seal| seal.reveal);
     if reveal.is_some_and(|reveal| reveal != replay.replayed.reveal()) {
-        let what = "deal or nonces in the seal are not those of the match".to_owned();
-        let match_id = Some(replay.replayed.setup().header.r#match.clone());
-        differences.push(Difference { match_id, turn: None, line: seal_line, what });
+        differences.push(at_seal("deal or nonces in the seal are not those of the match"));
     }
-    differences
+    (Some(replay.replayed), differences)
 }

@@ -10,19 +10,24 @@ use crate::core::json::{Object, key, opening};
 /// The last line of a record.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Seal {
-    /// What the chance of the match came from; none while another match of the deal has not ended.
+    /// The seed, salt, deal and nonces; `None` while another match of the deal has not ended.
     pub reveal: Option<Reveal>,
     /// SHA-256 of all bytes before this line.
     pub sha256: String,
 }
 
-/// Adds what the shell knows of the bots. It cannot be replayed; the seal covers it.
+/// Appends information about the bots from the shell. It cannot be replayed; the seal covers it.
 pub fn add_bots(record: &mut Vec<u8>, bots: &impl Serialize) {
     Object::open(record, opening!("bots")).value(key!("bots"), bots).end_line();
 }
 
-/// Ends a record.
+/// Computes the `sha256` for the seal of an unsealed record.
+pub fn digest(record: &[u8]) -> String {
+    hex::encode(&Sha256::digest(record))
+}
+
+/// Appends the seal.
 pub fn seal(record: &mut Vec<u8>, reveal: Reveal) {
-    let seal = Seal { reveal: Some(reveal), sha256: hex::encode(&Sha256::digest(&*record)) };
+    let seal = Seal { reveal: Some(reveal), sha256: digest(record) };
     Object::open(record, opening!("seal")).fields(&seal).end_line();
 }

@@ -1,11 +1,10 @@
-//! What another notation tells of a match.
+//! Converts a record for export to other notations.
 
 use serde::Deserialize;
 
-use crate::core::Sheet;
-use crate::record::format::read_as;
-use crate::record::{Difference, Line, verify};
-use crate::referee::{Ending, Header};
+use crate::core::{Occasion, Sheet};
+use crate::record::Difference;
+use crate::record::replay::verify_each;
 
 #[derive(Deserialize)]
 struct Moved {
@@ -13,45 +12,33 @@ struct Moved {
     r#move: Option<String>,
 }
 
-/// Checks a record and returns the game's id and what happened.
+/// Verifies a record and returns the game's id and the moves.
 ///
 /// # Errors
-/// Where the record is not what it should be, as [`verify`] tells.
+/// The differences found by [`crate::record::verify`].
 pub fn sheet(record: &[u8]) -> Result<(String, Sheet), Vec<Difference>> {
-    let differences = verify(record);
-    if !differences.is_empty() {
+    let mut moves = Vec::new();
+    let (replayed, differences) = verify_each(record, |line| {
+        let event = line.event.filter(|_| line.kind == "event");
+        let moved: Option<Moved> = event.and_then(|event| serde_json::from_str(event.get()).ok());
+        moves.extend(moved.filter(|moved| moved.kind == "move").and_then(|moved| moved.r#move));
+    });
+    let Some((replayed, ending)) = replayed
+        .as_ref()
+        .and_then(|replayed| Some((replayed, replayed.ending()?)))
+        .filter(|_| differences.is_empty())
+    else {
         return Err(differences);
-    }
-    // The rules gave all of these lines again: they can be read.
-    let mut lines = record.split(|&byte| byte == b'\n');
-    let header: Header = read_verified("record", lines.next().unwrap_or_default());
-    let mut sheet = Sheet {
-        match_id: header.r#match,
-        names: header.seats.into_iter().map(|seat| seat.name).collect(),
-        options: header.options,
-        moves: Vec::new(),
-        ranks: None,
-        ended: String::new(),
     };
-    for text in lines.filter(|text| !text.is_empty()) {
-        let Ok(line) = Line::read(text) else { continue };
-        match line.kind.as_str() {
-            "event" => {
-                let moved: Option<Moved> =
-                    line.event.and_then(|event| serde_json::from_str(event.get()).ok());
-                sheet.moves.extend(moved.filter(|moved| moved.kind == "move").and_then(|moved| moved.r#move));
-            }
-            "result" => {
-                let ending: Ending = read_verified("result", text);
-                sheet.ended = format!("{} ({})", ending.ended_by, ending.reason);
-                sheet.ranks = ending.ranks;
-            }
-            _ => {}
-        }
-    }
-    Ok((header.game, sheet))
-}
-
-fn read_verified<'a, T: Deserialize<'a>>(kind: &str, text: &'a [u8]) -> T {
-    read_as(kind, text).unwrap_or_else(|error| unreachable!("a verified line can be read: {error}"))
+    let header = &replayed.setup().header;
+    let sheet = Sheet {
+        match_id: header.r#match.clone(),
+        names: header.seats.iter().map(|seat| seat.name.clone()).collect(),
+        options: header.options.clone(),
+        moves,
+        ranks: ending.ranks.clone(),
+        ended: format!("{} ({})", ending.ended_by, ending.reason),
+        occasion: Occasion::default(),
+    };
+    Ok((header.game.clone(), sheet))
 }

@@ -1,18 +1,21 @@
-//! What bots say, and how long they took.
+//! Handles answers from bots: `ready`, moves, draw acceptance, invalid lines; measures and bills their time.
 
-use referee_protocol::limits;
+use std::borrow::Cow;
+
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
 
 use crate::core::erased::Refused;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
-use crate::core::json::{key, opening};
+use crate::core::json::{self, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::seat::Seat;
+use crate::referee::detail::Detail;
 use crate::referee::event::Stamp;
 use crate::referee::faults::Refusal;
 use crate::referee::match_::{Match, Phase};
 use crate::referee::player::{Player, Sealed, Sent};
+use crate::referee::received::{Field, RefusedLine};
 
 impl Match {
     pub(super) fn sent(&mut self, stamp: Stamp, seat: Seat) {
@@ -44,15 +47,17 @@ impl Match {
         if self.awaits_ready(seat) {
             self.expire(stamp, seat);
             if !self.awaits_ready(seat) {
-                return; // It comes too late, and the bot has been told so.
+                return; // Too late; `expire` has reported the fault.
             }
         } else {
             return self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once");
         }
-        // Where nonces are not mixed in, what a bot puts there is as good as absent.
+        // Ignore the nonce if the match does not use nonces.
         let nonce = nonce.filter(|_| self.setup.header.nonce).unwrap_or("");
-        if hex::decode(nonce).is_none_or(|bytes| bytes.len() > limits::NONCE) {
+        if hex::decode(nonce).is_none_or(|bytes| bytes.len() as u64 > self.limits.nonce_bytes) {
             let message = "`nonce` is lower-case hex of at most 64 bytes; send `ready` again";
+            let refused = RefusedLine { code: ErrorCode::Malformed, field: Some(Field::Nonce) };
+            self.note_refused(seat, refused);
             return self.tell_error(seat, None, ErrorCode::Malformed, message.to_owned(), None);
         }
         self.log
@@ -65,7 +70,7 @@ impl Match {
         player.sealed = Some(Sealed::Ready);
     }
 
-    /// The request that a seat has to answer now, if `named` is that. If not, the bot is told why.
+    /// Returns the open request of a seat if `named` is its id; otherwise reports an error to the bot.
     pub(super) fn current(&mut self, stamp: Stamp, seat: Seat, named: u64) -> Option<u32> {
         let open = self.open_request(seat);
         if open.map(u64::from) == Some(named) {
@@ -79,6 +84,7 @@ impl Match {
                 Some(open) => format!("request {named} is closed; request {open} waits for an answer"),
                 None => format!("request {named} is closed"),
             };
+            self.note_refused(seat, ErrorCode::Stale.into());
             self.tell_error(seat, Some(named), ErrorCode::Stale, message, None);
         } else {
             self.stray(stamp, seat, Some(named), ErrorCode::OutOfState, "there is no such request yet");
@@ -86,7 +92,7 @@ impl Match {
         None
     }
 
-    /// How long a seat has taken for its open request, and whether that is in time.
+    /// Returns the time a seat has taken for its open request, the referee's lag in it, and whether it is in time.
     pub(super) fn timing(&self, stamp: Stamp, seat: Seat) -> (u64, u64, bool) {
         let player = &self.players[seat.index()];
         let Some(since) = player.request.and_then(|request| request.since) else { return (0, 0, true) };
@@ -96,12 +102,16 @@ impl Match {
         (took, lag, in_time)
     }
 
-    /// By how much the referee's own lag moves a deadline.
+    /// By how much the referee's own lag extends a deadline.
     pub(super) fn allowance(&self, player: &Player, lag: u64) -> u64 {
-        if lag > self.margin() { lag.min((limits::LAG_MS * 1000).saturating_sub(player.lag_used)) } else { 0 }
+        if lag > self.margin() {
+            lag.min((self.limits.lag_ms * 1000).saturating_sub(player.lag_used))
+        } else {
+            0
+        }
     }
 
-    /// Bills the open request.
+    /// Deducts the time for the open request.
     pub(super) fn bill(&mut self, seat: Seat, took: u64, lag: u64) {
         let margin = self.margin();
         self.worst_lag = self.worst_lag.max(lag);
@@ -122,12 +132,18 @@ impl Match {
         info: Option<&str>,
     ) {
         let Some(turn) = self.current(stamp, seat, named) else { return };
+        // Size limits apply to the recorded form; format 1 records `info` unescaped.
+        let info = info.map(|info| match self.setup.header.format {
+            1 => Cow::Borrowed(info),
+            _ => json::escaped(info),
+        });
         let info = info.filter(|info| {
+            let limits = self.limits;
             let player = self.player(seat);
             player.info_bytes += info.len();
             let fits = info.starts_with('{')
-                && info.len() <= limits::INFO
-                && player.info_bytes <= limits::INFO_PER_MATCH;
+                && info.len() as u64 <= limits.info_bytes
+                && player.info_bytes as u64 <= limits.info_per_match_bytes;
             if !fits {
                 player.info_bytes -= info.len();
                 let message =
@@ -136,9 +152,9 @@ impl Match {
             }
             fits
         });
-        // What is cut off is no legal move any more, as it was none before; and a replay, which is told what was recorded,
-        // keeps the same of it.
-        let text = &*excerpt(text, limits::MOVE);
+        // Truncation is safe: every legal move is shorter. A replay, which gets the recorded text, truncates it to
+        // the // same text.
+        let text = &*excerpt(text, self.limits.move_chars as usize);
         let (took, lag, in_time) = self.timing(stamp, seat);
         let mut line = self.log.line(opening!("answer"), stamp.at);
         line.number(key!("seat"), seat.0).number(key!("turn"), turn).text(key!("move"), text);
@@ -151,7 +167,7 @@ impl Match {
         }
         line.end_line();
         if !in_time {
-            return self.time_out(stamp, seat);
+            return self.time_out(stamp, seat, None);
         }
         match self.table.find(seat, text) {
             Ok(index) => {
@@ -193,7 +209,7 @@ impl Match {
             .number(key!("lag_us"), lag)
             .end_line();
         if !in_time {
-            return self.time_out(stamp, seat);
+            return self.time_out(stamp, seat, None);
         }
         self.bill(seat, took, lag);
         let word = EndedBy::Agreement.as_str();
@@ -206,17 +222,17 @@ impl Match {
         seat: Seat,
         named: Option<u64>,
         code: FaultCode,
-        detail: &str,
+        detail: &Detail,
     ) {
         let error =
             if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
+        let message = detail.to_string();
         match named.or(self.open_request(seat).map(u64::from)) {
-            None => self.stray(stamp, seat, None, error, detail),
-            Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, detail),
+            None => self.stray(stamp, seat, None, error, &message),
+            Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, &message),
             Some(named) => {
                 if let Some(turn) = self.current(stamp, seat, named) {
-                    let refusal =
-                        Refusal { code, message: detail.to_owned(), legal_forms: None, detail: Some(detail) };
+                    let refusal = Refusal { code, message, legal_forms: None, detail: Some(detail) };
                     self.refuse(stamp, seat, turn, refusal);
                 }
             }

@@ -1,8 +1,7 @@
-//! What follows from what bots decided: moves, requests, the end.
+//! Drives the match after decisions: plays moves, sends requests, ends the match.
 
 use std::cmp::Reverse;
 
-use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, FaultCode, OnFault};
 
@@ -11,6 +10,7 @@ use crate::core::game::Turn;
 use crate::core::json::{self, Object, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::seat::{Seat, Viewer};
+use crate::referee::detail::{Abort, Fault};
 use crate::referee::ending::{Ending, Standing, ranks_and_scores};
 use crate::referee::event::Stamp;
 use crate::referee::match_::{Match, Phase};
@@ -19,14 +19,14 @@ use crate::referee::setup::Leg;
 use crate::referee::telling::Happened;
 
 impl Match {
-    /// Goes on until the match waits for somebody.
+    /// Advances the match until it waits for an event.
     pub(super) fn run(&mut self, stamp: Stamp) {
         let mut fallback_moves = 0;
         while self.phase != Phase::Ended && self.resume.is_none() {
             if self.deciding.is_empty() {
                 self.ask_next(stamp);
             } else if self.deciding.iter().all(|seat| self.players[seat.index()].sealed.is_some()) {
-                if fallback_moves + self.deciding.len() as u32 > limits::FALLBACK_MOVES {
+                if u64::from(fallback_moves) + self.deciding.len() as u64 > self.limits.fallback_moves {
                     self.resume = Some(stamp.at);
                     return;
                 }
@@ -37,7 +37,7 @@ impl Match {
         }
     }
 
-    /// Finds out what the position waits for.
+    /// Acts on what has to happen next: ends the game, draws random numbers or sends requests.
     pub(super) fn ask_next(&mut self, stamp: Stamp) {
         match self.table.turn() {
             Turn::Over(outcome) => {
@@ -65,7 +65,7 @@ impl Match {
         }
     }
 
-    /// Puts a request to a seat, or puts it again.
+    /// Writes a request, or repeats one after a rejected answer.
     pub(super) fn ask(&mut self, stamp: Stamp, seat: Seat, retry: Option<message::Retry>) {
         let Match { setup, players, table, offer, .. } = self;
         let player = &mut players[seat.index()];
@@ -75,12 +75,13 @@ impl Match {
         let turn = player.next_turn;
         player.next_turn += 1;
         player.request = Some(Request { turn, since, is_sent: false, draw_offered });
+        (player.refused, player.received) = (None, None);
 
         let out = &mut player.outbox;
         out.append(&mut player.held);
         out.extend_from_slice(&player.turn_head);
         json::decimal(out, turn.into());
-        let mut line = Object::go_on(out);
+        let mut line = Object::resume(out);
         if wants.view {
             line.with(key!("view"), |out| table.write_view(Viewer::Seat(seat), out));
         }
@@ -112,7 +113,8 @@ impl Match {
         line.end_line();
     }
 
-    /// All have decided: judges who has not, then makes the moves. Returns how many of them were the referee's.
+    /// Concludes a decision when every seat has answered or failed: applies resignations and faults, then plays the
+    /// moves. Returns how many moves the referee made for faulty seats.
     pub(super) fn conclude(&mut self, stamp: Stamp) -> u32 {
         let exits = self.players.iter().filter_map(|player| match &player.sealed {
             Some(Sealed::Exit(exit)) => Some((player.seat, exit.clone())),
@@ -131,14 +133,14 @@ impl Match {
         let later =
             self.players.iter_mut().filter_map(|player| Some((player.seat, player.exit_later.take()?)));
         let later: Vec<_> = later.collect();
-        // Where the moves have ended the match, what came after the answers came after the end.
+        // If the moves have ended the match, later resignations and faults came after the end.
         if !later.is_empty() && self.phase != Phase::Ended && !matches!(self.table.turn(), Turn::Over(_)) {
             self.judge(stamp, later, true);
         }
         by_referee
     }
 
-    /// The nonces are known: play begins.
+    /// Begins play once all nonces are known.
     pub(super) fn begin(&mut self, stamp: Stamp) {
         let nonces: Vec<&str> = self.players.iter().map(|player| player.nonce.as_str()).collect();
         let header = &self.setup.header;
@@ -157,7 +159,7 @@ impl Match {
         }
     }
 
-    /// Plays what was decided, in seat order.
+    /// Plays the decided moves in seat order. Returns how many of them the referee made for faulty seats.
     pub(super) fn make_moves(&mut self, stamp: Stamp) -> u32 {
         let mut by_referee = 0;
         let mut offer = None;
@@ -182,7 +184,7 @@ impl Match {
             };
             self.table.play(seat, index);
             self.decisions += 1;
-            // C2 of checkers, and of every game with draws by agreement: a move answers the offer.
+            // A draw offer lapses with the opponent's move (C2).
             self.offer =
                 self.offer.filter(|&by| self.setup.seating.side(by) == self.setup.seating.side(seat));
         }
@@ -198,8 +200,8 @@ impl Match {
         by_referee
     }
 
-    /// Takes sides out of the match, and ends it when that leaves one. Late is what came after the answers of a decision:
-    /// it is judged when that has been concluded, and before the next one.
+    /// Eliminates sides after resignations and faults, and ends the match if at most one side is left. `is_late`
+    /// marks exits that came after the answers to a decision: they apply after that decision and before the next one.
     pub(super) fn judge(&mut self, stamp: Stamp, exits: Vec<(Seat, Exit)>, is_late: bool) {
         if exits.is_empty() {
             return;
@@ -222,8 +224,8 @@ impl Match {
         let sides_left = self.out[..self.setup.seating.sides()].iter().filter(|out| out.is_none()).count();
         if sides_left <= 1 {
             let went_out = |seat| newly_out.iter().any(|&(side, _)| side == self.setup.seating.side(seat));
-            // Seats come in ascending order, so this is the lowest one's. It may be another's than that by which its
-            // side is out: its partner has resigned.
+            // Seats come in ascending order, so this is the fault of the lowest seat. Its side may already be out //
+            // because its partner resigned.
             let fault = exits.iter().find_map(|(seat, exit)| match exit {
                 Exit::Fault(fault) if !is_random && went_out(*seat) => Some(fault.clone()),
                 _ => None,
@@ -251,9 +253,10 @@ impl Match {
         }
     }
 
-    /// Ends the match without a result, for a reason in words.
-    pub(super) fn break_off(&mut self, stamp: Stamp, reason: &str) {
-        self.log.line(opening!("abort"), stamp.at).text(key!("reason"), reason).end_line();
+    /// Ends the match without a result, for a recorded reason.
+    pub(super) fn break_off(&mut self, stamp: Stamp, reason: &Abort) {
+        self.log.line(opening!("abort"), stamp.at).value(key!("reason"), reason).end_line();
+        self.broken_off = Some(reason.clone());
         self.abort(stamp);
     }
 
@@ -268,7 +271,7 @@ impl Match {
         ended_by: EndedBy,
         reason: &str,
         outcome: Outcome,
-        fault: Option<message::Fault>,
+        fault: Option<Fault>,
     ) {
         let seating = self.setup.seating;
         let standing = std::array::from_fn(|side| match self.out[side] {
@@ -282,10 +285,12 @@ impl Match {
         let faults: Vec<Faults> = self.players.iter().map(|player| player.faults).collect();
         let mut line = self.log.line(opening!("result"), stamp.at);
         line.fields(&ending).value(key!("faults"), &faults);
-        line.number(key!("decisions"), self.decisions)
-            .number(key!("lag_ms"), self.worst_lag / 1000)
-            .end_line();
-        // A match of a set that is broken off may be played again on its deal.
+        line.number(key!("decisions"), self.decisions).number(key!("lag_ms"), self.worst_lag / 1000);
+        if self.paused > 0 {
+            line.number(key!("paused_ms"), self.paused / 1000);
+        }
+        line.end_line();
+        // An aborted match of a mirrored set may be replayed with the same deal, so its seed stays secret.
         let is_told = match self.setup.leg {
             Leg::Only => true,
             Leg::Last => ended_by != EndedBy::Aborted,
@@ -305,7 +310,7 @@ impl Match {
                 scores: ending.scores.clone(),
                 ended_by,
                 reason: ending.reason.clone(),
-                fault: ending.fault.clone(),
+                fault: ending.fault.as_ref().map(Into::into),
                 reveal: reveal.clone(),
             });
             json::write_line(&mut player.outbox, &end);

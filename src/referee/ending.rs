@@ -1,39 +1,39 @@
-//! How a match ended, and what that is worth to each seat.
+//! How a match ended, with ranks and scores.
 
-use referee_protocol::referee::Fault;
 use referee_protocol::words::EndedBy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::core::seat::{MAX_SEATS, Seating};
+use crate::referee::detail::Fault;
 
 /// How a match ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ending {
     /// What ended it.
     pub ended_by: EndedBy,
-    /// The rule, the fault's code, or the word of `ended_by`.
+    /// The rule that ended the game, the fault code, or the same word as `ended_by`.
     pub reason: String,
-    /// Per seat; none when aborted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Per seat; `None` when aborted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Vec<u8>>,
-    /// Per seat; none when aborted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Per seat; `None` when aborted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<Vec<f64>>,
     /// The fault that ended it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
 
-/// Where a side stands at the end. Smaller is better.
+/// The final standing of a side. Smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {
     /// By the rules of the game.
     In(u8),
-    /// Out, and when, from the last: who went later stands ahead.
+    /// Eliminated at this time: a later elimination ranks ahead of an earlier one.
     Out(std::cmp::Reverse<u32>),
 }
 
-/// Ranks and scores of the seats from the standing of their sides.
+/// Computes ranks and scores of the seats from the standings of their sides.
 pub(super) fn ranks_and_scores(seating: Seating, standing: [Standing; MAX_SEATS]) -> (Vec<u8>, Vec<f64>) {
     let sides = &standing[..seating.sides()];
     let per_seat = |seat| sides[seating.side(seat)];
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sides_score_one_and_nothing_or_half_each() {
+    fn two_sides_score_one_and_zero_or_half_each() {
         let two = Seating::new(2, 2);
         assert_eq!(judged(two, &[Standing::In(0), Standing::In(1)]), (vec![1, 2], vec![1.0, 0.0]));
         assert_eq!(judged(two, &[Standing::In(0), Standing::In(0)]), (vec![1, 1], vec![0.5, 0.5]));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_went_out_later_ranks_ahead_of_an_earlier_one_and_behind_all_others() {
+    fn a_later_elimination_ranks_ahead_of_an_earlier_one() {
         let out = |moment| Standing::Out(Reverse(moment));
         assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(1), out(9)]).0, [3, 1, 2]);
         assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(0), out(4)]).0, [2, 1, 2]);

@@ -1,99 +1,105 @@
-//! What can happen to a match.
+//! Input events of a match.
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
 use crate::referee::Wants;
+use crate::referee::detail::{Abort, Detail};
 
-/// When something happened, as the shell stamped it.
+/// The timestamp of an event, supplied by the shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// Since the match opened.
+    /// Time since the match opened. The clock stops while the referee is suspended.
     pub at: Tick,
-    /// The referee's own lag so far: all the microseconds in which it could not look at its streams.
+    /// The referee's cumulative lag in microseconds: the time in which it could not poll its streams.
     pub lag: u64,
 }
 
-/// Something that happened to a match.
+/// An input event of a match.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// What lies in a seat's outbox is being offered to the kernel.
+    /// The shell is about to write a seat's outbox to its stream.
     Sent(Seat),
-    /// The bot left before it was ready, and that is no fault: another process of it will take the seat, and is waited
-    /// for.
+    /// The bot left before it was ready, without fault. Another process of the bot will take the seat; the ready
+    /// timeout is suspended until then.
     Vacated(Seat),
-    /// Another process of the bot takes the seat, before it was ready.
+    /// Another process of the bot takes a seat that is not ready yet.
     Restart {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// How long it has for `ready`, in milliseconds.
+        /// Timeout for `ready`, in milliseconds.
         ready_ms: u64,
-        /// What it wants to get.
+        /// The parts of messages that it wants.
         wants: Wants,
     },
     /// The bot is ready.
     Ready {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// What it adds to the chance of the match.
+        /// Its contribution to the random numbers of the match.
         nonce: Option<&'a str>,
     },
     /// The bot answered a request with a move.
     Answer {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// The request it names.
+        /// The request that the answer names.
         turn: u64,
-        /// The move as it wrote it.
+        /// The move text as received.
         text: &'a str,
         /// Whether it offers a draw.
         offer_draw: bool,
-        /// What it says of its search, a JSON object.
+        /// Search info, a JSON object.
         info: Option<&'a str>,
     },
     /// The bot answered a request by accepting a draw.
     AcceptDraw {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// The request it names.
+        /// The request that the answer names.
         turn: u64,
     },
-    /// The bot gave up.
+    /// The bot resigned.
     Resign(Seat),
-    /// The bot sent a line that is no message, in place of an answer.
+    /// The bot sent an invalid line instead of an answer.
     Broken {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// The request it names, as far as that could be read.
+        /// The request that the line names, if readable.
         turn: Option<u64>,
         /// [`FaultCode::Malformed`] or [`FaultCode::LineTooLong`].
         code: FaultCode,
-        /// What was wrong with it.
-        detail: &'a str,
+        /// What was wrong with the line.
+        detail: &'a Detail,
     },
-    /// The bot sent a message that it may not send now.
+    /// The bot sent a message that is not allowed in the current state.
     Stray {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
-        /// What it is told.
+        /// The error code to send.
         code: ErrorCode,
-        /// The same in words.
+        /// The error message to send.
         message: &'a str,
     },
-    /// The bot cannot be reached any more.
+    /// The bot is no longer reachable.
     Gone {
-        /// Whose bot.
+        /// The seat of the bot.
         seat: Seat,
         /// Why.
         code: FaultCode,
-        /// The same in words.
-        detail: &'a str,
+        /// The detail.
+        detail: &'a Detail,
     },
-    /// A deadline may have passed, or there are moves left to make.
+    /// A deadline may have passed, or the match has paused between moves for faulty seats.
     Tick,
-    /// A deadline of this seat may have passed.
+    /// The deadline of this seat may have passed.
     Expire(Seat),
-    /// The match is broken off.
-    Abort(&'a str),
+    /// The referee was suspended; its clock stood still.
+    Paused {
+        /// For how long, in microseconds.
+        us: u64,
+    },
+    /// Abort the match.
+    Abort(&'a Abort),
 }

@@ -1,4 +1,4 @@
-//! The lines of a record, as the match writes them.
+//! Writes the lines of a record.
 
 use crate::core::clock::Tick;
 use crate::core::json::{Object, key};
@@ -8,7 +8,7 @@ use crate::core::json::{Object, key};
 pub(super) struct Log(pub(super) Vec<u8>);
 
 impl Log {
-    /// A line of this kind, to be filled and ended.
+    /// Begins a line of this kind. The caller adds fields and ends the line.
     #[inline(always)]
     pub(super) fn line(&mut self, kind: &str, at: Tick) -> Object<'_> {
         let mut line = Object::open(&mut self.0, kind);

@@ -9,42 +9,46 @@ use crate::core::erased::Table;
 use crate::core::hex;
 use crate::core::json::{self, Object, key, opening};
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet};
+use crate::referee::detail::Abort;
 use crate::referee::ending::Ending;
 use crate::referee::event::{Event, Stamp};
+use crate::referee::limits::Limits;
 use crate::referee::log::Log;
 use crate::referee::player::{Exit, Faults, Player, Sealed};
+use crate::referee::received::{Received, RefusedLine};
 use crate::referee::setup::{Leg, Setup};
 
-/// How the detail of a `no_start` begins when `ready` did not come; otherwise the bot did not come so far.
-pub const NOT_READY: &str = "no `ready`";
-
-/// A match: set up, played and ended by [`Match::handle`].
+/// A match. [`Match::handle`] advances it from `start` to its end.
 pub struct Match {
     pub(super) setup: Setup,
+    pub(super) limits: Limits,
     pub(super) table: Box<dyn Table>,
     pub(super) players: Vec<Player>,
     pub(super) phase: Phase,
-    /// The seats of the decision that is open. Before the first one: all, until they are ready.
+    /// The seats that have to decide. Before play: all seats, until they are ready.
     pub(super) deciding: SeatSet,
-    /// What the game draws, and what the referee draws for faulty seats; from when the nonces are known.
+    /// The random streams of the game and of the referee's moves for faulty seats, once the nonces are known.
     pub(super) chance: Option<(Stream, Stream)>,
     pub(super) drawn: Vec<u16>,
-    /// The seat whose draw offer stands.
+    /// The seat with a standing draw offer.
     pub(super) offer: Option<Seat>,
-    /// When a side went out: in a decision, at twice its number, counted from 1 by the moves before it; between two, at
-    /// the odd number between theirs; 0: it did not start.
+    /// Elimination time of a side in half-decisions: 2n during decision n, 2n-1 just before it, 0 before play.
     pub(super) out: [Option<u32>; MAX_SEATS],
     pub(super) decisions: u32,
-    /// The longest that the referee kept one answer waiting, in microseconds.
+    /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub(super) worst_lag: u64,
-    /// When there are moves left to make for faulty seats.
+    /// How long the referee was suspended during the match, in microseconds.
+    pub(super) paused: u64,
+    /// When to continue with moves for faulty seats, after yielding to the shell.
     pub(super) resume: Option<Tick>,
-    /// The latest that anything happened.
+    /// The latest timestamp so far.
     pub(super) now: Tick,
     pub(super) log: Log,
-    /// What somebody who looks on has seen.
+    /// Events for the spectator.
     pub(super) news: Vec<u8>,
     pub(super) ending: Option<Ending>,
+    /// Why the match was aborted, unless because no bot was left.
+    pub(super) broken_off: Option<Abort>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +58,11 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// What a record grows from, in bytes: hardly one is shorter.
+/// Initial capacity of the record, in bytes; few records are shorter.
 const FIRST_OF_LOG: usize = 4096;
 
 impl Match {
-    /// A match at its beginning: `start` lies in every outbox.
+    /// Opens a match and writes `start` to every outbox.
     pub fn open(setup: Setup, table: Box<dyn Table>) -> Match {
         let seats = setup.seating.all();
         let mut opened = Match {
@@ -78,11 +82,14 @@ impl Match {
             out: [None; MAX_SEATS],
             decisions: 0,
             worst_lag: 0,
+            paused: 0,
             resume: None,
             now: Tick::default(),
             log: Log(Vec::with_capacity(FIRST_OF_LOG)),
             news: Vec::new(),
             ending: None,
+            broken_off: None,
+            limits: setup.header.limits(),
             setup,
             table,
         };
@@ -121,27 +128,32 @@ impl Match {
         json::write_line(&mut self.players[seat.index()].outbox, &start);
     }
 
-    /// What the match was set up with.
+    /// The set-up of the match.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// The game as it stands.
+    /// Whether any seat has a clock.
+    pub fn has_clock(&self) -> bool {
+        self.players.iter().any(|player| player.bank.is_some())
+    }
+
+    /// The game in progress.
     pub fn table(&self) -> &dyn Table {
         &*self.table
     }
 
-    /// The bytes to send to a seat. The shell empties it, and tells [`Event::Sent`] right before it writes.
+    /// The bytes to send to a seat. The shell drains it and reports [`Event::Sent`] just before it writes.
     pub fn outbox(&mut self, seat: Seat) -> &mut Vec<u8> {
         &mut self.players[seat.index()].outbox
     }
 
-    /// Whether a seat's outbox holds a request that has not been offered yet.
+    /// Whether a seat's outbox contains a request that has not been sent yet.
     pub fn is_asking(&self, seat: Seat) -> bool {
         self.players[seat.index()].request.is_some_and(|request| !request.is_sent)
     }
 
-    /// The request that a seat has yet to answer.
+    /// The request in flight of a seat.
     pub fn open_request(&self, seat: Seat) -> Option<u32> {
         let player = &self.players[seat.index()];
         player
@@ -155,14 +167,35 @@ impl Match {
         self.phase == Phase::Ready && self.players[seat.index()].sealed.is_none()
     }
 
+    /// Notes that a line of a seat's bot was refused outside the match.
+    pub fn note_refused(&mut self, seat: Seat, refused: RefusedLine) {
+        self.player(seat).refused = Some(refused);
+    }
+
+    /// The last line of a seat's bot that was refused since its last request.
+    pub fn refused(&self, seat: Seat) -> Option<RefusedLine> {
+        self.players[seat.index()].refused
+    }
+
+    /// Notes what came from a seat's bot in place of what is awaited, before its deadline is judged. A replay takes this
+    /// from the record, because refused lines are not in it.
+    pub fn note_received(&mut self, seat: Seat, received: Option<Received>) {
+        self.player(seat).received = received;
+    }
+
     /// The record so far, without its seal.
     pub fn log(&self) -> &[u8] {
         &self.log.0
     }
 
-    /// The events that somebody who looks on has seen, a JSON object a line. The reader empties it.
+    /// The events for the spectator, one JSON object per line. The reader drains it.
     pub fn news(&mut self) -> &mut Vec<u8> {
         &mut self.news
+    }
+
+    /// Clears the record so far.
+    pub fn clear_log(&mut self) {
+        self.log.0.clear();
     }
 
     /// Takes the record, without its seal.
@@ -170,9 +203,14 @@ impl Match {
         std::mem::take(&mut self.log.0)
     }
 
-    /// How it ended; none while it runs.
+    /// How the match ended; `None` while it runs.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
+    }
+
+    /// Why the match was aborted; `None` while it runs, if it has a result, or if no bot was left.
+    pub fn broken_off(&self) -> Option<&Abort> {
+        self.broken_off.as_ref()
     }
 
     /// The faults of a seat so far.
@@ -180,17 +218,22 @@ impl Match {
         self.players[seat.index()].faults
     }
 
-    /// Moves so far, the referee's for faulty seats included.
+    /// The number of moves so far, including the referee's moves for faulty seats.
     pub fn decisions(&self) -> u32 {
         self.decisions
     }
 
-    /// The longest that the referee kept one answer waiting, in microseconds.
+    /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub fn worst_lag(&self) -> u64 {
         self.worst_lag
     }
 
-    /// What the match's chance came from.
+    /// How long the referee was suspended during the match, in microseconds. The match clock stood still meanwhile.
+    pub fn paused(&self) -> u64 {
+        self.paused
+    }
+
+    /// The seed, salt, deal and nonces of the match, for verification.
     pub fn reveal(&self) -> message::Reveal {
         message::Reveal {
             seed: self.setup.seed.to_hex(),
@@ -200,7 +243,7 @@ impl Match {
         }
     }
 
-    /// When [`Event::Tick`] is due, unless something else happens before.
+    /// When the shell has to send [`Event::Tick`], unless another event comes first.
     pub fn deadline(&self) -> Option<Tick> {
         let of_seat = |player: &Player| match self.phase {
             Phase::Ended => None,
@@ -208,7 +251,7 @@ impl Match {
             Phase::Ready => player.started.map(|at| at + player.ready_limit),
             Phase::Play => player.request?.since?.deadline,
         };
-        // An answer at the deadline is still in time.
+        // An answer exactly at the deadline is in time.
         let passed = self.players.iter().filter_map(of_seat).map(|at| at + 1);
         passed.chain(self.resume).min()
     }
@@ -217,12 +260,12 @@ impl Match {
         self.setup.header.margin_ms * 1000
     }
 
-    /// Takes in what happened. Events after the end change nothing.
+    /// Handles an event. Events after the end have no effect.
     pub fn handle(&mut self, stamp: Stamp, event: Event<'_>) {
         if self.phase == Phase::Ended {
             return;
         }
-        // What the shell noticed while it was writing may bear an earlier stamp; in a record time does not go back.
+        // Events noticed during a write can have earlier timestamps; record timestamps must not decrease.
         self.now = self.now.max(stamp.at);
         let stamp = Stamp { at: self.now, ..stamp };
         match event {
@@ -241,6 +284,7 @@ impl Match {
                     let player = self.player(seat);
                     player.ready_limit = ready_ms.saturating_mul(1000);
                     player.started = None;
+                    (player.refused, player.received) = (None, None);
                     player.outbox.clear();
                     self.write_start(seat);
                 }
@@ -268,6 +312,10 @@ impl Match {
                 for seat in self.deciding.iter() {
                     self.expire(stamp, seat);
                 }
+            }
+            Event::Paused { us } => {
+                self.paused = self.paused.saturating_add(us);
+                self.log.line(opening!("pause"), stamp.at).number(key!("paused_us"), us).end_line();
             }
             Event::Abort(reason) => self.break_off(stamp, reason),
         }

@@ -1,4 +1,4 @@
-//! Moves that a match begins with: nobody's decisions.
+//! Openings: moves played before the first decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,30 @@ use crate::core::chance::{MatchKey, Stream, Uniform};
 use crate::core::erased::{Refused, Table};
 use crate::core::game::{Misconfigured, Turn};
 use crate::core::seat::Seat;
+use crate::referee::detail::Abort;
 use crate::referee::event::Stamp;
+use crate::referee::limits::Limits;
 use crate::referee::match_::Match;
 
 /// The longest opening, in plies.
 pub const MAX_PLIES: u32 = 100;
-/// How many openings are drawn, one after the other, while each ends the match.
+/// Attempts to draw a random opening that does not end the match.
 pub const TRIES: u32 = 1_000;
 
-/// What a match begins with before its first turn.
+/// The opening of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Fields", try_from = "Fields")]
 pub enum Opening {
-    /// Nothing.
+    /// No opening.
     #[default]
     None,
-    /// So many random moves, which follow from the match key.
+    /// This many random moves, derived from the match key.
     Random(u32),
-    /// The moves that the set-up gives, in the game's grammar.
+    /// Moves given by the set-up, in the game's grammar.
     Given(Vec<String>),
 }
 
-/// An opening as a record's first line holds it: one of these fields or none.
+/// An opening in the first line of a record: at most one of these fields is present.
 #[derive(Serialize, Deserialize)]
 struct Fields {
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -64,11 +66,11 @@ impl TryFrom<Fields> for Opening {
     }
 }
 
-/// An opening that a match cannot begin with.
+/// An opening is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}", if *.ply > 0 { format!("ply {ply}: ") } else { String::new() })]
 pub struct Unplayable {
-    /// The ply, counted from 1; 0 where it is the whole.
+    /// The invalid ply, counted from 1; 0 for the opening as a whole.
     pub ply: usize,
     /// What is wrong with it.
     pub what: String,
@@ -80,12 +82,12 @@ impl From<Unplayable> for Misconfigured {
     }
 }
 
-/// Refuses openings that are not possible: of a game that has none, too long, illegal, or such that the match would end
-/// in them. Whether a random one would is tried out with a key of its own, so that the answer tells nothing about a seed.
+/// Validates an opening: the game must have openings, and the opening must be legal, not too long and not end the
+/// match. Random openings are tested with a fixed key, so that the result leaks nothing about a seed.
 ///
 /// # Errors
-/// What is wrong with them.
-pub fn check(table: &dyn Table, opening: &Opening) -> Result<(), Unplayable> {
+/// What is wrong with the opening.
+pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<(), Unplayable> {
     let id = table.meta().id;
     let refuse = |what| Err(Unplayable { ply: 0, what });
     let plies = match opening {
@@ -96,26 +98,30 @@ pub fn check(table: &dyn Table, opening: &Opening) -> Result<(), Unplayable> {
     if table.meta().openings.is_none() {
         return refuse(format!("{id} has no openings: its matches begin with the first turn"));
     }
-    if plies > MAX_PLIES as usize {
-        return refuse(format!("an opening of {plies} plies is too long: it has at most {MAX_PLIES}"));
+    let most = limits.opening_plies;
+    if plies as u64 > most {
+        return refuse(format!("an opening of {plies} plies is too long: it has at most {most}"));
     }
-    match (find(table, opening, &mut MatchKey([0; 32]).opening()), opening) {
+    match (find(table, opening, &mut MatchKey([0; 32]).opening(), limits), opening) {
         (Err(error), Opening::Random(_)) => refuse(format!("{id} with these options: {error}")),
         (found, _) => found.map(drop),
     }
 }
 
-/// The moves of an opening as indices of prepared moves.
-fn find(start: &dyn Table, opening: &Opening, stream: &mut Stream) -> Result<Vec<(Seat, usize)>, Unplayable> {
+/// Finds the moves of an opening, as indices of prepared moves.
+fn find(
+    start: &dyn Table,
+    opening: &Opening,
+    stream: &mut Stream,
+    limits: &Limits,
+) -> Result<Vec<(Seat, usize)>, Unplayable> {
     match opening {
         Opening::None => Ok(Vec::new()),
-        // One that ends the match is drawn again from the start, the stream running on.
+        // If the opening ends the match, start again; the random stream continues.
         Opening::Random(plies) => {
-            (0..TRIES).find_map(|_| draw(start.fork(), *plies, stream)).ok_or_else(|| {
-                let what = format!(
-                    "no opening of length {plies} in {TRIES} tries, each ended the match; make it shorter"
-                );
-                Unplayable { ply: 0, what }
+            (0..limits.opening_tries).find_map(|_| draw(start.fork(), *plies, stream)).ok_or_else(|| {
+                let (plies, tries) = (*plies, limits.opening_tries);
+                Unplayable { ply: 0, what: Abort::NoOpening { plies, tries }.to_string() }
             })
         }
         Opening::Given(moves) => read(start.fork(), moves),
@@ -165,11 +171,15 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<(Seat, usize)
 }
 
 impl Match {
-    /// Plays the opening, if the set-up wants one.
+    /// Plays the opening, if the set-up has one.
     pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: Stream) {
-        let moves = match find(&*self.table, &self.setup.header.opening, &mut stream) {
-            Ok(moves) => moves,
-            Err(error) => return self.break_off(stamp, &error.to_string()),
+        let (opening, tries) = (&self.setup.header.opening, self.limits.opening_tries);
+        let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
+            (Ok(moves), _) => moves,
+            (Err(_), &Opening::Random(plies)) => {
+                return self.break_off(stamp, &Abort::NoOpening { plies, tries });
+            }
+            (Err(error), _) => return self.break_off(stamp, &Abort::Other { text: error.to_string() }),
         };
         for (seat, index) in moves {
             self.table.prepare(seat);

@@ -1,29 +1,36 @@
-//! What the match keeps for each seat.
+//! The state of a seat in a match.
 
-use referee_protocol::referee::Fault;
 use referee_protocol::words::FaultCode;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::core::clock::{Bank, Tick};
 use crate::core::seat::Seat;
+use crate::referee::detail::Fault;
+use crate::referee::received::{Received, RefusedLine};
 
-/// Counted faults by code.
+/// Fault counts by code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults([u32; FaultCode::ALL.len()]);
 
 impl Faults {
     /// Counts one.
     pub fn add(&mut self, code: FaultCode) {
-        self.0[code as usize] += 1;
+        self.add_many(code, 1);
     }
 
-    /// Takes one back.
+    /// Counts so many more.
+    pub fn add_many(&mut self, code: FaultCode, count: u32) {
+        let sum = &mut self.0[code as usize];
+        *sum = sum.saturating_add(count);
+    }
+
+    /// Removes one.
     pub fn remove(&mut self, code: FaultCode) {
         self.0[code as usize] = self.0[code as usize].saturating_sub(1);
     }
 
-    /// All of them, whatever the code.
+    /// The total over all codes.
     pub fn total(&self) -> u32 {
         self.0.iter().sum()
     }
@@ -36,7 +43,7 @@ impl Faults {
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Faults) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
-            *count += more;
+            *count = count.saturating_add(more);
         }
     }
 }
@@ -51,30 +58,30 @@ impl Serialize for Faults {
     }
 }
 
-/// A request that is open.
+/// An open request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     /// Its id.
     pub(super) turn: u32,
-    /// When it, or the one that it repeats, was first offered to the kernel; none before.
+    /// When it, or the request that it repeats, was first sent.
     pub(super) since: Option<Sent>,
-    /// Whether this one was offered: a repeated request has its `since` from the start.
+    /// Whether this request was sent; a repeated request inherits `since`.
     pub(super) is_sent: bool,
     /// Whether it shows a draw offer.
     pub(super) draw_offered: bool,
 }
 
-/// When a request was offered.
+/// When a request was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) at: Tick,
     /// The referee's lag at that time.
     pub(super) lag: u64,
-    /// The last moment at which an answer is in time, as far as is known; none without a clock.
+    /// The deadline as known so far; lag can extend it. `None` without a clock.
     pub(super) deadline: Option<Tick>,
 }
 
-/// Why a seat plays no longer for itself.
+/// Why a seat stops deciding for itself.
 #[derive(Clone, Debug)]
 pub(super) enum Exit {
     Resign,
@@ -90,16 +97,16 @@ impl Exit {
     }
 }
 
-/// What a seat decided, kept until all have.
+/// The decision of a seat, sealed until all seats have decided.
 #[derive(Clone, Debug)]
 pub(super) enum Sealed {
-    /// It is ready to begin.
+    /// The seat is ready.
     Ready,
-    /// It plays this one of its prepared moves.
+    /// The index of a prepared move.
     Move { index: usize, offer_draw: bool },
-    /// It did not decide.
+    /// The seat resigned or failed to decide.
     Exit(Exit),
-    /// The referee decides for it.
+    /// The referee decides for the seat.
     Referee,
 }
 
@@ -108,38 +115,42 @@ pub(super) struct Player {
     pub(super) seat: Seat,
     /// Bytes to send now.
     pub(super) outbox: Vec<u8>,
-    /// Events that wait for the next request or the end.
+    /// Events held back until the next request or the end.
     pub(super) held: Vec<u8>,
-    /// What each of its events and requests begins with, up to the number or the view.
+    /// Serialized prefixes of its `event` and `turn` messages.
     pub(super) event_head: Vec<u8>,
     pub(super) turn_head: Vec<u8>,
     pub(super) next_turn: u32,
     pub(super) next_event: u32,
-    /// From `start` to `ready`, in microseconds.
+    /// Timeout from `start` to `ready`, in microseconds.
     pub(super) ready_limit: u64,
-    /// When `start` was offered.
+    /// When `start` was sent.
     pub(super) started: Option<Tick>,
     pub(super) bank: Option<Bank>,
     pub(super) request: Option<Request>,
     pub(super) sealed: Option<Sealed>,
-    /// What happened to it while others still decide, after it had decided itself.
+    /// A deferred exit: it came after the seat had decided, while others still decide.
     pub(super) exit_later: Option<Exit>,
-    /// No message reaches it.
+    /// The bot is unreachable.
     pub(super) gone: bool,
-    /// It was not ready in time, and the match goes on without it.
+    /// The bot was not ready in time, and the match goes on without it.
     pub(super) absent: bool,
-    /// Its side has lost; the referee plays for it if the match goes on.
+    /// Its side has lost. The referee plays for it if the match continues.
     pub(super) out: bool,
     pub(super) nonce: String,
     pub(super) retries: u32,
     pub(super) strays: u32,
+    /// The last line that was refused, since the last request.
+    pub(super) refused: Option<RefusedLine>,
+    /// What came in place of what is awaited, when its time is up.
+    pub(super) received: Option<Received>,
     pub(super) info_bytes: usize,
-    /// What the referee's lag has given it beyond its limits, in microseconds.
+    /// Total extension of its deadlines by the referee's lag, in microseconds.
     pub(super) lag_used: u64,
     pub(super) faults: Faults,
 }
 
-/// What an outbox grows from, in bytes: a request has hardly less.
+/// Initial capacity of an outbox, in bytes, about the size of a request.
 const FIRST_OF_OUTBOX: usize = 512;
 
 impl Player {
@@ -168,13 +179,15 @@ impl Player {
             nonce: String::new(),
             retries: 0,
             strays: 0,
+            refused: None,
+            received: None,
             info_bytes: 0,
             lag_used: 0,
             faults: Faults::default(),
         }
     }
 
-    /// Whether the referee plays for it from now on.
+    /// Whether the referee plays for this seat.
     pub(super) fn is_played_by_referee(&self) -> bool {
         self.gone || self.absent || self.out
     }

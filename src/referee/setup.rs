@@ -1,4 +1,4 @@
-//! Everything that is fixed before a match begins.
+//! The set-up of a match.
 
 use referee_protocol::bot::{Hello, Want};
 use referee_protocol::referee::Clock;
@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::core::chance::Seed;
 use crate::core::seat::{Seat, Seating, Viewer};
+use crate::referee::limits::Limits;
 use crate::referee::opening::Opening;
 
-/// The set-up of a match as its record begins with it.
+/// The set-up of a match as written in the first line of its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the record format.
@@ -23,15 +24,15 @@ pub struct Header {
     pub game: String,
     /// The version of the game's rules.
     pub rules: u32,
-    /// The game's options, complete.
+    /// The game's options, with defaults filled in.
     pub options: Box<RawValue>,
     /// The seats in order.
     pub seats: Vec<SeatHeader>,
-    /// The clock of every seat that has none of its own.
+    /// The clock of seats without their own clock.
     pub clock: Option<Clock>,
-    /// Forgiven beyond a limit.
+    /// Grace period beyond the time limit, in milliseconds; still deducted from the bank.
     pub margin_ms: u64,
-    /// What faults lead to.
+    /// The fault policy.
     pub on_fault: OnFault,
     /// The deal's id.
     pub deal: String,
@@ -39,9 +40,12 @@ pub struct Header {
     pub commitment: String,
     /// Whether nonces are mixed in.
     pub nonce: bool,
-    /// Whether no `ready` is asked.
+    /// Whether the match starts without waiting for `ready`.
     pub auto_ready: bool,
-    /// What the match begins with; no field where that is nothing.
+    /// The limits in force; `None` in records of format 1, see [`Header::limits`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
+    /// The opening; no field without one.
     #[serde(flatten)]
     pub opening: Opening,
 }
@@ -49,30 +53,35 @@ pub struct Header {
 /// A seat in the set-up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SeatHeader {
-    /// The set-up's label.
+    /// The label from the set-up.
     pub name: String,
     /// The number of its side.
     pub team: u8,
-    /// From `start` to `ready`.
+    /// Timeout from `start` to `ready`, in milliseconds.
     pub ready_ms: u64,
-    /// Its clock, where that is not the one of the match.
+    /// Its own clock, if different from the clock of the match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// What is known of the bot, for people.
+    /// Information about the bot, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bot: Option<Box<RawValue>>,
 }
 
 impl Header {
-    /// The version of the record format that is written.
-    pub const FORMAT: u32 = 1;
+    /// The current version of the record format.
+    pub const FORMAT: u32 = 2;
 
-    /// The clock of a seat; none: no limit.
+    /// The limits in force.
+    pub fn limits(&self) -> Limits {
+        self.limits.unwrap_or(Limits::FORMAT_1)
+    }
+
+    /// The clock of a seat; `None`: no time limit.
     pub fn clock_of(&self, seat: Seat) -> Option<Clock> {
         self.seats[seat.index()].clock.or(self.clock)
     }
 
-    /// The seating that the seats' teams describe; none if it is not a possible one.
+    /// The seating described by the seats' teams; `None` if they form no valid seating.
     pub fn seating(&self) -> Option<Seating> {
         let seats = u8::try_from(self.seats.len())
             .ok()
@@ -88,7 +97,7 @@ impl Header {
     }
 }
 
-/// What a bot wants to get.
+/// The parts of messages that a bot wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// `view` in `turn`.
@@ -97,7 +106,7 @@ pub struct Wants {
     pub legal: bool,
     /// `event` messages.
     pub event: bool,
-    /// `event` messages at once instead of with the next `turn`.
+    /// `event` messages immediately instead of with the next `turn`.
     pub push: bool,
 }
 
@@ -119,35 +128,35 @@ impl From<&Hello> for Wants {
     }
 }
 
-/// Which match of its deal this is. What a deal was made from is told when no match on it is left.
+/// The position of a match among the matches of its deal. The seed is revealed after the last of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leg {
-    /// The only one.
+    /// The only match.
     #[default]
     Only,
-    /// One of a mirrored set, and others follow.
+    /// A match of a mirrored set that is not the last.
     Earlier,
-    /// The last one of a mirrored set.
+    /// The last match of a mirrored set.
     Last,
 }
 
-/// The set-up of a match with what only the referee and the streams know.
+/// The full set-up of a match, including secrets and settings of the streams.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What the record begins with.
+    /// The first line of the record.
     pub header: Header,
-    /// How the seats play together; the same as in the header.
+    /// The seating, the same as in the header.
     pub seating: Seating,
-    /// Where the chance of the match comes from.
+    /// The seed of the match's random numbers.
     pub seed: Seed,
-    /// What hides the seed in the commitment.
+    /// The salt of the commitment.
     pub salt: [u8; 32],
-    /// Which match of its deal it is.
+    /// The position among the matches of the deal.
     pub leg: Leg,
-    /// The id of the `open` that asked for the match.
+    /// The id of the `open` that requested the match.
     pub open_id: Option<String>,
-    /// Per seat.
+    /// The wanted parts of messages, per seat.
     pub wants: Vec<Wants>,
-    /// Who looks on: their events are kept.
+    /// The viewer for whom events are kept, for spectators.
     pub watched: Option<Viewer>,
 }

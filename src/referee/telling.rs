@@ -1,4 +1,4 @@
-//! What bots and the record are told.
+//! Writes events and errors to bots, spectators and the record.
 
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
@@ -12,7 +12,7 @@ use crate::referee::match_::Match;
 use crate::referee::player::Player;
 use crate::referee::setup::Setup;
 
-/// An event that is the match's own.
+/// An event of the match itself, not of the game.
 #[derive(Serialize)]
 pub(super) struct Happened {
     pub(super) kind: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Happened {
 impl Match {
     pub(super) fn tell_facts(&mut self, stamp: Stamp) {
         for index in 0..self.table.told() {
-            // The table is lent out while its events are written.
+            // Borrow the fields separately: the closure borrows the table.
             let Match { setup, players, table, log, news, .. } = self;
             tell(setup, players, log, news, stamp, |viewer, out| table.write_event(index, viewer, out));
         }
@@ -59,7 +59,7 @@ impl Match {
     }
 }
 
-/// Tells all viewers of one event, each what it may see.
+/// Writes an event to the record, the spectator and the seats, each as it may see it.
 fn tell(
     setup: &Setup,
     players: &mut [Player],

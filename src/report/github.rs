@@ -1,5 +1,7 @@
 //! What GitHub makes of text: Markdown, and the workflow commands that annotate a job.
 
+use crate::core::printable::{is_active, printable_lines};
+
 /// The text with nothing that Markdown or HTML gives a meaning.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -8,7 +10,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push(' '),
+            c if is_active(c) => out.push(' '),
             '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '~' | '#' | '!' | '@' | '$' => out.extend(['\\', c]),
             c => out.push(c),
         }
@@ -18,7 +20,8 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// A line that annotates the job; `level` is error, warning or notice.
 pub(super) fn annotation(level: &str, title: &str, message: &str) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let data =
+        |text: &str| printable_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = data(title).replace(':', "%3A").replace(',', "%2C");
     format!("::{level} title={property}::{}\n", data(message))
 }

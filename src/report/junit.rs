@@ -6,6 +6,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::check::{Outcome, Verdict};
+use crate::core::printable::printable_lines;
 
 /// Writes a report with a test case a step.
 ///
@@ -20,16 +21,16 @@ pub fn junit(bot: &str, outcomes: &[Outcome], out: impl Write) -> io::Result<()>
             Verdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
         if let Some(complaint) = &outcome.complaint {
-            status.set_message(&*complaint.wrong);
-            status.set_description(complaint.to_string());
+            status.set_message(&*printable_lines(&complaint.wrong));
+            status.set_description(&*printable_lines(&complaint.to_string()));
         } else if outcome.verdict == Verdict::Skipped {
-            status.set_message(outcome.notes.join("; "));
+            status.set_message(&*printable_lines(&outcome.notes.join("; ")));
         }
         let mut case = TestCase::new(&*outcome.step, status);
         case.set_classname("referee check").set_time(Duration::from_millis(outcome.took_ms));
-        case.set_system_out(outcome.notes.join("\n"));
+        case.set_system_out(&*printable_lines(&outcome.notes.join("\n")));
         if !outcome.stderr.is_empty() {
-            case.set_system_err_lossy(&outcome.stderr);
+            case.set_system_err(&*printable_lines(&outcome.stderr));
         }
         suite.add_test_case(case);
     }

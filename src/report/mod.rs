@@ -9,5 +9,5 @@ mod trial;
 
 pub use junit::junit;
 pub use scoresheet::Scoresheet;
-pub use table::{result_line, sets_line, summary_table, table};
-pub use trial::{Outcome, TrialReport, interval};
+pub use table::{difference_lines, result_line, sets_line, summary_table, table};
+pub use trial::{Outcome, TrialReport, interval, model_name, percent_interval};

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::core::Viewer;
 use crate::core::erased::Board;
+use crate::core::printable::printable;
 use crate::referee::Match;
 
 /// Writes a match down as it goes on.
@@ -33,7 +34,8 @@ impl Scoresheet {
     pub fn begin(&self, out: &mut impl Write, play: &Match) -> io::Result<()> {
         let header = &play.setup().header;
         let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        writeln!(out, "{} {}: {}", header.r#match, header.game, names.join(" - "))?;
+        let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
+        writeln!(out, "{}", printable(&title))?;
         writeln!(out, "{}", Board(play.table(), self.viewer))
     }
 
@@ -46,12 +48,12 @@ impl Scoresheet {
         for line in news.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
             let text = self.line(&names, &event);
-            writeln!(out, "{}", self.bold(&text))?;
+            writeln!(out, "{}", self.bold(&printable(&text)))?;
         }
         writeln!(out, "{}", Board(play.table(), self.viewer))
     }
 
-    /// What happened, in words. `names` are those of the seats.
+    /// What happened, in words; what the viewer does not see is left out. `names` are those of the seats.
     pub fn line(&mut self, names: &[impl AsRef<str>], event: &Value) -> String {
         let seat = event["seat"].as_u64().and_then(|seat| names.get(seat as usize));
         let name = seat.map_or("", AsRef::as_ref);
@@ -68,7 +70,8 @@ impl Scoresheet {
             }
             kind => {
                 let others = event.as_object().into_iter().flatten();
-                let others = others.filter(|(key, _)| !["kind", "seat"].contains(&key.as_str()));
+                let others = others
+                    .filter(|(key, value)| !["kind", "seat"].contains(&key.as_str()) && !value.is_null());
                 let fields: String = others.map(|(key, value)| format!(", {key} {value}")).collect();
                 format!("     {name} {}{fields}", kind.unwrap_or_default())
             }

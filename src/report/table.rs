@@ -6,12 +6,17 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use referee_protocol::words::EndedBy;
 
+use crate::core::counted;
+use crate::core::printable::printable_lines;
 use crate::referee::Faults;
+use crate::report::trial::interval;
 use crate::server::{MatchReport, Summary};
+use crate::tournament::Cause;
 
-/// A plain table: a line of headings, then the rows; the columns from `numbers` on are set to the right.
+/// A plain table, with active characters escaped: a line of headings, then the rows; the columns from `numbers` on are set to the right.
 pub fn table(headings: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Table {
     let mut table = Table::new();
+    let rows = rows.iter().map(|row| row.iter().map(|cell| printable_lines(cell).into_owned()));
     table.load_style(NOTHING).set_header(headings).add_rows(rows);
     for column in numbers {
         if let Some(column) = table.column_mut(column) {
@@ -52,6 +57,25 @@ pub fn sets_line(summary: &Summary) -> String {
     format!("sets: {}", each.join("; "))
 }
 
+/// How much stronger the first of two bots is than the second; none for more bots.
+pub fn difference_lines(summary: &Summary) -> Option<String> {
+    let difference = summary.difference.as_ref()?;
+    let [one, other] = &summary.bots[..] else { return None };
+    let sets = if one.sets.is_some() { "sets" } else { "matches" };
+    let text = match (difference.elo, difference.superiority) {
+        (Some(elo), Some(superiority)) => format!(
+            "Elo of {} against {}: {} at 95%, likelihood of superiority {:.1}%",
+            one.bot,
+            other.bot,
+            interval(elo, 1),
+            100.0 * superiority
+        ),
+        _ => format!("Elo: unknown from fewer than 2 {sets}"),
+    };
+    let counts: Vec<String> = difference.counts.iter().map(u64::to_string).collect();
+    Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
+}
+
 /// How a match ended, in one line.
 pub fn result_line(report: &MatchReport) -> String {
     let winners: Vec<&str> = match &report.ranks {
@@ -65,13 +89,16 @@ pub fn result_line(report: &MatchReport) -> String {
         _ => Vec::new(),
     };
     let result = match (report.ended_by, winners.is_empty()) {
+        (EndedBy::Aborted, _) if report.is_void => "void".to_owned(),
         (EndedBy::Aborted, _) => "aborted".to_owned(),
         (_, true) => "draw".to_owned(),
         (_, false) => format!("{} wins", winners.join(" and ")),
     };
     let mut why = report.ended_by.to_string();
-    if report.reason != why {
-        why = format!("{why}: {}", report.reason);
+    let cause = report.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);
+    let reason = cause.unwrap_or(&report.reason);
+    if reason != why {
+        why = format!("{why}: {reason}");
     }
     if let Some(fault) = &report.fault {
         let name = &report.seats[usize::from(fault.seat)];
@@ -80,6 +107,14 @@ pub fn result_line(report: &MatchReport) -> String {
             fault.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default()
         );
     }
-    let time = Duration::from_micros(report.duration_us).as_secs_f64();
-    format!("{}: {result} ({why}) after {} moves in {time:.3} s", report.id, report.decisions)
+    let why = if why == result { String::new() } else { format!(" ({why})") };
+    let when = match report.decisions {
+        // The time since the match was opened says nothing then: bots may have been waited for before.
+        0 => "before the first move".to_owned(),
+        moves => {
+            let time = Duration::from_micros(report.duration_us).as_secs_f64();
+            format!("after {} in {time:.3} s", counted(moves, "move", "moves"))
+        }
+    };
+    format!("{}: {result}{why} {when}", report.id)
 }

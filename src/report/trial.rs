@@ -7,11 +7,14 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use crate::core::counted;
 use crate::referee::Faults;
 use crate::report::github::{annotation, escaped};
 use crate::report::table::faults;
+use crate::server::Trial;
+use crate::tournament::estimates::{Basis, Estimates};
 use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Regression, Tally, Verdict};
+use crate::tournament::regression::{Alike, Tally, Verdict};
 use crate::tournament::sprt::{EloModel, Sprt};
 
 /// How a comparison ended.
@@ -19,6 +22,8 @@ use crate::tournament::sprt::{EloModel, Sprt};
 pub enum Outcome {
     /// As it says.
     Judged(Verdict),
+    /// Its time was over, and why there is no verdict.
+    Undecided(String),
     /// Somebody ended it.
     Interrupted,
     /// It could not go on, and why.
@@ -29,9 +34,9 @@ impl Outcome {
     /// One word, as `--json` prints it.
     fn word(&self) -> &'static str {
         match self {
-            Outcome::Judged(Verdict::Passed) => "passed",
-            Outcome::Judged(Verdict::Failed) => "failed",
-            Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) => "undecided",
+            Outcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
+            Outcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
+            Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | Outcome::Undecided(_) => "undecided",
             Outcome::Judged(Verdict::Measured) => "measured",
             Outcome::Judged(Verdict::Invalid) => "invalid",
             Outcome::Interrupted => "interrupted",
@@ -59,10 +64,14 @@ pub struct TrialReport {
     tally: Tally,
     /// How many sets scored how much, from 0 to 1 in equal steps.
     scores: Vec<u64>,
+    /// What the estimates assume of the number of sets.
+    estimates: Option<Basis>,
     score: Option<Estimate>,
-    /// In logistic Elo; an end that is infinite is `null`.
+    /// In logistic Elo; what is infinite is `null`.
     elo: Option<Estimate>,
     normalized_elo: Option<Estimate>,
+    /// Why there is no normalized Elo.
+    normalized_elo_unknown: Option<String>,
     /// The probability that the new version is the stronger one.
     superiority: Option<f64>,
     /// None in a run of fixed length.
@@ -70,13 +79,13 @@ pub struct TrialReport {
     llr: Option<f64>,
     /// What accepts H0 and H1.
     bounds: Option<(f64, f64)>,
+    /// What all sets being played alike says; none if one was not.
+    played_alike: Option<Alike>,
     fault_rate: f64,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
     /// The run seed.
     seed: String,
-    #[serde(skip)]
-    outcome: Outcome,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,38 +95,45 @@ struct FaultsOfBoth {
 }
 
 impl TrialReport {
-    /// Of `game` between the commands of `new` and `base`, with their faults.
+    /// Of `game` between the commands of `new` and `base`.
     pub fn new(
         outcome: Outcome,
         game: &str,
         [new, base]: [String; 2],
         seed: String,
-        regression: &Regression,
-        &[of_new, of_base]: &[Faults; 2],
+        trial: &Trial,
     ) -> TrialReport {
-        let (terms, tally) = (regression.terms(), regression.tally());
-        let difference = regression.scores().estimate();
+        let regression = &trial.regression;
+        let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), trial.faults());
+        let estimates = match &terms.sprt {
+            Some(sprt) => Estimates::sequential(regression.scores(), sprt),
+            None => Estimates::fixed(regression.scores()),
+        };
+        let difference = estimates.map(|estimates| estimates.difference);
+        let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         TrialReport {
             verdict: outcome.word(),
-            reason: reason(&outcome, regression),
+            reason: reason(&outcome, trial),
             game: game.to_owned(),
             new,
             base,
             max_sets: terms.max_sets,
             tally,
             scores: regression.scores().counts().to_vec(),
+            estimates: estimates.map(|estimates| estimates.basis),
             score: difference.map(|difference| difference.score),
             elo: difference.map(|difference| difference.elo),
-            normalized_elo: difference.and_then(|difference| difference.normalized_elo),
+            normalized_elo: normalized_elo.and_then(Result::ok),
+            normalized_elo_unknown: normalized_elo.and_then(Result::err).map(|why| why.to_string()),
             superiority: difference.map(|difference| difference.superiority),
             test: terms.sprt,
             llr: regression.llr(),
             bounds: terms.sprt.map(|sprt| sprt.bounds()),
+            played_alike: regression.alike(),
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
             seed,
-            outcome,
         }
     }
 
@@ -135,23 +151,38 @@ impl TrialReport {
             if let Some(normalized) = self.normalized_elo {
                 rows.push(("normalized Elo", format!("{} at 95%", interval(normalized, 1))));
             }
-            let score = [score.value, score.low, score.high].map(|part| 100.0 * part.clamp(0.0, 1.0));
-            rows.push(("score", format!("{:.1}% ({:.1}% to {:.1}%)", score[0], score[1], score[2])));
+            if let Some(why) = &self.normalized_elo_unknown {
+                rows.push(("normalized Elo", format!("not shown: {why}")));
+            }
+            rows.push(("score", percent_interval(score)));
         }
         if let Some(superiority) = self.superiority {
             rows.push(("likelihood of superiority", format!("{:.1}%", 100.0 * superiority)));
         }
+        if let Some(basis) = self.estimates {
+            let what = match basis {
+                Basis::Fixed => "of a number of sets that was fixed in advance",
+                Basis::Sequential => "corrected for a test that may end after every set",
+            };
+            rows.push(("estimates", what.to_owned()));
+        }
         if let (Some(llr), Some((lower, upper)), Some(sprt)) = (self.llr, self.bounds, self.test) {
-            let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), name(sprt.model()));
+            let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
             let text = format!("{llr:.2}, bounds {lower:.2} and {upper:.2}, H0 {elo0} and H1 {elo1} {model}");
             rows.push(("LLR", text));
         }
-        let Tally { sets, counted, dropped, repeated, matches, .. } = self.tally;
+        let Tally { sets, counted, dropped, repeated, void, matches, .. } = self.tally;
+        let void = if void > 0 { format!(", {void} with a void match") } else { String::new() };
         let text = format!(
-            "{sets} of at most {}: {counted} counted, {dropped} dropped for a fault of base, {repeated} repeated",
+            "{sets} of at most {}: {counted} counted, {dropped} dropped for a fault of base, {repeated} repeated{void}",
             self.max_sets
         );
         rows.push(("sets", text));
+        if let Some(alike) = self.played_alike {
+            rows.push(("played alike", bounds_of_alike(&alike)));
+        } else if self.tally.alike > 0 {
+            rows.push(("played alike", format!("{} of {counted} sets that count", self.tally.alike)));
+        }
         let steps = (self.scores.len() - 1).max(1);
         let each = self.scores.iter().enumerate();
         let each: Vec<String> =
@@ -189,18 +220,18 @@ impl TrialReport {
     }
 
     fn mark(&self) -> &'static str {
-        match self.outcome {
-            Outcome::Judged(Verdict::Passed | Verdict::Measured) => "✅",
-            Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) => "❔",
+        match self.verdict {
+            "passed" | "measured" => "✅",
+            "undecided" => "❔",
             _ => "❌",
         }
     }
 
     /// The line that has GitHub show the verdict beside the job.
     pub fn annotation(&self) -> String {
-        let level = match self.outcome {
-            Outcome::Judged(Verdict::Passed | Verdict::Measured) => "notice",
-            Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) => "warning",
+        let level = match self.verdict {
+            "passed" | "measured" => "notice",
+            "undecided" => "warning",
             _ => "error",
         };
         let elo = self.elo.map(|elo| format!("; Elo {}", interval(elo, 1))).unwrap_or_default();
@@ -213,14 +244,12 @@ impl TrialReport {
     /// # Errors
     /// Those of `out`.
     pub fn junit(&self, took: Duration, out: impl io::Write) -> io::Result<()> {
-        let mut status = match self.outcome {
-            Outcome::Judged(Verdict::Passed | Verdict::Measured) => TestCaseStatus::success(),
-            Outcome::Judged(Verdict::Failed | Verdict::AtLimit | Verdict::OnlyRepeats) => {
-                TestCaseStatus::non_success(NonSuccessKind::Failure)
-            }
+        let mut status = match self.verdict {
+            "passed" | "measured" => TestCaseStatus::success(),
+            "failed" | "undecided" => TestCaseStatus::non_success(NonSuccessKind::Failure),
             _ => TestCaseStatus::non_success(NonSuccessKind::Error),
         };
-        if !matches!(self.outcome, Outcome::Judged(Verdict::Passed | Verdict::Measured)) {
+        if !matches!(status, TestCaseStatus::Success { .. }) {
             status.set_type(self.verdict).set_message(self.headline());
         }
         let mut case = TestCase::new(format!("{} against {}", self.new, self.base), status);
@@ -235,51 +264,147 @@ impl TrialReport {
     }
 }
 
-fn reason(outcome: &Outcome, regression: &Regression) -> String {
+fn reason(outcome: &Outcome, trial: &Trial) -> String {
+    let regression = &trial.regression;
     let (terms, tally) = (regression.terms(), regression.tally());
-    let of_test = |accepted: &str, rather: fn(&Sprt) -> f64, than: fn(&Sprt) -> f64| {
-        terms.sprt.map_or_else(String::new, |sprt| {
-            let model = name(sprt.model());
-            format!(
-                "{accepted} is accepted: a difference of {} rather than {} {model}",
-                rather(&sprt),
-                than(&sprt)
-            )
-        })
-    };
+    let sets = counted(tally.sets, "set", "sets");
+    let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
     match outcome {
-        Outcome::Judged(Verdict::Passed) => of_test("H1", Sprt::elo1, Sprt::elo0),
-        Outcome::Judged(Verdict::Failed) => of_test("H0", Sprt::elo0, Sprt::elo1),
-        Outcome::Judged(Verdict::AtLimit) => format!("{} sets accept neither H0 nor H1", tally.sets),
+        Outcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true),
+        Outcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false),
+        Outcome::Judged(Verdict::AtLimit) => format!("{sets} did not decide (neither H0 nor H1 is accepted)"),
         Outcome::Judged(Verdict::OnlyRepeats) => format!(
-            "the last {} sets repeated the moves of earlier ones; the bots need more openings",
-            terms.max_repeats
+            "the bots need more openings (the last {} repeated the moves of earlier ones)",
+            counted(terms.max_repeats, "set", "sets")
         ),
-        Outcome::Judged(Verdict::Measured) => format!("{} sets are played", tally.sets),
+        Outcome::Judged(Verdict::Measured) => match trial.shard() {
+            Some(shard) => {
+                format!("{sets} of shard {shard} played; `referee regress merge` gives the verdict")
+            }
+            None => format!("{sets} played"),
+        },
         Outcome::Judged(Verdict::Invalid) => format!(
-            "{} of {} matches had a fault, where at most {}% of all may",
+            "{} of {} had a fault, where at most {}% of all may",
             tally.faulty,
-            tally.matches,
+            counted(tally.matches, "match", "matches"),
             rounded(100.0 * terms.max_fault_rate)
         ),
-        Outcome::Interrupted => format!("there is no verdict after {} sets", tally.sets),
+        Outcome::Judged(Verdict::PassedAlike) => {
+            format!("plays move for move the same as the base ({})", alike())
+        }
+        Outcome::Judged(Verdict::FailedAlike) => {
+            format!("not stronger, plays move for move the same as the base ({})", alike())
+        }
+        Outcome::Judged(Verdict::Crashed) => {
+            format!("the new version crashed in {}", trial.crash().unwrap_or_default())
+        }
+        Outcome::Undecided(why) => why.clone(),
+        Outcome::Interrupted => format!("there is no verdict after {sets}"),
         Outcome::CouldNotRun(why) => why.clone(),
     }
 }
 
-fn name(model: EloModel) -> &'static str {
+/// What the verdict of a test says about the new version, then the hypothesis that it accepts.
+fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
+    let Some(sprt) = sprt else { return String::new() };
+    let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
+    let words = match (is_passed, elo0 < 0.0) {
+        (true, true) if elo1 < 0.0 => "not much weaker",
+        (true, true) => "not weaker",
+        (true, false) => "stronger",
+        (false, true) => "weaker",
+        (false, false) if elo0 > 0.0 => "not stronger by enough",
+        (false, false) => "not stronger",
+    };
+    let (hypothesis, nearer, farther) = if is_passed { ("H1", elo1, elo0) } else { ("H0", elo0, elo1) };
+    format!("{words} ({hypothesis} accepted: the difference is nearer to {nearer} than to {farther} {model})")
+}
+
+/// What sets that were played alike say: all 20 sets; with 95% confidence at most 13.9% of sets differ, ...
+fn bounds_of_alike(&Alike { sets, confidence, differing, elo }: &Alike) -> String {
+    format!(
+        "in all {sets} sets; with {}% confidence at most {:.1}% of sets differ, which is at most {elo:.1} Elo",
+        rounded(100.0 * confidence),
+        100.0 * differing
+    )
+}
+
+/// What Elo means, in words.
+pub fn model_name(model: EloModel) -> &'static str {
     match model {
         EloModel::Logistic => "logistic Elo",
         EloModel::Normalized => "normalized Elo",
     }
 }
 
-/// A figure with its interval: +12.3 (-4.5 to +29.1).
+/// A figure with its interval: +12.3 (-4.5 to +29.1); ends that are infinite are left out, as in +12.3 (above -4.5), and so
+/// is an infinite figure.
 pub fn interval(Estimate { value, low, high }: Estimate, decimals: usize) -> String {
-    format!("{value:+.decimals$} ({low:+.decimals$} to {high:+.decimals$})")
+    let [value, low, high] = [value, low, high].map(|value| plain_zero(value, decimals));
+    let range = match (low.is_finite(), high.is_finite()) {
+        (true, true) => format!("{low:+.decimals$} to {high:+.decimals$}"),
+        (true, false) => format!("above {low:+.decimals$}"),
+        (false, true) => format!("below {high:+.decimals$}"),
+        (false, false) => "unbounded".to_owned(),
+    };
+    if value.is_finite() { format!("{value:+.decimals$} ({range})") } else { range }
+}
+
+/// A score with its interval: 53.1% (49.5% to 56.7%).
+pub fn percent_interval(Estimate { value, low, high }: Estimate) -> String {
+    let [value, low, high] = [value, low, high].map(|part| 100.0 * part.clamp(0.0, 1.0));
+    format!("{value:.1}% ({low:.1}% to {high:.1}%)")
 }
 
 /// With at most three decimals.
 fn rounded(value: f64) -> f64 {
     (1000.0 * value).round() / 1000.0
+}
+
+/// The value, or 0 without a sign where it is shown as 0 with so many decimals.
+pub(super) fn plain_zero(value: f64, decimals: usize) -> f64 {
+    if (value * 10_f64.powi(decimals as i32)).abs() <= 0.5 { 0.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_has_no_minus() {
+        assert_eq!(interval(Estimate { value: -0.2, low: -0.5, high: 3.0 }, 0), "+0 (+0 to +3)");
+        assert_eq!(interval(Estimate { value: -0.04, low: -0.06, high: -0.0 }, 1), "+0.0 (-0.1 to +0.0)");
+    }
+
+    #[test]
+    fn a_verdict_first_says_what_it_means_for_the_new_version() {
+        for (elo0, elo1, passed, failed) in [
+            (-10.0, 0.0, "not weaker", "weaker"),
+            (0.0, 10.0, "stronger", "not stronger"),
+            (5.0, 10.0, "stronger", "not stronger by enough"),
+            (-10.0, -5.0, "not much weaker", "weaker"),
+        ] {
+            let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
+            for (is_passed, words) in [(true, passed), (false, failed)] {
+                let text = accepted(Some(&sprt), is_passed);
+                assert!(text.starts_with(&format!("{words} (H")), "{text}");
+            }
+        }
+        let sprt = Sprt::new(-10.0, 0.0, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
+        assert_eq!(
+            accepted(Some(&sprt), true),
+            "not weaker (H1 accepted: the difference is nearer to 0 than to -10 normalized Elo)"
+        );
+    }
+
+    #[test]
+    fn an_interval_names_its_finite_ends_only() {
+        let text = |value, low, high| interval(Estimate { value, low, high }, 1);
+        let infinite = f64::INFINITY;
+        assert_eq!(text(12.34, -4.5, 29.1), "+12.3 (-4.5 to +29.1)");
+        assert_eq!(text(636.4, 440.0, infinite), "+636.4 (above +440.0)");
+        assert_eq!(text(-636.4, -infinite, -440.0), "-636.4 (below -440.0)");
+        assert_eq!(text(infinite, 140.2, infinite), "above +140.2");
+        assert_eq!(text(0.0, -infinite, infinite), "+0.0 (unbounded)");
+    }
 }

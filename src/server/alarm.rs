@@ -4,15 +4,20 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
+
+use crate::server::watchdog::Clock;
+
+/// So many that are gone do not matter.
+const FEW: usize = 1024;
 
 /// Times that have to be looked at. A time that moves later costs nothing: it is looked at when it was first due.
 pub(super) struct Alarms<K> {
     due: BinaryHeap<Reverse<(u64, K)>>,
     sleep: Pin<Box<Sleep>>,
-    armed: Option<u64>,
+    armed: Option<Instant>,
 }
 
 impl<K: Copy + Ord> Alarms<K> {
@@ -23,6 +28,13 @@ impl<K: Copy + Ord> Alarms<K> {
     /// Looks at `key` at this time. The caller keeps what is set, and does not set it again for later times.
     pub(super) fn set(&mut self, at: u64, key: K) {
         self.due.push(Reverse((at, key)));
+    }
+
+    /// Drops what is gone, once that is most of what is set. So much is there.
+    pub(super) fn tidy(&mut self, there: usize, is_there: impl Fn(&K) -> bool) {
+        if self.due.len() > 4 * there + FEW {
+            self.due.retain(|Reverse((_, key))| is_there(key));
+        }
     }
 
     /// The earliest that is due.
@@ -40,14 +52,16 @@ impl<K: Copy + Ord> Alarms<K> {
     }
 
     /// Wakes the task when the next is due. Ready when it is due already.
-    pub(super) fn poll(&mut self, start: Instant, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&mut self, clock: &Clock, cx: &mut Context<'_>) -> Poll<()> {
         let Some(&Reverse((at, _))) = self.due.peek() else {
             self.armed = None;
             return Poll::Pending;
         };
+        // It is later than it was when the clock has stood still meanwhile.
+        let at = Instant::from(clock.instant(at));
         if self.armed != Some(at) {
             self.armed = Some(at);
-            self.sleep.as_mut().reset((start + Duration::from_micros(at)).into());
+            self.sleep.as_mut().reset(at);
         } else if !self.sleep.is_elapsed() {
             // Polled before at this time: the timer holds our waker.
             return Poll::Pending;

@@ -37,29 +37,40 @@ impl Archive {
         Archive { records, is_resumable: unsealed.is_some(), unsealed: unsealed.unwrap_or_default() }
     }
 
-    /// Keeps the record of a match and adds its seal, unless its deal is still to be played.
+    /// Keeps the record of a match and adds its seal, unless its deal is still to be played. Says what the seal is or
+    /// will be.
     pub(super) fn keep(
         &mut self,
         fixture: &Fixture,
         report: &MatchReport,
         record: &mut Vec<u8>,
         reveal: Reveal,
-    ) -> Result<(), String> {
-        let Some(records) = &self.records else { return Ok(()) };
-        let Some(deal) = &fixture.deal else { return seal(records, &fixture.id, record, reveal) };
-        // One that was cut off may be played again.
-        if fixture.leg == Leg::Earlier || report.is_cut_off {
+    ) -> Result<Option<String>, String> {
+        let Some(records) = &self.records else { return Ok(None) };
+        let digest = Some(record::digest(record));
+        let Some(deal) = &fixture.deal else {
+            seal(records, &fixture.id, record, reveal)?;
+            return Ok(digest);
+        };
+        if fixture.leg == Leg::Earlier || report.is_to_come() {
             if self.is_resumable {
                 records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
             }
             let (deal, match_id) = (deal.clone(), fixture.id.clone());
             self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
-            return Ok(());
+            return Ok(digest);
         }
         for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
             seal_late(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
         }
-        seal_late(records, &fixture.id, record, reveal)
+        seal_late(records, &fixture.id, record, reveal)?;
+        Ok(digest)
+    }
+
+    /// Waits until all that was kept is on the disk.
+    pub(super) fn sync(&self) -> Result<(), String> {
+        let Some(records) = &self.records else { return Ok(()) };
+        records.sync().map_err(|error| format!("the records cannot be kept: {error}"))
     }
 
     /// Seals what is left, unless it may be played later.
@@ -67,8 +78,10 @@ impl Archive {
         let Some(records) = self.records.as_ref().filter(|_| is_complete || !self.is_resumable) else {
             return Ok(());
         };
-        let mut left = self.unsealed.drain(..);
-        left.try_for_each(|mut left| seal_late(records, &left.match_id, &mut left.record, left.reveal))
+        for mut left in self.unsealed.drain(..) {
+            seal_late(records, &left.match_id, &mut left.record, left.reveal)?;
+        }
+        records.sync().map_err(|error| format!("the records cannot be kept: {error}"))
     }
 }
 
@@ -86,7 +99,8 @@ pub(super) fn seal(
 /// Seals what may have been set aside.
 fn seal_late(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
     seal(records, match_id, record, reveal)?;
-    records.put_away(match_id).map_err(|error| not_kept(match_id, &error))
+    records.put_away(match_id);
+    Ok(())
 }
 
 fn not_kept(match_id: &str, error: &io::Error) -> String {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
-use crate::bot::{Process, Said, Stderr};
+use crate::bot::{Cut, Process, Said, Stderr};
 use crate::core::seat::Seat;
+use crate::referee::Detail;
 use crate::server::arena::key;
 use crate::server::lane::MatchKey;
 use crate::server::session::SessionKey;
@@ -16,9 +17,28 @@ use crate::server::session::SessionKey;
 #[derive(Serialize)]
 pub(super) struct BotInRecord {
     seat: usize,
-    pub(super) cpu_ms: Option<u64>,
+    cpu_ms: Option<u64>,
     pub(super) stderr: String,
     stderr_dropped: u64,
+}
+
+/// What a lane knows of a bot at the end of a match. What the bot has written to standard error may not be read yet.
+pub(super) struct Account {
+    seat: usize,
+    pub(super) cpu_ms: Option<u64>,
+    said: Vec<Cut>,
+}
+
+impl Account {
+    /// Waits for what the bot has written.
+    pub(super) fn complete(self) -> BotInRecord {
+        let mut said = Said::default();
+        for cut in self.said {
+            said.append(cut.wait());
+        }
+        let (stderr, stderr_dropped) = said.into_text();
+        BotInRecord { seat: self.seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped }
+    }
 }
 
 key! {
@@ -34,7 +54,7 @@ pub(super) enum State {
     /// It plays.
     Here(SessionKey),
     /// It did not come.
-    Failed(FaultCode, String),
+    Failed(FaultCode, Detail),
     /// It has left after it had come, or nobody has asked for it yet.
     Absent,
 }
@@ -71,17 +91,14 @@ impl Bot {
         }
     }
 
-    /// What a record tells of it for its match that has ended.
-    pub(super) fn account(&mut self, seat: usize) -> BotInRecord {
+    /// What is known of it for its match that has ended.
+    pub(super) fn account(&mut self, seat: usize) -> Account {
         let process = self.process.as_ref();
         let cpu = process.and_then(Process::cpu);
         let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut self.cpu_before, cpu));
-        let mut said = Said::default();
-        for stderr in self.gone.drain(..).chain(process.map(Process::stderr).cloned()) {
-            said.append(stderr.take());
-        }
-        let (stderr, stderr_dropped) = said.into_text();
+        let said = self.gone.drain(..).chain(process.map(Process::stderr).cloned());
+        let said = said.map(|stderr| stderr.cut()).collect();
         let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
-        BotInRecord { seat, cpu_ms, stderr, stderr_dropped }
+        Account { seat, cpu_ms, said }
     }
 }

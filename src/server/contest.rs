@@ -9,64 +9,107 @@ use crate::core::{Seat, SeatSet, Seating};
 use crate::referee::{Faults, Leg};
 use crate::server::openings::Openings;
 use crate::server::results::MatchReport;
-use crate::server::schedule::{Fixture, Next, Schedule};
-use crate::store::Journal;
+use crate::server::roster::Roster;
+use crate::server::schedule::{Fixture, Next, Schedule, Wait};
 use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
 const NEAR: usize = 64;
 
-/// The schedule of a tournament that is being played. Lanes draw from it and record results in it; others look at it.
+/// What became of an attempt at a match.
+#[derive(Clone, Copy)]
+enum Fate {
+    Played(MatchResult),
+    Void,
+    /// It is played again.
+    Aborted,
+}
+
+/// What became of matches, in the order in which the schedule heard of it.
+type News = Arc<Mutex<Vec<(u32, Fate)>>>;
+
+/// A copy of the schedule of a tournament that is being played. It follows the schedule that lanes draw from, so that
+/// they never wait while somebody looks at it.
 #[derive(Clone)]
-pub struct Board(Arc<Mutex<schedule::Schedule>>);
+pub struct Board {
+    copy: Arc<Mutex<schedule::Schedule>>,
+    news: News,
+}
 
 impl Board {
-    /// With this to be played.
-    pub fn new(schedule: schedule::Schedule) -> Board {
-        Board(Arc::new(Mutex::new(schedule)))
-    }
-
     /// The schedule now.
     pub fn look(&self) -> MutexGuard<'_, schedule::Schedule> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        for (number, fate) in news {
+            take_in(&mut copy, number, fate);
+        }
+        copy
+    }
+}
+
+fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: Fate) {
+    let taken = match fate {
+        Fate::Played(result) => schedule.record(number, result),
+        Fate::Void => schedule.void(number),
+        Fate::Aborted => return schedule.cut_off(number),
+    };
+    if let Err(refused) = taken {
+        tracing::error!("{refused}");
     }
 }
 
 /// A tournament that is being played.
 pub struct Contest {
-    board: Board,
+    schedule: schedule::Schedule,
+    /// For who looks on.
+    news: Option<News>,
     scoring: Scoring,
     /// What its sets begin with.
     openings: Openings,
-    /// Where it is noted that a match begins, where that outlives the run.
-    journal: Option<Journal>,
     /// The matches that run, and their sets.
     running: BTreeMap<u32, u32>,
+    /// The entrants that are not connected.
+    absent: BTreeSet<usize>,
 }
 
 impl Contest {
     /// Nothing runs yet.
-    pub fn new((board, scoring): (Board, Scoring), openings: Openings, journal: Option<Journal>) -> Contest {
-        Contest { board, scoring, openings, journal, running: BTreeMap::new() }
+    pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> Contest {
+        Contest { schedule, news: None, scoring, openings, running: BTreeMap::new(), absent: BTreeSet::new() }
     }
 
-    /// The next match; those of a set follow each other, so that the last one is the last to end.
-    fn find(&self, schedule: &schedule::Schedule, among: Option<&[usize]>) -> Option<Due> {
+    /// For who looks on.
+    pub fn board(&mut self) -> Board {
+        let news = self.news.get_or_insert_default().clone();
+        Board { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
+    }
+
+    /// The next match; those of a set follow each other, so that the last one is the last to end. Those of absent entrants
+    /// come when there is nothing else to play, and nothing runs that could bring more.
+    fn find(&self, among: Option<&[usize]>) -> Option<(Due, Wait)> {
         let busy: BTreeSet<u32> = self.running.values().copied().collect();
         let is_free = |due: &Due| {
             !self.running.contains_key(&due.id.number) && (!due.is_mirrored || !busy.contains(&due.set))
         };
-        let mut free = schedule.due().filter(is_free);
-        match among {
-            None => free.next(),
-            Some(among) => free.take(NEAR).find(|due| is_between(&due.lineup, among)),
-        }
+        let mut free = self.schedule.due().filter(is_free);
+        let bots = |due: &Due| self.scoring.roster.seated(&due.lineup);
+        let is_here = |due: &Due| !bots(due).iter().any(|bot| self.absent.contains(bot));
+        let found = match among {
+            None => free.find(is_here),
+            Some(among) => free.take(NEAR).find(|due| is_between(&bots(due), among) && is_here(due)),
+        };
+        let last_resort = || match among {
+            None if self.running.is_empty() => self.schedule.due().next(),
+            _ => None,
+        };
+        found.map(|due| (due, Wait::Never)).or_else(|| Some((last_resort()?, Wait::AsLastResort)))
     }
 
-    fn fixture(&self, schedule: &schedule::Schedule, due: &Due) -> Fixture {
+    fn fixture(&self, due: &Due, wait: Wait) -> Fixture {
         let is_last = || {
-            let up_to_it = schedule.due().take_while(|other| other.set <= due.set);
+            let up_to_it = self.schedule.due().take_while(|other| other.set <= due.set);
             up_to_it.filter(|other| other.set == due.set).count() == 1
         };
         let leg = if !due.is_mirrored {
@@ -77,7 +120,7 @@ impl Contest {
             Leg::Earlier
         };
         let (options, opening) = self.openings.of(due.set);
-        let entrants: Vec<usize> = due.lineup.seats().iter().map(|entrant| entrant.index()).collect();
+        let entrants = self.scoring.roster.seated(&due.lineup);
         Fixture {
             id: due.id.to_string(),
             deal: due.is_mirrored.then(|| due.deal()),
@@ -85,30 +128,24 @@ impl Contest {
             options,
             opening,
             entrants,
+            wait,
         }
     }
 }
 
-/// Whether these entrants have the seats, in whatever order.
-fn is_between(lineup: &Lineup, entrants: &[usize]) -> bool {
-    let count = |of: usize| lineup.seats().iter().filter(|entrant| entrant.index() == of).count();
-    entrants.iter().all(|&of| count(of) == entrants.iter().filter(|&&other| other == of).count())
+/// Whether these bots have the seats, in whatever order.
+fn is_between(seated: &[usize], bots: &[usize]) -> bool {
+    let count = |bots: &[usize], of: usize| bots.iter().filter(|&&bot| bot == of).count();
+    bots.iter().all(|&of| count(seated, of) == count(bots, of))
 }
 
 impl Schedule for Contest {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
-        let schedule = self.board.look();
-        let Some(due) = self.find(&schedule, among) else {
-            let is_over = among.is_none() && self.running.is_empty() && schedule.due().next().is_none();
+        let Some((due, wait)) = self.find(among) else {
+            let is_over = among.is_none() && self.running.is_empty() && self.schedule.due().next().is_none();
             return if is_over { Next::Never } else { Next::Later };
         };
-        let fixture = self.fixture(&schedule, &due);
-        drop(schedule);
-        if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.begin(&fixture.id, &fixture.entrants)
-        {
-            return Next::Broken(format!("that {} begins cannot be noted: {error}", fixture.id));
-        }
+        let fixture = self.fixture(&due, wait);
         self.running.insert(due.id.number, due.set);
         Next::Match(fixture)
     }
@@ -116,19 +153,36 @@ impl Schedule for Contest {
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let Ok(MatchId { number, .. }) = fixture.id.parse() else { return false };
         self.running.remove(&number);
-        let mut schedule = self.board.look();
-        match self.scoring.result(fixture, report) {
-            // What an entrant that has left, or a pair that is decided, still played does not count.
-            Some(result) => drop(schedule.record(number, result)),
-            None => schedule.cut_off(number),
+        let fate = match self.scoring.result(fixture, report) {
+            Some(result) => Fate::Played(result),
+            None if report.is_void => Fate::Void,
+            None => Fate::Aborted,
+        };
+        take_in(&mut self.schedule, number, fate);
+        if let Some(news) = &self.news {
+            news.lock().unwrap_or_else(PoisonError::into_inner).push((number, fate));
         }
         // Another match of the set, or another round.
         true
     }
+
+    fn put_back(&mut self, fixture: &Fixture) {
+        if let Ok(MatchId { number, .. }) = fixture.id.parse() {
+            self.running.remove(&number);
+        }
+    }
+
+    fn set_absent(&mut self, entrant: usize, is_absent: bool) {
+        if is_absent {
+            self.absent.insert(entrant);
+        } else {
+            self.absent.remove(&entrant);
+        }
+    }
 }
 
 /// What matches come to for a schedule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Scoring {
     /// Who plays with whom.
     pub seating: Seating,
@@ -136,18 +190,30 @@ pub struct Scoring {
     pub legs: u32,
     /// What seats that fault lead to.
     pub on_fault: OnFault,
+    /// Whose the bots are.
+    pub roster: Arc<Roster>,
 }
 
 impl Scoring {
-    /// What a match came to; none when it was cut off. One that was aborted because no bot was left has nobody ahead of the
-    /// others, and all whose fault that was have lost it by that.
+    /// The entrants by seat, whose bots a fixture names.
+    pub fn entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
+        fixture.entrants.iter().map(|&bot| Entrant(self.roster.entrant_of(bot) as u16)).collect()
+    }
+
+    /// What a match came to; none when it was aborted.
     pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
-        let Scoring { seating, legs, on_fault } = *self;
+        self.judge(fixture, report, report.ranks.as_ref()?)
+    }
+
+    /// A void match for those who count faults: nobody is ahead of the others.
+    pub(super) fn void(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
+        self.judge(fixture, report, &vec![1; self.seating.seats()]).filter(|_| report.is_void)
+    }
+
+    fn judge(&self, fixture: &Fixture, report: &MatchReport, ranks: &[u8]) -> Option<MatchResult> {
+        let Scoring { seating, legs, on_fault, .. } = *self;
         let id: MatchId = fixture.id.parse().ok()?;
-        let entrants: Vec<Entrant> = fixture.entrants.iter().map(|&index| Entrant(index as u16)).collect();
-        let lineup = Lineup::of_seats(seating, &entrants)?;
-        let equal = vec![1; seating.seats()];
-        let ranks = report.ranks.as_ref().or((!report.is_cut_off).then_some(&equal))?;
+        let lineup = Lineup::of_seats(seating, &self.entrants(fixture))?;
         let mut result = MatchResult::played(id.set(legs), lineup, ranks);
         let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
             seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
@@ -156,7 +222,7 @@ impl Scoring {
         let lost = with(&|seat, faults| {
             let ended_it = report.ended_by == EndedBy::Fault
                 && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
-            ended_it || report.ranks.is_none() && faults.total() > 0 || is_forfeit(on_fault, faults)
+            ended_it || is_forfeit(on_fault, faults)
         });
         result.forfeited = of_sides(seating, lost);
         Some(result)
@@ -180,4 +246,92 @@ fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
 fn of_sides(seating: Seating, seats: SeatSet) -> SeatSet {
     let is_on = |seat: Seat| seating.members(seating.side(seat)).iter().any(|member| seats.contains(member));
     seating.all().iter().filter(|&seat| is_on(seat)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::referee::Opening;
+    use crate::tournament::schedule::{Format, Plan};
+    use crate::tournament::{Cause, Deals};
+
+    fn contest(deals: Deals) -> (Contest, Board) {
+        let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
+        let schedule = schedule::Schedule::new(Plan::new(format, seating, deals, 2)).unwrap();
+        let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(2)));
+        let scoring = Scoring { seating, legs, on_fault: OnFault::Forfeit, roster };
+        let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
+        let mut contest = Contest::new(schedule, scoring, openings);
+        let board = contest.board();
+        (contest, board)
+    }
+
+    /// The next match is played, and aborted for this. Which it was.
+    fn abort(contest: &mut Contest, cause: Cause) -> String {
+        let Next::Match(fixture) = contest.next(None) else { panic!("nothing is due") };
+        let MatchId { attempt, .. } = fixture.id.parse().unwrap();
+        contest.ended(&fixture, &MatchReport::aborted(&fixture.id, cause, cause.is_void(attempt)));
+        fixture.id
+    }
+
+    #[test]
+    fn a_match_that_was_paused_for_too_long_is_played_again_twice_and_is_void_then() {
+        for (deals, rest) in [(Deals::Single, 0), (Deals::Mirrored, 1)] {
+            let (mut contest, board) = contest(deals);
+            let played: Vec<String> = (0..3).map(|_| abort(&mut contest, Cause::Paused)).collect();
+            assert_eq!(played, ["m1", "m1.2", "m1.3"]);
+            let schedule = board.look();
+            assert_eq!((schedule.voids(), schedule.due().count()), (1, rest));
+        }
+    }
+
+    #[test]
+    fn matches_of_an_absent_entrant_come_last_and_one_that_has_not_begun_comes_again() {
+        let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
+        let schedule = schedule::Schedule::new(Plan::new(format, seating, Deals::Single, 3)).unwrap();
+        let scoring =
+            Scoring { seating, legs: 1, on_fault: OnFault::Forfeit, roster: Arc::new(Roster::alone(3)) };
+        let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
+        let mut contest = Contest::new(schedule, scoring, openings);
+        let next = |contest: &mut Contest| match contest.next(None) {
+            Next::Match(fixture) => Some(fixture),
+            Next::Later | Next::Never => None,
+        };
+        let first = next(&mut contest).unwrap();
+        assert_eq!(first.wait, Wait::Never);
+        let absent = first.entrants[0];
+        contest.set_absent(absent, true);
+        contest.put_back(&first);
+        let other = next(&mut contest).unwrap();
+        assert!(!other.entrants.contains(&absent) && next(&mut contest).is_none(), "it may bring more");
+        let mut report = MatchReport::aborted(&other.id, Cause::Interrupted, false);
+        report.ranks = Some(vec![1, 2]);
+        contest.ended(&other, &report);
+        let awaited = next(&mut contest).unwrap();
+        assert_eq!((awaited.id.as_str(), awaited.wait), (first.id.as_str(), Wait::AsLastResort));
+        assert!(next(&mut contest).is_none());
+        contest.set_absent(absent, false);
+        assert_eq!(next(&mut contest).map(|fixture| fixture.wait), Some(Wait::Never));
+    }
+
+    #[test]
+    fn a_match_that_was_interrupted_is_never_void() {
+        let (mut contest, board) = contest(Deals::Single);
+        for _ in 0..9 {
+            abort(&mut contest, Cause::Interrupted);
+        }
+        let schedule = board.look();
+        assert_eq!((schedule.voids(), schedule.due().count()), (0, 1));
+    }
+
+    #[test]
+    fn a_match_of_which_no_bot_is_left_is_void_at_once_and_the_tournament_is_over() {
+        let (mut contest, board) = contest(Deals::Single);
+        abort(&mut contest, Cause::NoBots);
+        assert!(matches!(contest.next(None), Next::Never));
+        let schedule = board.look();
+        assert!(schedule.is_over() && schedule.results().count() == 0);
+    }
 }

@@ -8,18 +8,25 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 
 use crate::core::seat::Seat;
-use crate::referee::{Event, Wants};
-use crate::server::entrant::check_name;
+use crate::referee::{Abort, Detail, Event, RefusedLine};
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
 use crate::server::lane::{Lane, MatchKey, Notice};
-use crate::server::leaving::SAID_BYE;
-use crate::server::session::{BotHello, Role, SessionKey};
-use crate::transport::{Line, Lines};
+use crate::server::session::{Asking, BotHello, HelloError, Role, SessionKey};
+use crate::transport::{Line, Lines, Stream};
+
+/// What a connection with TLS is told where plain text is expected.
+const TLS: &str = "this port speaks plain text, and TLS came: connect without TLS";
 
 impl Lane {
     /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
+        if session.asking.is_some() {
+            return;
+        }
+        if session.is_stranger() && session.speaks_tls() {
+            return self.turn_away(key, ErrorCode::Malformed, Detail::other(TLS), now);
+        }
         // The lines are lent out: handling them changes the session.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
         session.has_lines = false;
@@ -33,7 +40,12 @@ impl Lane {
                 break;
             }
         }
-        self.sessions[key].lines = lines;
+        let session = &mut self.sessions[key];
+        session.lines = lines;
+        if session.is_stranger() && session.lines.held() > limits::LONG_HELLO && !session.is_long {
+            session.is_long = true;
+            self.notices.push_back(Notice::IsLong(key));
+        }
     }
 
     fn handle_line(&mut self, key: SessionKey, line: Line<'_>, now: u64) {
@@ -43,30 +55,24 @@ impl Lane {
             Line::TooLong => limits::LINE_FROM_BOT,
         };
         if !session.count_line(bytes) {
-            let message = "more than 64 lines or 128 KiB for each open match since the last request";
-            return self.throw_out(key, now, message);
+            let (most_lines, most_bytes) = (limits::LINES_BETWEEN_REQUESTS, limits::BYTES_BETWEEN_REQUESTS);
+            let detail = Detail::Flood { most_lines: most_lines.into(), most_bytes: most_bytes.into() };
+            return self.throw_out(key, now, detail);
         }
         match line {
             Line::Text([]) => {}
             Line::Text(text) => match incoming::read(text, session.role == Role::Host { may_open: true }) {
                 (_, Ok(message)) => self.handle_message(key, message, now),
                 (address, Err(Unreadable::Malformed(what))) => {
-                    self.handle_broken(key, &address, FaultCode::Malformed, &what, now);
+                    self.handle_broken(key, &address, FaultCode::Malformed, what, now);
                 }
-                (address, Err(Unreadable::MalformedAside(what))) => {
-                    self.handle_stray(key, &address, ErrorCode::Malformed, &what, now);
-                }
-                (address, Err(Unreadable::NotAllowed)) => {
-                    let message = "only a host that was told `may_open` opens and aborts matches";
-                    self.handle_stray(key, &address, ErrorCode::NotAllowed, message, now);
-                }
-                (address, Err(Unreadable::UnknownType(kind))) => {
-                    let message = format!("there is no message `{kind}`");
-                    self.handle_stray(key, &address, ErrorCode::UnknownType, &message, now);
+                (address, Err(unreadable)) => {
+                    let (refused, message) = unreadable.refusal();
+                    self.handle_stray(key, &address, refused, &message, now);
                 }
             },
             Line::TooLong => {
-                let what = "a line has at most 65536 bytes; the rest of this one is passed over";
+                let what = Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
                 self.handle_broken(key, &Address::default(), FaultCode::LineTooLong, what, now);
             }
         }
@@ -77,12 +83,15 @@ impl Lane {
         if session.hello.is_none()
             && !matches!(message, Incoming::Hello(_) | Incoming::Bye(_) | Incoming::Pong(_))
         {
-            let message = "the first message is `hello`".to_owned();
-            return session.refuse(ErrorCode::OutOfState, message, None, None);
+            return self.refuse_hello(
+                key,
+                ErrorCode::OutOfState.into(),
+                "the first message is `hello`".to_owned(),
+            );
         }
         match message {
             Incoming::Hello(hello) => self.greet(key, hello, now),
-            Incoming::Bye(_) => self.lose(key, now, (FaultCode::Disconnected, SAID_BYE), None),
+            Incoming::Bye(_) => self.lose(key, now, (FaultCode::Disconnected, &Detail::SaidBye), None),
             Incoming::Pong(_) => {}
             Incoming::Ready(ready) => {
                 if let Some((game, seat)) = self.place(key, &ready.r#match, ready.seat) {
@@ -107,7 +116,7 @@ impl Lane {
             }
             Incoming::Open(open) => self.handle_open(key, open, now),
             Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {
-                Some(&game) => self.tell(game, now, Event::Abort("the host broke it off")),
+                Some(&game) => self.tell(game, now, Event::Abort(&Abort::ByHost)),
                 None => {
                     let message = unknown_match(&abort.r#match);
                     self.refuse_match(key, &abort.r#match, ErrorCode::UnknownMatch, message);
@@ -119,53 +128,62 @@ impl Lane {
     fn greet(&mut self, key: SessionKey, hello: bot::Hello, now: u64) {
         let session = &mut self.sessions[key];
         if session.hello.is_some() {
-            let message = "`hello` comes once".to_owned();
-            return session.refuse(ErrorCode::OutOfState, message, None, None);
+            return self.refuse_hello(key, ErrorCode::OutOfState.into(), "`hello` comes once".to_owned());
         }
-        if hello.protocol != referee_protocol::PROTOCOL {
-            let message = format!(
-                "protocol {} is not spoken here, only {}",
-                hello.protocol,
-                referee_protocol::PROTOCOL
-            );
-            return self.turn_away(key, ErrorCode::UnsupportedProtocol, message, now);
+        let token = hello.token.clone();
+        let hello = match BotHello::check(hello) {
+            Ok(hello) => hello,
+            Err(HelloError::Protocol(detail)) => {
+                return self.turn_away(key, ErrorCode::UnsupportedProtocol, detail, now);
+            }
+            Err(HelloError::Field { refused, message }) => return self.refuse_hello(key, refused, message),
+        };
+        if session.role == Role::Guest {
+            session.asking = Some(Asking { hello, token });
+            // The next lines wait for the decision.
+            session.has_lines = true;
+            self.notices.push_back(Notice::Asks(key));
+        } else {
+            session.introduce(hello);
+            self.notices.push_back(Notice::Greeted(key));
         }
-        if let Err(what) = check_name(&hello.name) {
-            let message = format!("{what}; say `hello` again");
-            return session.refuse(ErrorCode::Malformed, message, None, None);
-        }
-        if [&hello.version, &hello.author]
-            .into_iter()
-            .flatten()
-            .any(|text| text.chars().count() > limits::ABOUT)
-        {
-            let message = "`version` and `author` have at most 256 characters each; say `hello` again";
-            return session.refuse(ErrorCode::Malformed, message.to_owned(), None, None);
-        }
-        if session.role == Role::Guest
-            && let Some(guests) = &mut self.guests
-            && let Err((code, message)) = guests.admit(&hello.name, hello.token.as_deref())
-        {
-            return self.turn_away(key, code, message, now);
-        }
-        let session = &mut self.sessions[key];
-        session.hello_until = None;
-        session.chatter = (0, 0);
-        session.hello = Some(BotHello {
-            wants: Wants::from(&hello),
-            slots: hello.slots.unwrap_or(1).clamp(1, limits::SLOTS) as usize,
-            name: hello.name,
-            version: hello.version,
-            author: hello.author,
-            games: hello.games,
-        });
-        self.notices.push_back(Notice::Greeted(key));
     }
 
-    /// Tells somebody who is not let in why, and closes the connection.
-    pub(super) fn turn_away(&mut self, key: SessionKey, code: ErrorCode, message: String, now: u64) {
-        self.sessions[key].refuse(code, message.clone(), None, None);
-        self.lose(key, now, (FaultCode::NoStart, &message), Some(&message));
+    /// The `hello` of a guest for which it is not decided yet whether it is let in.
+    pub(super) fn asking(&self, key: SessionKey) -> Option<&Asking> {
+        self.sessions.get(key)?.asking.as_ref()
+    }
+
+    /// Lets a guest in that asked.
+    pub(super) fn let_in(&mut self, key: SessionKey) {
+        if let Some(session) = self.sessions.get_mut(key)
+            && let Some(Asking { hello, .. }) = session.asking.take()
+        {
+            session.has_lines = false;
+            session.introduce(hello);
+            self.ready.push(key);
+        }
+    }
+
+    /// Reads what a guest has sent, reported or not. Whether it asks to be let in by that.
+    pub(super) fn reads_hello(&mut self, key: SessionKey) -> bool {
+        let Some(session) = self.sessions.get_mut(key).filter(|session| session.asking.is_none()) else {
+            return false;
+        };
+        if session.stream.as_ref().is_some_and(Stream::is_cheap_to_read) {
+            session.drain();
+            let now = self.now();
+            self.handle_lines(key, now);
+        }
+        self.asking(key).is_some()
+    }
+
+    /// Rejects a guest, reporting the reason, and closes the connection.
+    pub(super) fn turn_away(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
+        let session = &mut self.sessions[key];
+        session.speak_to_strangers();
+        session.refuse(code, detail.to_string(), None, None);
+        self.lose(key, now, (FaultCode::NoStart, &detail), Some(&detail));
     }
 
     fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>, now: u64) {
@@ -217,7 +235,29 @@ impl Lane {
     }
 
     fn refuse_match(&mut self, key: SessionKey, match_id: &str, code: ErrorCode, message: String) {
+        self.note_refused(key, Some(match_id), code.into());
         self.sessions[key].refuse(code, message, None, Some(shown(match_id)));
+    }
+
+    /// Refuses what came in place of a `hello`, or after it as another one.
+    fn refuse_hello(&mut self, key: SessionKey, refused: RefusedLine, message: String) {
+        self.note_refused(key, None, refused);
+        self.sessions[key].refuse(refused.code, message, None, None);
+    }
+
+    /// Notes a refused line for the match of the sender that it names, or for all of them.
+    fn note_refused(&mut self, key: SessionKey, match_id: Option<&str>, refused: RefusedLine) {
+        let session = &mut self.sessions[key];
+        session.refused = Some(refused);
+        let named = match_id.and_then(|id| self.by_id.get(id));
+        let named = named.filter(|named| session.seats.iter().any(|(game, _)| game == *named));
+        for &(game, seat) in &session.seats {
+            if named.is_none_or(|named| *named == game)
+                && let Some(running) = self.matches.get_mut(game)
+            {
+                running.play.note_refused(seat, refused);
+            }
+        }
     }
 
     /// The seat that an address names, where it is the sender's.
@@ -231,7 +271,7 @@ impl Lane {
         key: SessionKey,
         address: &Address<'_>,
         code: FaultCode,
-        what: &str,
+        what: Detail,
         now: u64,
     ) {
         let error =
@@ -239,14 +279,14 @@ impl Lane {
         if self.sessions[key].hello.is_none() {
             return match self.sessions[key].role {
                 // Whoever that is, it is no bot: a browser, a scanner.
-                Role::Guest => self.turn_away(key, error, what.to_owned(), now),
-                _ => self.sessions[key].refuse(error, what.to_owned(), None, None),
+                Role::Guest => self.turn_away(key, error, what, now),
+                _ => self.refuse_hello(key, error.into(), what.to_string()),
             };
         }
         if let Some(turn) = address.turn
             && let Some((game, seat)) = self.addressed(key, address)
         {
-            return self.tell(game, now, broken(seat, Some(turn), code, what));
+            return self.tell(game, now, broken(seat, Some(turn), code, &what));
         }
         let mut open = self.open_requests(key);
         let only = open.next().filter(|_| open.next().is_none());
@@ -258,8 +298,8 @@ impl Lane {
                 && address.seat.is_none_or(|named| named == seat.0)
         });
         match only {
-            Some((game, seat)) => self.tell(game, now, broken(seat, None, code, what)),
-            None => self.handle_stray(key, address, error, what, now),
+            Some((game, seat)) => self.tell(game, now, broken(seat, None, code, &what)),
+            None => self.handle_stray(key, address, error.into(), &what.to_string(), now),
         }
     }
 
@@ -268,16 +308,18 @@ impl Lane {
         &mut self,
         key: SessionKey,
         address: &Address<'_>,
-        code: ErrorCode,
+        refused: RefusedLine,
         message: &str,
         now: u64,
     ) {
+        let code = refused.code;
         let session = &self.sessions[key];
         let only = session.seats.first().copied().filter(|_| session.seats.len() == 1);
         match self.addressed(key, address).or(only) {
             Some((game, seat)) => self.tell(game, now, Event::Stray { seat, code, message }),
             None => {
                 let id = address.id.as_ref().map(ToString::to_string);
+                self.note_refused(key, address.match_id.as_deref(), refused);
                 let match_id = address.match_id.as_ref().map(|id| shown(id));
                 self.sessions[key].refuse(code, message.to_owned(), id, match_id);
             }
@@ -294,6 +336,6 @@ fn unknown_match(match_id: &str) -> String {
     format!("there is no match `{}` on this connection, or it has ended", shown(match_id))
 }
 
-fn broken(seat: Seat, turn: Option<u64>, code: FaultCode, detail: &str) -> Event<'_> {
+fn broken(seat: Seat, turn: Option<u64>, code: FaultCode, detail: &Detail) -> Event<'_> {
     Event::Broken { seat, turn, code, detail }
 }

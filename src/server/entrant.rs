@@ -52,6 +52,19 @@ impl fmt::Display for Source {
     }
 }
 
+/// Refuses entrants whose programs are missing, as far as that can be told without starting them.
+///
+/// # Errors
+/// Which bot, and why.
+pub fn check_programs(entrants: &[Entrant]) -> Result<(), String> {
+    entrants.iter().try_for_each(|entrant| match &entrant.source {
+        Source::Command(command) => {
+            command.check().map_err(|what| format!("the bot `{}` cannot be started: {what}", entrant.name))
+        }
+        Source::Tcp(_) => Ok(()),
+    })
+}
+
 /// A bot that takes part in a run.
 #[derive(Clone, Debug)]
 pub struct Entrant {

@@ -1,14 +1,15 @@
 //! Playing the matches of a schedule: lanes, the bots that come to them, and what becomes of the results.
 //!
-//! Each lane has a thread, which does nothing but referee. Starting and ending processes, letting connections in,
-//! draining what bots write to standard error and writing records are done here, on a thread of their own, so that no
-//! match waits for them.
+//! Each lane has a thread, which does nothing but referee, and connections come in on another one. Starting and ending
+//! processes is seen to here, on the thread of the caller. Whatever may have to wait for a disk or a reader has threads of
+//! its own: the reporter, the journal, and one for the standard error of each bot.
 
-use std::collections::HashSet;
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::{self as blocking, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use std::{io, iter};
 
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
@@ -16,21 +17,25 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::bot::{Command, Process, Warden};
+use crate::bot::{Launch, Launcher};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
+use crate::referee::Detail;
 use crate::server::archive::{Archive, Unsealed};
 use crate::server::bots::BotKey;
 use crate::server::cpu::Cpu;
+use crate::server::descriptors;
 use crate::server::entrant::{Entrant, Source};
-use crate::server::lobby::{Listen, Lobby};
-use crate::server::post::{Come, Ended, OVER, Order, Word};
-use crate::server::results::MatchReport;
+use crate::server::journal::{self, Beginning};
+use crate::server::lobby::{Listen, Lobby, Parked};
+use crate::server::post::{Come, OVER, Order, Report, Word};
+use crate::server::reporter::{Halt, Happening, Reporter, Watch, Watched};
 use crate::server::run::{Common, Run};
-use crate::server::schedule::{Fixture, Schedule, Shared};
-use crate::server::session::SessionKey;
-use crate::server::worker::{Watch, Worker};
-use crate::store::Records;
+use crate::server::schedule::{Schedule, Shared, Wait};
+use crate::server::starts::Starts;
+use crate::server::watchdog::Clock;
+use crate::server::worker::Worker;
+use crate::store::{Journal, Records};
 
 /// Where the matches of a run are played.
 pub struct House {
@@ -42,14 +47,28 @@ pub struct House {
     pub seating: Seating,
     /// The bots.
     pub entrants: Vec<Entrant>,
+    /// How those are started that do not connect.
+    pub launch: Launch,
     /// How many pairings play at once; each plays as many matches at once as its bots have slots for.
     pub jobs: usize,
+    /// The most processes of bots that live at once, which is no less than `jobs` of them need. Beyond those that play, bots
+    /// are kept for later matches; the ones that have played least recently are ended first.
+    pub processes: usize,
+    /// The most matches that a process or connection plays at once, whatever its `slots` say: each of them keeps up to 1 MiB
+    /// of `info` for each seat.
+    pub slots: usize,
     /// Whether each lane and the processes of its bots keep to a processor.
     pub is_pinned: bool,
     /// How bots connect, where some do.
     pub listen: Option<Listen>,
+    /// The lobby that an earlier run has left.
+    pub lobby: Option<Parked>,
+    /// When this resolves, no match begins any more: those that run come to their end, and the run ends.
+    pub drain: Option<oneshot::Receiver<()>>,
     /// Where records go.
     pub records: Option<Records>,
+    /// Where it is noted that a match begins, where that outlives the run.
+    pub journal: Option<Journal>,
     /// Records of matches of sets that are not complete, from before the run was interrupted. None where a run is not
     /// gone on with: what it leaves of a set is sealed at its end.
     pub unsealed: Option<Vec<Unsealed>>,
@@ -57,38 +76,34 @@ pub struct House {
     pub watch: Option<Watch>,
 }
 
-/// Why whoever is told of a run ends it.
-#[derive(Debug)]
-pub enum Halt {
-    /// Nothing more is needed of it.
-    Enough,
-    /// It cannot go on.
-    Because(String),
-}
-
-impl From<String> for Halt {
-    fn from(why: String) -> Halt {
-        Halt::Because(why)
+impl House {
+    /// One match at a time between bots that the referee starts, without records.
+    pub fn new(
+        run: Run,
+        rules: &'static dyn Rules,
+        seating: Seating,
+        entrants: Vec<Entrant>,
+        launch: Launch,
+    ) -> House {
+        House {
+            run,
+            rules,
+            seating,
+            entrants,
+            launch,
+            jobs: 1,
+            processes: usize::MAX,
+            slots: 1,
+            is_pinned: false,
+            listen: None,
+            lobby: None,
+            drain: None,
+            records: None,
+            journal: None,
+            unsealed: None,
+            watch: None,
+        }
     }
-}
-
-/// What happens in a house.
-pub enum Happening<'a> {
-    /// Bots can connect here.
-    Listening(SocketAddr),
-    /// A match waits for a bot of this name to connect.
-    Waiting(&'a str),
-    /// A match has ended.
-    Ended {
-        /// Which.
-        fixture: &'a Fixture,
-        /// How.
-        report: &'a MatchReport,
-        /// Its record, without the seal.
-        record: &'a [u8],
-        /// Why one of its bots could not play at all.
-        never_came: Option<String>,
-    },
 }
 
 /// How a run ended before its time, if it did.
@@ -98,11 +113,20 @@ pub struct Stopped {
     pub is_interrupted: bool,
     /// Who is told of it has enough.
     pub is_enough: bool,
+    /// No match began any more: see [`House::drain`]. Something may be left to play.
+    pub is_drained: bool,
+    /// Where bots wait that connect, if it was drained.
+    pub lobby: Option<Parked>,
     /// Why it could not go on.
     pub why: Option<String>,
 }
 
 impl Stopped {
+    /// Whether it does not go on.
+    fn is_stopping(&self) -> bool {
+        self.is_interrupted || self.is_enough || self.why.is_some()
+    }
+
     fn halt(&mut self, halt: Halt) {
         match halt {
             Halt::Enough => self.is_enough = true,
@@ -112,45 +136,105 @@ impl Stopped {
 }
 
 impl House {
-    /// Plays. `interrupt` breaks it off; so does an error of `tell`, which is told what happens.
-    pub async fn play(
+    /// Plays. `interrupt` breaks it off; so does an error of `tell`, which is told what happens on a thread of its own.
+    pub fn play(
         self,
         schedule: impl Schedule + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(Happening<'_>) -> Result<(), Halt>,
+        tell: impl FnMut(Happening<'_>) -> Result<(), Halt> + Send,
     ) -> Stopped {
-        let House { run, rules, seating, entrants, jobs, is_pinned, listen, records, unsealed, watch } = self;
         let mut stopped = Stopped::default();
-        let warden = match Warden::open() {
-            Ok(warden) => warden,
-            Err(error) => {
-                stopped.why = Some(format!("the bots cannot be watched: {error}"));
-                return stopped;
-            }
-        };
-        let mut host = Host {
-            warden,
-            schedule: Shared::new(Box::new(schedule)),
-            common: Arc::new(Common { run, rules, seating, entrants, records: records.clone() }),
-            lobby: None,
-            wait: listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait),
-            lanes: Vec::new(),
-            needs: Vec::new(),
-            announced: HashSet::new(),
-            ending: JoinSet::new(),
-            archive: Archive::new(records, unsealed),
-            tell,
-        };
-        match host.open(listen.as_ref(), jobs, is_pinned, watch).await {
-            Ok(words) => host.serve(words, interrupt, &mut stopped).await,
-            Err(halt) => {
-                stopped.halt(halt);
-                host.stop();
-            }
+        if let Err(why) = self.play_to_the_end(schedule, interrupt, tell, &mut stopped) {
+            // What happened first says more.
+            stopped.why.get_or_insert(why);
         }
-        host.close(&mut stopped).await;
         stopped
     }
+
+    fn play_to_the_end(
+        self,
+        schedule: impl Schedule + 'static,
+        interrupt: impl Future<Output = ()>,
+        tell: impl FnMut(Happening<'_>) -> Result<(), Halt> + Send,
+        stopped: &mut Stopped,
+    ) -> Result<(), String> {
+        let House {
+            run,
+            rules,
+            seating,
+            entrants,
+            launch,
+            jobs,
+            processes,
+            slots,
+            is_pinned,
+            listen,
+            lobby,
+            drain,
+            records,
+            journal,
+            unsealed,
+            watch,
+        } = self;
+        let (jobs, processes) = if entrants.iter().any(|entrant| matches!(entrant.source, Source::Command(_)))
+        {
+            descriptors::affordable(jobs, processes, seating.seats())?
+        } else {
+            (jobs, processes)
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let launcher = {
+            let _within = runtime.enter();
+            Launcher::open(launch, processes).map_err(|error| format!("no bot can be started: {error}"))?
+        };
+        let (reports, to_report) = blocking::channel();
+        let (halts, halted) = mpsc::unbounded_channel();
+        let (house, words) = mpsc::unbounded_channel();
+        let journal = journal.map(|journal| journal::start(journal, house.clone()).map_err(no_thread));
+        let (journal, journal_thread) = journal.transpose()?.unzip();
+        let schedule = Shared::new(Box::new(schedule));
+        let common = Arc::new(Common { run, rules, seating, entrants, slots, records: records.clone() });
+        let untold = Arc::default();
+        let watched = watch.map(|watch| Watched::new(watch, reports.clone(), Arc::clone(&untold)));
+        let archive = Archive::new(records, unsealed);
+        let reporter = Reporter::new(common.clone(), schedule.clone(), archive, untold, (tell, halts));
+        let host = Host {
+            starts: Starts::new(launcher),
+            schedule,
+            common,
+            lobby: None,
+            wait: listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait),
+            clock: Clock::new(),
+            lanes: Vec::new(),
+            needs: Vec::new(),
+            absent: BTreeMap::new(),
+            ending: JoinSet::new(),
+            reports,
+        };
+        thread::scope(|scope| {
+            let work = move || reporter.work(to_report);
+            let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
+            let reporter = reporter.map_err(no_thread)?;
+            let lanes = ((jobs, processes), is_pinned, journal, watched);
+            let threads = runtime.block_on(host.run(
+                (listen, lobby),
+                lanes,
+                (house, words, halted),
+                (interrupt, drain),
+                stopped,
+            ));
+            let mut are_whole = reporter.join().is_ok();
+            for thread in threads.into_iter().chain(journal_thread) {
+                are_whole &= thread.join().is_ok();
+            }
+            if are_whole { Ok(()) } else { Err(BROKE_DOWN.to_owned()) }
+        })
+    }
+}
+
+fn no_thread(error: io::Error) -> String {
+    format!("a thread cannot be started: {error}")
 }
 
 /// A lane's thread.
@@ -164,63 +248,108 @@ struct LaneThread {
 struct Need {
     lane: usize,
     bots: Vec<(BotKey, usize)>,
-    /// Since when one of them has not as many connections as the match needs of it; none while all have.
-    absent: Option<Instant>,
+    /// What the match does when one of them is not connected.
+    wait: Wait,
 }
 
-type Words = mpsc::UnboundedReceiver<(usize, Word)>;
+/// A bot that is not connected, or not as often as a match needs it.
+struct Absent {
+    /// Since when it is missed, by the house's clock.
+    since: u64,
+    /// How many connections the match needs.
+    wanted: usize,
+}
 
-struct Host<F> {
-    warden: Warden,
+type ToHouse = mpsc::UnboundedSender<(usize, Word)>;
+
+/// How lanes are made: how many pairings play and processes live at once, whether each keeps to a processor, where it is noted that a match
+/// begins, and what is watched.
+type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<Watched>);
+
+/// What the house hears: words of the lanes, with the end that they speak into, and halts of the reporter.
+type Ears = (ToHouse, mpsc::UnboundedReceiver<(usize, Word)>, mpsc::UnboundedReceiver<Halt>);
+
+struct Host {
+    starts: Starts,
     schedule: Shared,
     common: Arc<Common>,
     lobby: Option<Lobby>,
     /// How long a match waits for a bot of which there is no connection.
     wait: Duration,
+    /// Made before the lanes, whose threads may keep to a processor: the watchdog does not.
+    clock: Clock,
     lanes: Vec<LaneThread>,
     needs: Vec<Need>,
-    /// The names that somebody was told to be waiting for.
-    announced: HashSet<String>,
+    /// By name. How long matches wait for a bot counts from when it was missed first, so that it costs that time once.
+    absent: BTreeMap<String, Absent>,
     /// Processes that are being ended.
     ending: JoinSet<()>,
-    archive: Archive,
-    tell: F,
+    reports: Sender<Report>,
 }
 
-impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
+impl Host {
+    /// Plays until all lanes are done, all is reported and no bot is left. Returns the threads of the lanes.
+    async fn run(
+        mut self,
+        (listen, parked): (Option<Listen>, Option<Parked>),
+        lanes: Lanes,
+        (house, words, halted): Ears,
+        ends: (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        stopped: &mut Stopped,
+    ) -> Vec<JoinHandle<()>> {
+        if let Err(halt) = self.open((listen.as_ref(), parked), lanes, house).await {
+            stopped.halt(halt);
+            self.stop();
+        }
+        self.serve(words, halted, ends, stopped).await;
+        // A process that no lane receives is killed when it is dropped.
+        while self.starts.next().await.is_some() {}
+        while self.ending.join_next().await.is_some() {}
+        std::mem::take(&mut self.lanes).into_iter().map(|lane| lane.thread).collect()
+    }
+
     /// Opens the door and starts the lanes.
     async fn open(
         &mut self,
-        listen: Option<&Listen>,
-        jobs: usize,
-        is_pinned: bool,
-        mut watch: Option<Watch>,
-    ) -> Result<Words, Halt> {
+        (listen, parked): (Option<&Listen>, Option<Parked>),
+        ((jobs, processes), is_pinned, journal, mut watched): Lanes,
+        house: ToHouse,
+    ) -> Result<(), Halt> {
         if let Some(listen) = listen {
             let names = self.common.entrants.iter().filter_map(|entrant| match &entrant.source {
                 Source::Tcp(name) => Some(name.clone()),
                 Source::Command(_) => None,
             });
             let hello = Duration::from_millis(self.common.run.terms.hello_ms);
-            let lobby = Lobby::open(listen, names, hello).await;
-            let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
-            let address = lobby.address().map_err(|error| error.to_string())?;
-            self.lobby = Some(lobby);
-            (self.tell)(Happening::Listening(address))?;
+            self.lobby = Some(match parked {
+                Some(parked) if parked.fits(listen) => Lobby::unpark(parked, listen, names),
+                parked => {
+                    if let Some(parked) = parked {
+                        Lobby::unpark(parked, listen, iter::empty())
+                            .close("tokens are needed now: connect again");
+                    }
+                    let lobby = Lobby::open(listen, names, hello);
+                    let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
+                    self.report(Report::Listening(lobby.address()));
+                    lobby
+                }
+            });
         }
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
         let cpus =
             cpus.map_err(|error| format!("--pin: the system does not tell its processors: {error}"))?;
         // Who looks on sees one lane.
-        let jobs = if watch.is_some() { 1 } else { jobs };
+        let jobs = if watched.is_some() { 1 } else { jobs };
+        let spare = processes.saturating_sub(jobs * self.common.seating.seats());
         let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
-        let (house, words) = mpsc::unbounded_channel();
         for number in 0..lanes {
             let cpu = cpus.get(number % cpus.len().max(1)).copied();
-            let share = jobs / lanes + usize::from(number < jobs % lanes);
+            let share = |of: usize| of / lanes + usize::from(number < of % lanes);
+            let share = (share(jobs), share(spare));
             let (orders, to_lane) = mpsc::unbounded_channel();
             let (common, schedule) = (self.common.clone(), self.schedule.clone());
-            let (words, watch) = ((house.clone(), orders.clone()), watch.take());
+            let (words, watched) = ((house.clone(), orders.clone()), watched.take());
+            let results = (self.reports.clone(), journal.clone());
             let house = house.clone();
             let work = move || {
                 let _done = Done(number, house.clone());
@@ -231,7 +360,8 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
-                        Worker::new((number, share), common, schedule, words, watch).work(to_lane).await;
+                        let worker = Worker::new((number, share), common, schedule, words, results, watched);
+                        worker.work(to_lane).await;
                     }),
                     Err(error) => {
                         // Nobody listens when the run is breaking down.
@@ -240,36 +370,65 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
                 }
             };
             let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
-            let thread = thread.map_err(|error| format!("a lane cannot be started: {error}"))?;
+            let thread = thread.map_err(no_thread)?;
             self.lanes.push(LaneThread { orders, cpu, thread });
         }
-        Ok(words)
+        Ok(())
     }
 
-    /// Does what the lanes need until all of them are done.
-    async fn serve(&mut self, mut words: Words, interrupt: impl Future<Output = ()>, stopped: &mut Stopped) {
+    /// Does what the lanes need until all of them are done, and all is reported.
+    async fn serve(
+        &mut self,
+        mut words: mpsc::UnboundedReceiver<(usize, Word)>,
+        mut halted: mpsc::UnboundedReceiver<Halt>,
+        (interrupt, mut drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        stopped: &mut Stopped,
+    ) {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut left = self.lanes.len();
-        while left > 0 {
-            let is_stopping = stopped.is_interrupted || stopped.is_enough || stopped.why.is_some();
+        if left == 0 {
+            self.finish(stopped);
+        }
+        let mut is_reporting = true;
+        while left > 0 || is_reporting {
+            let is_stopping = stopped.is_stopping();
             let patience = self.patience();
+            // No branch goes before the others: lanes that keep the house busy must not keep newcomers waiting.
             let result = tokio::select! {
-                biased;
                 () = &mut interrupt, if !is_stopping => {
                     stopped.is_interrupted = true;
                     self.stop();
                     Ok(())
                 }
-                word = words.recv() => match word {
-                    Some((_, Word::Done)) => {
+                () = told(&mut drain), if !is_stopping && !stopped.is_drained => {
+                    stopped.is_drained = true;
+                    self.drain();
+                    Ok(())
+                }
+                halt = halted.recv(), if is_reporting => {
+                    is_reporting = halt.is_some();
+                    match halt {
+                        Some(halt) => Err(halt),
+                        None if left == 0 => Ok(()),
+                        None => Err(Halt::Because(BROKE_DOWN.to_owned())),
+                    }
+                }
+                Some((lane, word)) = words.recv() => match word {
+                    Word::Done => {
                         left -= 1;
+                        if left == 0 {
+                            self.finish(stopped);
+                        }
                         Ok(())
                     }
-                    Some((lane, word)) => self.hear(lane, word, is_stopping),
-                    None => return,
+                    word => self.hear(lane, word, is_stopping),
                 },
                 () = arrival(&mut self.lobby) => self.supply(),
                 () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.supply(),
+                Some((lane, order)) = self.starts.next() => {
+                    self.send(lane, order);
+                    Ok(())
+                }
                 _ = self.ending.join_next(), if !self.ending.is_empty() => Ok(()),
             };
             if let Err(halt) = result
@@ -281,8 +440,38 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
         }
     }
 
+    /// All lanes are done.
+    fn finish(&mut self, stopped: &mut Stopped) {
+        match self.lobby.take() {
+            Some(lobby) if stopped.is_drained && !stopped.is_stopping() => stopped.lobby = Some(lobby.park()),
+            Some(lobby) => lobby.close(OVER),
+            None => {}
+        }
+        self.starts.give_up();
+        self.report(Report::Over { is_complete: !stopped.is_stopping() && !stopped.is_drained });
+    }
+
+    /// No match begins any more: those that wait for a bot that is not connected go back to the schedule.
+    fn drain(&mut self) {
+        self.schedule.drain();
+        for need in std::mem::take(&mut self.needs) {
+            if need.wait == Wait::Always || self.short(&need.bots, Lobby::connections).is_empty() {
+                self.needs.push(need);
+            } else {
+                self.send(need.lane, Order::PutBack(need.bots.into_iter().map(|(key, _)| key).collect()));
+            }
+        }
+    }
+
+    /// Tells the reporter.
+    fn report(&self, report: Report) {
+        // It has broken down if it does not listen, and then the run ends.
+        let _ = self.reports.send(report);
+    }
+
     fn stop(&mut self) {
         self.needs.clear();
+        self.starts.give_up();
         for lane in &self.lanes {
             // A lane that is done needs no orders.
             let _ = lane.orders.send(Order::Stop);
@@ -291,9 +480,9 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
 
     fn hear(&mut self, lane: usize, word: Word, is_stopping: bool) -> Result<(), Halt> {
         match word {
-            Word::Needs(_) if is_stopping => {}
-            Word::Needs(bots) => {
-                self.needs.push(Need { lane, bots, absent: None });
+            Word::Needs(..) if is_stopping => {}
+            Word::Needs(bots, wait) => {
+                self.needs.push(Need { lane, bots, wait });
                 self.supply()?;
             }
             Word::Leaves(process) => {
@@ -313,7 +502,6 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
                 }
                 self.supply()?;
             }
-            Word::Ended(ended) => return self.report(*ended),
             Word::CannotRun(why) => return Err(Halt::Because(why)),
             Word::Done => {}
         }
@@ -322,54 +510,100 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
 
     /// When the next need is given up.
     fn patience(&self) -> Option<Instant> {
-        self.needs.iter().filter_map(|need| need.absent).map(|since| since + self.wait).min()
+        let given_up = |need: &Need| {
+            let names = self.short(&need.bots, Lobby::connections).into_iter();
+            names.filter_map(|(name, _)| Some(self.absent.get(&name)?.since)).max()
+        };
+        let since = self.needs.iter().filter_map(given_up).min()?;
+        Some(self.clock.instant(since + self.wait.as_micros() as u64).into())
+    }
+
+    /// Takes note of bots that are connected again. Whether there are any.
+    fn note_connected(&mut self) -> bool {
+        let Some(lobby) = &self.lobby else { return false };
+        let has_come = |(name, absent): &(&String, &Absent)| lobby.connections(name) >= absent.wanted;
+        let connected: Vec<String> =
+            self.absent.iter().filter(has_come).map(|(name, _)| name.clone()).collect();
+        for name in &connected {
+            self.absent.remove(name);
+            self.set_absent(name, false);
+            self.report(Report::Connected(name.clone()));
+        }
+        !connected.is_empty()
+    }
+
+    /// Tells the schedule that a bot is not connected, or is again.
+    fn set_absent(&self, name: &str, is_absent: bool) {
+        let entrants = self.common.entrants.iter().enumerate();
+        let of_name =
+            entrants.filter(|(_, entrant)| matches!(&entrant.source, Source::Tcp(of) if of == name));
+        self.schedule.set_absent(of_name.map(|(index, _)| index), is_absent);
+    }
+
+    /// Takes note that these bots are not connected as often as a match needs them. Whether it waits no longer for any of
+    /// them.
+    fn note_absent(&mut self, short: &[(String, usize)]) -> bool {
+        let now = self.clock.now();
+        for (name, wanted) in short {
+            if !self.absent.contains_key(name) {
+                self.absent.insert(name.clone(), Absent { since: now, wanted: *wanted });
+                self.set_absent(name, true);
+                self.report(Report::Waiting(name.clone()));
+            }
+        }
+        let is_over = |absent: &Absent| u128::from(now - absent.since) >= self.wait.as_micros();
+        !short.is_empty() && short.iter().all(|(name, _)| self.absent.get(name).is_some_and(is_over))
     }
 
     /// Gives the lanes the bots that they need: to the lane that has waited longest first, and all at once, so that no
     /// two lanes wait for what the other one holds.
     fn supply(&mut self) -> Result<(), Halt> {
-        for mut need in std::mem::take(&mut self.needs) {
+        let some_came = self.note_connected();
+        for need in std::mem::take(&mut self.needs) {
             let absent = self.short(&need.bots, Lobby::connections);
-            need.absent = absent.first().map(|_| need.absent.unwrap_or_else(Instant::now));
-            let is_given_up = need.absent.is_some_and(|since| since.elapsed() >= self.wait);
-            if !is_given_up {
-                for name in &absent {
-                    if self.announced.insert(name.clone()) {
-                        (self.tell)(Happening::Waiting(name))?;
-                    }
-                }
-                if !self.short(&need.bots, Lobby::waiting).is_empty() {
-                    self.needs.push(need);
-                    continue;
-                }
+            let is_given_up = self.note_absent(&absent);
+            let goes_back = match need.wait {
+                Wait::Always => false,
+                Wait::AsLastResort => some_came,
+                Wait::Never => true,
+            };
+            if goes_back && !absent.is_empty() {
+                let bots = need.bots.into_iter().map(|(key, _)| key).collect();
+                self.send(need.lane, Order::PutBack(bots));
+                continue;
+            }
+            if !is_given_up && !self.short(&need.bots, Lobby::waiting).is_empty() {
+                self.needs.push(need);
+                continue;
             }
             let mut busy = Vec::new();
             for (key, entrant) in need.bots {
                 let come = match self.common.clone().entrants[entrant].source {
-                    Source::Command(ref command) => Ok(self.start(need.lane, entrant, command)?),
+                    Source::Command(ref command) => {
+                        let LaneThread { orders, cpu, .. } = &self.lanes[need.lane];
+                        self.starts.start((need.lane, orders, *cpu), (key, entrant), command);
+                        continue;
+                    }
                     Source::Tcp(ref name) => match self.lobby.as_mut().and_then(|lobby| lobby.take(name)) {
-                        Some(moving) => {
-                            self.announced.remove(name);
-                            Ok(Come::Guest(Box::new(moving)))
-                        }
-                        None if !absent.contains(name) => {
+                        Some(moving) => Ok(Come::Guest(Box::new(moving))),
+                        None if absent.iter().all(|(of, _)| of != name) => {
                             busy.push((key, entrant));
                             continue;
                         }
-                        None => Err((FaultCode::NoStart, self.nobody(name))),
+                        None => Err((FaultCode::NoStart, self.not_connected(name))),
                     },
                 };
                 self.send(need.lane, Order::Come(key, come));
             }
             if !busy.is_empty() {
-                self.needs.push(Need { lane: need.lane, bots: busy, absent: None });
+                self.needs.push(Need { lane: need.lane, bots: busy, wait: Wait::Always });
             }
         }
         Ok(())
     }
 
-    /// The names that these bots need more often than the lobby has them.
-    fn short(&self, bots: &[(BotKey, usize)], has: impl Fn(&Lobby, &str) -> usize) -> Vec<String> {
+    /// The names that these bots need more often than the lobby has them, and how often.
+    fn short(&self, bots: &[(BotKey, usize)], has: impl Fn(&Lobby, &str) -> usize) -> Vec<(String, usize)> {
         let Some(lobby) = &self.lobby else { return Vec::new() };
         let names: Vec<&String> = bots
             .iter()
@@ -379,13 +613,13 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
             })
             .collect();
         let wanted = |name: &String| names.iter().filter(|other| **other == name).count();
-        names.iter().filter(|name| wanted(name) > has(lobby, name)).map(|name| (*name).clone()).collect()
+        let missing = names.iter().filter(|name| wanted(name) > has(lobby, name));
+        missing.map(|name| ((*name).clone(), wanted(name))).collect()
     }
 
-    fn nobody(&self, name: &str) -> String {
-        let others = self.lobby.as_ref().map_or(0, |lobby| lobby.connections(name));
-        let nobody = if others == 0 { "nobody" } else { "nobody else" };
-        format!("{nobody} connected as `{name}` within {} s", self.wait.as_secs_f64())
+    fn not_connected(&self, name: &str) -> Detail {
+        let elsewhere = self.lobby.as_ref().map_or(0, |lobby| lobby.connections(name)) as u64;
+        Detail::NotConnected { name: name.to_owned(), waited_ms: self.wait.as_millis() as u64, elsewhere }
     }
 
     /// A lane that is done needs no orders: a process that was started for it ends with the order, a guest comes back.
@@ -396,55 +630,19 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Host<F> {
             lobby.put_back(*moving);
         }
     }
+}
 
-    fn start(&self, lane: usize, entrant: usize, command: &Command) -> Result<Come, String> {
-        let lane = &self.lanes[lane];
-        let (tell, told) = oneshot::channel::<SessionKey>();
-        let orders = lane.orders.clone();
-        // The process may end before its session has a key.
-        let on_exit = move |how: String| {
-            tokio::spawn(async move {
-                if let Ok(session) = told.await {
-                    // A lane that is done needs no news.
-                    let _ = orders.send(Order::Exited(session, how));
-                }
-            });
-        };
-        let started = Cpu::run(lane.cpu.as_ref(), || Process::start(command, &self.warden, on_exit));
-        let (process, wire) = started.map_err(|error| {
-            let name = &self.common.entrants[entrant].name;
-            format!("the bot `{name}` cannot be started: {error}")
-        })?;
-        Ok(Come::Process(process, wire, tell))
-    }
-
-    fn report(&mut self, ended: Ended) -> Result<(), Halt> {
-        let Ended { fixture, report, mut record, reveal, never_came } = ended;
-        self.schedule.reported();
-        let unsealed = record.len();
-        self.archive.keep(&fixture, &report, &mut record, reveal)?;
-        let record = &record[..unsealed];
-        (self.tell)(Happening::Ended { fixture: &fixture, report: &report, record, never_came })
-    }
-
-    /// Ends all bots. None is left when it returns.
-    async fn close(mut self, stopped: &mut Stopped) {
-        let is_complete = !stopped.is_interrupted && !stopped.is_enough && stopped.why.is_none();
-        let mut fail = |result: Result<(), String>| {
-            if let Err(why) = result {
-                stopped.why.get_or_insert(why);
-            }
-        };
-        if let Some(lobby) = self.lobby.take() {
-            lobby.close(OVER);
-        }
-        // What a run leaves of a set when it has come to its end is not played any more.
-        fail(self.archive.close(is_complete));
-        while self.ending.join_next().await.is_some() {}
-        for lane in self.lanes {
-            fail(lane.thread.join().map_err(|_| BROKE_DOWN.to_owned()));
+/// Resolves when this is told.
+async fn told(signal: &mut Option<oneshot::Receiver<()>>) {
+    if let Some(receiver) = signal {
+        let is_told = receiver.await.is_ok();
+        *signal = None;
+        if is_told {
+            return;
         }
     }
+    // Whoever could tell it is gone.
+    std::future::pending::<()>().await;
 }
 
 /// Resolves when a bot has connected.
@@ -455,8 +653,16 @@ async fn arrival(lobby: &mut Option<Lobby>) {
     }
 }
 
-/// Why a run ends with a lane of which nothing else is known.
-const BROKE_DOWN: &str = "a lane broke down";
+impl Drop for Host {
+    fn drop(&mut self) {
+        // The reporter ends with the house, also where that breaks down.
+        self.report(Report::Over { is_complete: false });
+    }
+}
+
+/// Why a run ends with a thread of which nothing else is known.
+const BROKE_DOWN: &str = "a thread broke down";
+const LANE_BROKE_DOWN: &str = "a lane broke down";
 
 /// Tells the house that a lane is done, whatever has happened to it.
 struct Done(usize, mpsc::UnboundedSender<(usize, Word)>);
@@ -466,7 +672,7 @@ impl Drop for Done {
         // The house waits for every lane, unless it is gone.
         if thread::panicking() {
             // What ran on this one will not end, and others may wait for it.
-            let _ = self.1.send((self.0, Word::CannotRun(BROKE_DOWN.to_owned())));
+            let _ = self.1.send((self.0, Word::CannotRun(LANE_BROKE_DOWN.to_owned())));
         }
         let _ = self.1.send((self.0, Word::Done));
     }

@@ -1,15 +1,14 @@
 //! Reading what a stream says, strictly: one JSON object, no key twice at any depth.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
 use referee_protocol::bot;
+use referee_protocol::words::ErrorCode;
 use referee_protocol::{MAX_INTEGER, Text};
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::core::excerpt::excerpt;
 use crate::core::json;
+use crate::referee::{Detail, Field, RefusedLine};
+use crate::server::scan::{Scan, Value};
 
 /// A message from a bot.
 pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
@@ -28,13 +27,37 @@ pub(crate) struct Address<'a> {
 #[derive(Debug)]
 pub(crate) enum Unreadable {
     /// Not a JSON object of the protocol. It stands in place of an answer.
-    Malformed(String),
+    Malformed(Detail),
     /// A message of the protocol that is no answer, with a field that does not fit.
-    MalformedAside(String),
+    MalformedAside {
+        /// What the bot is told.
+        message: String,
+        /// The field of `hello` that does not fit.
+        field: Option<Field>,
+    },
     /// A type that the protocol does not have.
     UnknownType(String),
     /// `open` or `abort` where they are not allowed.
     NotAllowed,
+}
+
+impl Unreadable {
+    /// The `error` for the line: its code with the invalid field, and its text.
+    pub(crate) fn refusal(self) -> (RefusedLine, String) {
+        match self {
+            Unreadable::Malformed(detail) => (ErrorCode::Malformed.into(), detail.to_string()),
+            Unreadable::MalformedAside { message, field } => {
+                (RefusedLine { code: ErrorCode::Malformed, field }, message)
+            }
+            Unreadable::UnknownType(kind) => {
+                (ErrorCode::UnknownType.into(), format!("there is no message `{kind}`"))
+            }
+            Unreadable::NotAllowed => {
+                let message = "only a host that was told `may_open` opens and aborts matches";
+                (ErrorCode::NotAllowed.into(), message.to_owned())
+            }
+        }
+    }
 }
 
 /// Reads a line.
@@ -63,17 +86,20 @@ fn read_strictly<'a>(
     may_open: bool,
     address: &mut Address<'a>,
 ) -> Result<Incoming<'a>, Unreadable> {
-    let malformed = |what: &str| Unreadable::Malformed(what.to_owned());
-    let text = std::str::from_utf8(line).map_err(|_| malformed("the line is not UTF-8"))?;
+    let text = std::str::from_utf8(line).map_err(|_| Unreadable::Malformed(Detail::NotUtf8))?;
     if !text.trim_start().starts_with('{') {
-        return Err(malformed("the line is not a JSON object"));
+        return Err(Unreadable::Malformed(Detail::NotAnObject));
     }
-    let in_words = |error| Unreadable::Malformed(format!("the line cannot be read: {}", in_short(&error)));
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let kind = TopLevel(address).deserialize(&mut reader).map_err(in_words)?;
-    reader.end().map_err(in_words)?;
-    let kind = kind.ok_or_else(|| malformed("the field `type` is missing or no string"))?;
-    let aside = |error| Unreadable::MalformedAside(format!("`{kind}` cannot be read: {}", in_short(&error)));
+    let in_words = |error| Unreadable::Malformed(Detail::Unreadable { error: in_short(&error) });
+    let kind = read_address(text, address)
+        .map_err(|flaw| Unreadable::Malformed(Detail::Unreadable { error: excerpt(&flaw, 160).into() }))?;
+    let kind = kind.ok_or(Unreadable::Malformed(Detail::NoType))?;
+    let aside = |error| {
+        let field = if *kind == *"hello" { flaw(text) } else { None };
+        let right = field.map(|field| format!("; {field}")).unwrap_or_default();
+        let message = format!("`{kind}` cannot be read: {}{right}", in_short(&error));
+        Unreadable::MalformedAside { message, field }
+    };
     Ok(match &*kind {
         "hello" => Incoming::Hello(serde_json::from_str(text).map_err(aside)?),
         "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
@@ -87,6 +113,29 @@ fn read_strictly<'a>(
         "bye" => Incoming::Bye(bot::Bye {}),
         other => return Err(Unreadable::UnknownType(other.chars().take(40).collect())),
     })
+}
+
+/// The first field of a `hello` that is missing or of another type.
+fn flaw(hello: &str) -> Option<Field> {
+    type Fits = fn(&serde_json::Value) -> bool;
+    let strings: Fits = |value| value.as_array().is_some_and(|list| list.iter().all(|item| item.is_string()));
+    let fields: [(Field, &str, Fits); 9] = [
+        (Field::Protocol, "protocol", |value| value.is_u64()),
+        (Field::Name, "name", |value| value.is_string()),
+        (Field::Version, "version", |value| value.is_string()),
+        (Field::Author, "author", |value| value.is_string()),
+        (Field::Token, "token", |value| value.is_string()),
+        (Field::Games, "games", strings),
+        (Field::Slots, "slots", |value| value.is_u64()),
+        (Field::Wants, "wants", |value| serde_json::from_value::<Vec<bot::Want>>(value.clone()).is_ok()),
+        (Field::Push, "push", |value| value.is_boolean()),
+    ];
+    let hello: serde_json::Value = serde_json::from_str(hello).ok()?;
+    let wrong = |&&(field, name, fits): &&(Field, &str, Fits)| {
+        let is_required = matches!(field, Field::Protocol | Field::Name);
+        if hello[name].is_null() { is_required } else { !fits(&hello[name]) }
+    };
+    fields.iter().find(wrong).map(|&(field, ..)| field)
 }
 
 /// The error without most of what it quotes: others get to read it.
@@ -135,10 +184,6 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
     })
 }
 
-/// How many objects and lists may stand in an `info` that is read on its own: far fewer than JSON may nest, of which a reader
-/// that begins within the line allows one level too many.
-const FEW: usize = 64;
-
 /// What is left of a line.
 struct Plain<'a>(&'a [u8]);
 
@@ -173,7 +218,7 @@ impl<'a> Plain<'a> {
         is_plain.then(|| digits.iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
     }
 
-    /// An object with few others in it.
+    /// An object.
     fn object(&mut self) -> Option<&'a RawValue> {
         self.take(b" ");
         self.0.first().filter(|&&byte| byte == b'{')?;
@@ -181,109 +226,24 @@ impl<'a> Plain<'a> {
         let object = values.next()?.ok()?;
         self.0 = &self.0[values.byte_offset()..];
         let text = object.get();
-        if text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count() > FEW {
-            return None;
-        }
-        // What marks its end passes over keys that stand twice, and halves of characters.
-        Any.deserialize(&mut serde_json::Deserializer::from_str(text)).ok()?;
+        // What marks its end passes over keys that stand twice, halves of characters, and any number of levels.
+        Scan::within(1, text).object(|_, _| ()).ok()?;
         Some(object)
     }
 }
 
-/// A value that matters here, or any other.
-enum Value<'a> {
-    Text(Text<'a>),
-    Number(u64),
-    Other,
-}
-
-/// Reads the outermost object: keeps what addresses the message, gives its type, and refuses keys that stand twice.
-struct TopLevel<'k, 'a>(&'k mut Address<'a>);
-
-impl<'a> DeserializeSeed<'a> for TopLevel<'_, 'a> {
-    type Value = Option<Text<'a>>;
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'a> Visitor<'a> for TopLevel<'_, 'a> {
-    type Value = Option<Text<'a>>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut keys, mut kind) = (BTreeSet::new(), None);
-        while let Some(key) = map.next_key::<Text<'a>>()? {
-            refuse_double(&mut keys, key.clone())?;
-            match (&*key, map.next_value_seed(Any)?) {
-                ("type", Value::Text(text)) => kind = Some(text),
-                ("match", Value::Text(text)) => self.0.match_id = Some(text),
-                ("seat", Value::Number(seat @ 0..=255)) => self.0.seat = Some(seat as u8),
-                ("turn", Value::Number(turn @ 0..=MAX_INTEGER)) => self.0.turn = Some(turn),
-                ("id", Value::Text(text)) => self.0.id = Some(text),
-                _ => {}
-            }
-        }
-        Ok(kind)
-    }
-}
-
-fn refuse_double<'a, E: Error>(keys: &mut BTreeSet<Text<'a>>, key: Text<'a>) -> Result<(), E> {
-    match keys.replace(key) {
-        Some(key) => Err(E::custom(format_args!("the key `{key}` stands twice"))),
-        None => Ok(()),
-    }
-}
-
-/// Reads any value.
-struct Any;
-
-impl<'a> DeserializeSeed<'a> for Any {
-    type Value = Value<'a>;
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Value<'a>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'a> Visitor<'a> for Any {
-    type Value = Value<'a>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
-    }
-    fn visit_i64<E>(self, _: i64) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
-    }
-    fn visit_u64<E>(self, number: u64) -> Result<Value<'a>, E> {
-        Ok(Value::Number(number))
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
-    }
-    fn visit_unit<E>(self) -> Result<Value<'a>, E> {
-        Ok(Value::Other)
-    }
-    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Value<'a>, E> {
-        Ok(Value::Text(text.into()))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Value<'a>, E> {
-        Ok(Value::Text(text.to_owned().into()))
-    }
-    fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<Value<'a>, A::Error> {
-        while items.next_element_seed(Any)?.is_some() {}
-        Ok(Value::Other)
-    }
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Value<'a>, A::Error> {
-        let mut keys = BTreeSet::new();
-        while let Some(key) = map.next_key::<Text<'a>>()? {
-            refuse_double(&mut keys, key)?;
-            map.next_value_seed(Any)?;
-        }
-        Ok(Value::Other)
-    }
+/// Checks the whole line, keeps what addresses the message, and gives its type.
+fn read_address<'a>(text: &'a str, address: &mut Address<'a>) -> Result<Option<Text<'a>>, String> {
+    let mut kind = None;
+    Scan::within(0, text).object(|key, value| match (key, value) {
+        ("type", Value::Text(text)) => kind = Some(text),
+        ("match", Value::Text(text)) => address.match_id = Some(text),
+        ("seat", Value::Number(seat @ 0..=255)) => address.seat = Some(seat as u8),
+        ("turn", Value::Number(turn @ 0..=MAX_INTEGER)) => address.turn = Some(turn),
+        ("id", Value::Text(text)) => address.id = Some(text),
+        _ => {}
+    })?;
+    Ok(kind)
 }
 
 #[cfg(test)]
@@ -307,7 +267,7 @@ mod tests {
 
     fn malformed(line: &str) -> String {
         match read(line.as_bytes(), true).1 {
-            Err(Unreadable::Malformed(what)) => what,
+            Err(Unreadable::Malformed(what)) => what.to_string(),
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -437,8 +397,59 @@ mod tests {
 
     #[test]
     fn what_is_no_json_in_info_is_malformed() {
-        for info in [r#""\ud800""#, "1e999", "{]", "{\"a\":01}", "\"\u{1}\"", "nul", ""] {
+        for info in [
+            r#""\ud800""#,
+            r#"{"a":"\ud800"}"#,
+            "{\"a\":1e}",
+            "-",
+            "1.",
+            "{]",
+            "{\"a\":01}",
+            "\"\u{1}\"",
+            "nul",
+            "",
+        ] {
             malformed(&format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15","info":{info}}}"#));
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_json() {
+        let digits = "9".repeat(400);
+        for number in ["1e999", "-1e999", "1E+400", "-0", "0.5e-999", "18446744073709551616", &digits] {
+            for field in [
+                format!(r#""info":{number}"#),
+                format!(r#""info":{{"score":{number}}}"#),
+                format!(r#""info":{{"pv":[[{number}],{{"a":{number}}}]}}"#),
+                format!(r#""mood":{number}"#),
+                format!(r#""mood":[{number}]"#),
+            ] {
+                let line = format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15",{field}}}"#);
+                let message = read(line.as_bytes(), false).1;
+                assert!(matches!(message, Ok(Incoming::Move(_))), "{line}: {message:?}");
+            }
+            let line = format!(r#"{{"type":"move","match":"m1","turn":{number},"move":"11-15"}}"#);
+            if number != "-0" {
+                assert!(malformed(&line).starts_with("the line cannot be read: "), "{line}");
+            }
+            let line = format!(r#"{{"type":"hello","protocol":1,"name":"bot","mood":{number}}}"#);
+            assert!(matches!(read(line.as_bytes(), false).1, Ok(Incoming::Hello(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_scan_takes_what_serde_takes_but_for_numbers_and_double_keys() {
+        let sound = r#"{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{"c":{}, "d" : [ ]},"e":0}"#;
+        for line in misspelt(sound).chain([sound.to_owned()]) {
+            let scanned = Scan::within(0, &line).object(|_, _| ());
+            let by_serde = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&line);
+            match (&scanned, &by_serde) {
+                (Ok(()), Ok(_)) | (Err(_), Err(_)) => {}
+                (Err(what), Ok(_)) => assert!(what.contains("stands twice"), "{line}: {what}"),
+                (Ok(()), Err(error)) => {
+                    assert!(error.to_string().contains("out of range"), "{line}: {error}");
+                }
+            }
         }
     }
 }

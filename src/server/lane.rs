@@ -5,9 +5,10 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use referee_protocol::bot;
+use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
@@ -15,13 +16,13 @@ use serde_json::value::RawValue;
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::seat::Seat;
-use crate::referee::{Ending, Event, Match, Setup, Stamp};
+use crate::referee::{Abort, Detail, Ending, Event, Match, Setup, Stamp};
 use crate::server::alarm::Alarms;
 use crate::server::arena::{Arena, key};
 use crate::server::glances::Glances;
-use crate::server::lobby::Guests;
 use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
 use crate::server::wakes::Wakes;
+use crate::server::watchdog::Clock;
 use crate::transport::Stream;
 
 key! {
@@ -33,14 +34,18 @@ key! {
 pub enum Notice {
     /// A bot has introduced itself.
     Greeted(SessionKey),
+    /// A guest has said `hello`: let it in or turn it away.
+    Asks(SessionKey),
+    /// A guest has sent much of a first line that is not complete.
+    IsLong(SessionKey),
     /// A session is over; [`Lane::forget`] it.
     Gone {
         /// Which.
         session: SessionKey,
         /// Why.
         code: FaultCode,
-        /// The same in words.
-        detail: String,
+        /// What exactly.
+        detail: Detail,
         /// The seats that wait for another process of the bot: it ended properly after an earlier match, when these
         /// had been announced already. See [`Lane::seat`].
         waiting: Vec<(MatchKey, Seat)>,
@@ -68,12 +73,14 @@ pub struct Finished {
 }
 
 /// Who plays a seat: a session, or nobody, and why.
-pub type Place = Result<SessionKey, (FaultCode, String)>;
+pub type Place = Result<SessionKey, (FaultCode, Detail)>;
 
 pub(super) struct Running {
     pub(super) play: Match,
     /// The lane's time and lag when it was opened.
     opened: (u64, u64),
+    /// How long the referee had been paused when that was told to it last.
+    paused: u64,
     pub(super) places: Vec<Option<SessionKey>>,
     alarm: Option<u64>,
     is_touched: bool,
@@ -87,7 +94,7 @@ enum Due {
 
 /// The matches and streams that one thread serves.
 pub struct Lane {
-    start: Instant,
+    clock: Clock,
     pub(super) sessions: Sessions,
     pub(super) matches: Arena<MatchKey, Running>,
     pub(super) by_id: BTreeMap<String, MatchKey>,
@@ -107,14 +114,16 @@ pub struct Lane {
     /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
     pub(super) ready: Vec<SessionKey>,
     pub(super) notices: VecDeque<Notice>,
-    /// How long the lane could not look at its streams, in all, in microseconds.
+    /// How long the lane could not look at its streams, in all, in microseconds. Pauses of the referee are no lag.
     lag: u64,
+    /// How long the referee was paused when the matches were told of it last.
+    paused: u64,
     /// Up to when.
     measured: u64,
     /// Since when somebody else has the thread.
     away: Option<u64>,
-    /// Who may connect, where somebody may.
-    pub(super) guests: Option<Guests>,
+    /// Whether guests are asked for a token.
+    needs_token: bool,
 }
 
 impl Default for Lane {
@@ -127,7 +136,7 @@ impl Lane {
     /// A lane without matches.
     pub fn new() -> Lane {
         Lane {
-            start: now(),
+            clock: Clock::new(),
             sessions: Sessions::default(),
             matches: Arena::default(),
             by_id: BTreeMap::new(),
@@ -142,20 +151,26 @@ impl Lane {
             answered: None,
             notices: VecDeque::new(),
             lag: 0,
+            paused: 0,
             measured: 0,
             away: None,
-            guests: None,
+            needs_token: false,
         }
     }
 
-    fn now(&self) -> u64 {
-        since(self.start)
+    /// A lane for guests, which are asked for a token or not.
+    pub(super) fn for_guests(needs_token: bool) -> Lane {
+        Lane { needs_token, ..Lane::new() }
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.clock.now()
     }
 
     /// Adds a stream and greets it. It has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
         let (hello, wakes) = ((self.now(), hello_limit), self.wakes.clone());
-        let needs_token = role == Role::Guest && self.guests.as_ref().is_some_and(Guests::need_tokens);
+        let needs_token = role == Role::Guest && self.needs_token;
         let key = self.sessions.insert(|key| {
             let mut session = Session::new(key, role, stream, hello, wakes);
             session.say(&message::FromReferee::Hello(message::Hello {
@@ -195,7 +210,7 @@ impl Lane {
     }
 
     /// The process of a session has ended.
-    pub fn exited(&mut self, key: SessionKey, how: String) {
+    pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.exited = Some(how);
             session.drain();
@@ -224,7 +239,7 @@ impl Lane {
     pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
-            let now = since(self.start);
+            let now = self.clock.now();
             open.write(now);
         }
     }
@@ -259,9 +274,9 @@ impl Lane {
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<Place>) -> MatchKey {
         let id = setup.header.r#match.clone();
         let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
-        let opened = (since(self.start), self.lag);
+        let (opened, paused) = ((self.now(), self.lag), self.clock.paused());
         let play = Match::open(setup, table);
-        let running = Running { play, opened, places: sessions, alarm: None, is_touched: false };
+        let running = Running { play, opened, paused, places: sessions, alarm: None, is_touched: false };
         let key = self.matches.insert(|_| running);
         self.by_id.insert(id, key);
         for (seat, place) in (0..).map(Seat).zip(&places) {
@@ -299,7 +314,7 @@ impl Lane {
     }
 
     /// Breaks a match off.
-    pub fn abort(&mut self, key: MatchKey, reason: &str) {
+    pub fn abort(&mut self, key: MatchKey, reason: &Abort) {
         let now = self.now();
         self.tell(key, now, Event::Abort(reason));
     }
@@ -319,18 +334,25 @@ impl Lane {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
+    /// What else there is to tell already.
+    pub(super) fn noticed(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Notice> {
         self.wakes.attach(cx.waker());
         loop {
             if let Some(notice) = self.notices.pop_front() {
-                self.away = Some(self.now());
+                // Since the first of several notices that follow each other.
+                let now = self.now();
+                self.away.get_or_insert(now);
                 return Poll::Ready(notice);
             }
             self.serve();
             if self.notices.is_empty()
                 && self.ready.is_empty()
                 && !self.glance()
-                && self.alarms.poll(self.start, cx).is_pending()
+                && self.alarms.poll(&self.clock, cx).is_pending()
             {
                 return Poll::Pending;
             }
@@ -367,7 +389,7 @@ impl Lane {
         // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
         // known before what came meanwhile is judged.
         let late = self.alarms.overdue(started).min(started - self.measured);
-        self.lag += away.max(if late > 2_000 { late } else { 0 });
+        self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.read();
@@ -376,6 +398,7 @@ impl Lane {
         let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
         self.measured = stamp;
+        self.tell_of_pauses(stamp);
         match self.answered.take() {
             Some(key) => {
                 self.glances.note_found(started - asked);
@@ -404,6 +427,26 @@ impl Lane {
         self.flush(stamp);
     }
 
+    /// Tells the matches how long the referee was paused, and breaks those off that were paused for too long.
+    fn tell_of_pauses(&mut self, stamp: u64) {
+        let paused = self.clock.paused();
+        if paused == self.paused {
+            return;
+        }
+        self.paused = paused;
+        for key in self.running() {
+            let running = &mut self.matches[key];
+            let us = paused - std::mem::replace(&mut running.paused, paused);
+            if us > 0 {
+                self.tell(key, stamp, Event::Paused { us });
+            }
+            let play = &self.matches[key].play;
+            if play.has_clock() && play.paused() > limits::PAUSED_MS * 1000 {
+                self.tell(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
+            }
+        }
+    }
+
     /// A deadline of a match may have passed: what has arrived by now is read before that is judged.
     fn expire(&mut self, key: MatchKey, stamp: u64) {
         let Some(running) = self.matches.get_mut(key) else { return };
@@ -415,6 +458,15 @@ impl Lane {
                     session.drain();
                 }
                 self.handle_lines(session, stamp);
+            }
+            if let Some(Running { play, places, .. }) = self.matches.get_mut(key) {
+                for (seat, place) in (0..).map(Seat).zip(places) {
+                    let session = place.and_then(|session| self.sessions.get(session));
+                    play.note_received(
+                        seat,
+                        session.and_then(|session| session.received(play.refused(seat))),
+                    );
+                }
             }
             self.tell(key, stamp, Event::Tick);
         }
@@ -441,7 +493,7 @@ impl Lane {
     /// Looks whether a session is over, and when to look again.
     pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
         if let Some(session) = self.sessions.get_mut(key) {
-            session.date_end(|| since(self.start));
+            session.date_end(|| self.clock.now());
         }
         let Some(session) = self.sessions.get(key) else { return };
         if session.has_output() {
@@ -453,7 +505,7 @@ impl Lane {
         if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
             return match (session.role, code) {
                 (Role::Guest, FaultCode::NoStart) => self.turn_away(key, ErrorCode::NoStart, detail, now),
-                (_, FaultCode::Protocol) => self.throw_out(key, now, &detail),
+                (_, FaultCode::Protocol) => self.throw_out(key, now, detail),
                 _ => self.lose(key, now, (code, &detail), None),
             };
         }
@@ -464,6 +516,10 @@ impl Lane {
         if session.alarm.is_none_or(|alarm| due < alarm) {
             session.alarm = Some(due);
             self.alarms.set(due, Due::Session(key));
+            self.alarms.tidy(self.sessions.len() + self.matches.len(), |due| match *due {
+                Due::Session(key) => self.sessions.get(key).is_some(),
+                Due::Match(key) => self.matches.get(key).is_some(),
+            });
         }
     }
 
@@ -551,13 +607,115 @@ impl Lane {
     }
 }
 
-/// In microseconds.
-fn since(start: Instant) -> u64 {
-    now().duration_since(start).as_micros() as u64
-}
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
 
-/// The shell's one clock.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for matches")]
-fn now() -> Instant {
-    Instant::now()
+    use referee_protocol::referee::Clock as Limits;
+
+    use super::*;
+    use crate::core::Seating;
+    use crate::core::chance::Seed;
+    use crate::games;
+    use crate::referee::{Leg, Opening, Wants};
+    use crate::server::{Plan, PlannedSeat, Run, Terms};
+    use crate::transport::Wire;
+
+    /// A lane on which a match runs that no seat has to be ready for, and what lets the referee pause. The other end of
+    /// its stream says nothing.
+    fn playing(clock: Option<Limits>) -> (Lane, MatchKey, UnixStream, impl Fn(Duration)) {
+        let (clock_of_lane, pause) = Clock::unwatched();
+        let mut lane = Lane { clock: clock_of_lane, ..Lane::new() };
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let wire = Wire::pipes(near.try_clone().unwrap().into(), near.into(), None);
+        let host =
+            lane.add(Role::Host { may_open: false }, Stream::watch(wire).unwrap(), Duration::from_secs(9));
+        far.write_all(b"{\"type\":\"hello\",\"protocol\":1}\n").unwrap();
+        let rules = games::find("checkers").unwrap();
+        let seat = PlannedSeat {
+            name: "host".to_owned(),
+            ready_ms: 5000,
+            clock: None,
+            bot: None,
+            wants: Wants::default(),
+        };
+        let terms = Terms { clock, ..Terms::default() };
+        let plan = Plan {
+            id: "m1".to_owned(),
+            deal: None,
+            seed: None,
+            rules,
+            options: &rules.default_options(),
+            seating: Seating::new(2, 2),
+            seats: vec![seat; 2],
+            opening: Opening::None,
+            leg: Leg::Only,
+            open_id: None,
+            auto_ready: true,
+            watched: false,
+        };
+        let (setup, table) = Run { seed: Seed([1; 32]), terms }.set_up(&terms, plan).unwrap();
+        let key = lane.open(setup, table, vec![Ok(host); 2]);
+        (lane, key, far, pause)
+    }
+
+    const SECOND: Option<Limits> = Some(Limits { delay_ms: 1000, bank_ms: 0, increment_ms: 0 });
+
+    /// What there is to tell of matches within a moment.
+    async fn news(lane: &mut Lane) -> Option<Finished> {
+        loop {
+            match tokio::time::timeout(Duration::from_millis(20), lane.next()).await {
+                Ok(Notice::Ended(finished)) => return Some(*finished),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_match_that_was_paused_for_too_long_is_broken_off() {
+        let (mut lane, key, _far, pause) = playing(SECOND);
+        assert!(news(&mut lane).await.is_none());
+        for _ in 0..2 {
+            pause(Duration::from_secs(30));
+            assert!(news(&mut lane).await.is_none());
+        }
+        pause(Duration::from_millis(1));
+        let Finished { key: ended, play, ending, .. } = news(&mut lane).await.unwrap();
+        assert_eq!((ended, ending.ranks), (key, None));
+        assert_eq!(play.paused(), 60_001_000);
+        let record = String::from_utf8_lossy(play.log());
+        assert!(record.contains(r#""reason":{"kind":"paused","most_ms":60000}"#), "{record}");
+    }
+
+    #[tokio::test]
+    async fn a_match_without_a_clock_may_be_paused_for_ever() {
+        let (mut lane, key, _far, pause) = playing(None);
+        assert!(news(&mut lane).await.is_none());
+        pause(Duration::from_secs(3600));
+        assert!(news(&mut lane).await.is_none());
+        assert_eq!(lane.match_mut(key).unwrap().paused(), 3_600_000_000);
+    }
+
+    #[tokio::test]
+    async fn what_is_due_after_a_pause_is_due_later_by_the_pause() {
+        let (mut lane, _, _far, pause) = playing(SECOND);
+        assert!(news(&mut lane).await.is_none());
+        // As if the last 400 ms had been a pause.
+        std::thread::sleep(Duration::from_millis(400));
+        pause(Duration::from_millis(400));
+        let ended = tokio::time::timeout(Duration::from_millis(900), async {
+            while news(&mut lane).await.is_none() {}
+        });
+        assert!(ended.await.is_err(), "its second is not over");
+        let ended = tokio::time::timeout(Duration::from_secs(30), async {
+            loop {
+                if let Some(finished) = news(&mut lane).await {
+                    return finished;
+                }
+            }
+        });
+        assert_eq!(ended.await.unwrap().ending.reason, "timeout");
+    }
 }

@@ -4,22 +4,17 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::seat::Seat;
-use crate::referee::Event;
+use crate::referee::{Abort, Detail, Event};
 use crate::server::lane::{Lane, MatchKey, Notice};
 use crate::server::session::{Role, SessionKey};
 
-/// How a process ends that has done nothing wrong.
-const LEFT: &str = "status 0";
-/// What becomes of a bot that leaves with a word.
-pub(super) const SAID_BYE: &str = "it said `bye`";
-
 impl Lane {
     /// Ends a session that does not keep to the protocol, and tells it why.
-    pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: &str) {
+    pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
-            session.refuse(ErrorCode::Protocol, what.to_owned(), None, None);
+            session.refuse(ErrorCode::Protocol, what.to_string(), None, None);
         }
-        self.lose(key, now, (FaultCode::Protocol, what), Some(what));
+        self.lose(key, now, (FaultCode::Protocol, &what), Some(&what));
     }
 
     /// The open requests of a session.
@@ -33,15 +28,13 @@ impl Lane {
         &mut self,
         key: SessionKey,
         now: u64,
-        (code, detail): (FaultCode, &str),
-        farewell: Option<&str>,
+        (code, detail): (FaultCode, &Detail),
+        farewell: Option<&Detail>,
     ) {
         let Some(session) = self.sessions.get_mut(key) else { return };
         let left_properly = session.has_played
             && match session.role {
-                Role::Process => {
-                    [(FaultCode::Exited, LEFT), (FaultCode::Disconnected, SAID_BYE)].contains(&(code, detail))
-                }
+                Role::Process => [Detail::LEFT, Detail::SaidBye].contains(detail),
                 Role::Guest => code == FaultCode::Disconnected,
                 Role::Host { .. } => false,
             };
@@ -49,7 +42,7 @@ impl Lane {
         let is_host = matches!(session.role, Role::Host { .. });
         for (key, seat) in session.seats.clone() {
             if is_host {
-                self.tell(key, now, Event::Abort("the other end left"));
+                self.tell(key, now, Event::Abort(&Abort::HostLeft));
                 continue;
             }
             let running = &mut self.matches[key];
@@ -73,9 +66,9 @@ impl Lane {
         session.seats.clear();
         session.matches = 0;
         if let Some(reason) = farewell {
-            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
+            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_string() }));
         }
         session.end(now);
-        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.to_owned(), waiting, lost });
+        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.clone(), waiting, lost });
     }
 }

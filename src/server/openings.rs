@@ -9,6 +9,7 @@ use crate::core::chance::{Seed, Uniform};
 use crate::core::erased::Rules;
 use crate::core::openings::GivenOpening;
 use crate::core::{Flaw, Seating};
+use crate::referee::Limits;
 use crate::referee::opening::{Opening, Unplayable, check};
 
 /// What the matches of a run begin with, one after the other: the options of the game and the opening. There is at least
@@ -73,6 +74,6 @@ fn try_out(
     let options = serde_json::value::to_raw_value(&options).map_err(|error| flaw(0, error.to_string()))?;
     let table = rules.open(&options, seating).map_err(|error| flaw(0, error.to_string()))?;
     let opening = Opening::Given(moves);
-    check(&*table, &opening).map_err(|Unplayable { ply, what }| flaw(ply, what))?;
+    check(&*table, &opening, &Limits::TODAY).map_err(|Unplayable { ply, what }| flaw(ply, what))?;
     Ok((options.into(), Arc::new(opening)))
 }

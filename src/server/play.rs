@@ -8,11 +8,14 @@ use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Faults, Leg};
-use crate::server::entrant::Source;
-use crate::server::house::{Halt, Happening, House, Stopped};
+use crate::server::entrant::{Source, check_programs};
+use crate::server::house::{House, Stopped};
 use crate::server::openings::Openings;
-use crate::server::results::{BotSummary, MatchReport, SetReport, Sets, Summary};
-use crate::server::schedule::{Fixture, Next, Schedule};
+use crate::server::reporter::{Halt, Happening};
+use crate::server::results::{BotSummary, Comparison, MatchReport, SetReport, Sets, Summary};
+use crate::server::schedule::{Fixture, Next, Schedule, Wait};
+use crate::tournament::schedule::MatchId;
+use crate::tournament::sprt::SetScores;
 
 /// What is to be played.
 pub struct Play {
@@ -121,6 +124,8 @@ pub enum Step<'a> {
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
     Waiting(&'a str),
+    /// Something happened in the match that is watched.
+    Moved(&'a str),
     /// A match has ended.
     Ended(&'a MatchReport),
     /// A mirrored set is complete, or the run ends within it.
@@ -135,16 +140,26 @@ pub struct Played {
     pub stopped: Option<String>,
 }
 
+/// A match that is to be played.
+#[derive(Clone, Copy)]
+struct Leftover {
+    set: u32,
+    /// Which of its set, from 0.
+    index: u32,
+    /// How often it is played then.
+    attempt: u32,
+}
+
 /// The matches of a run in order. Those of a set follow each other, so that the last one is the last to end.
 struct InOrder {
     sets: RangeInclusive<u32>,
     /// How many matches a set has.
     size: u32,
     mirror: Option<Mirror>,
-    /// Sets of which no match runs and some are left: the set, and the next of its matches, from 0.
-    begun: VecDeque<(u32, u32)>,
-    /// By id: the set that a match belongs to, and what is next in it.
-    running: HashMap<String, (u32, u32)>,
+    /// What is next in sets of which no match runs and some are left.
+    begun: VecDeque<Leftover>,
+    /// By id: the matches that run.
+    running: HashMap<String, Leftover>,
     seats: usize,
     bots: usize,
     openings: Openings,
@@ -153,13 +168,14 @@ struct InOrder {
 impl Schedule for InOrder {
     fn next(&mut self, _: Option<&[usize]>) -> Next {
         let begun = self.begun.pop_front();
-        let Some((set, index)) = begun.or_else(|| self.sets.next().map(|set| (set, 0))) else {
-            let more_follow = self.running.values().any(|&(_, next)| next < self.size);
-            return if more_follow { Next::Later } else { Next::Never };
+        let next = begun.or_else(|| self.sets.next().map(|set| Leftover { set, index: 0, attempt: 1 }));
+        let Some(next @ Leftover { set, index, attempt }) = next else {
+            // What runs may have to be played again.
+            return if self.running.is_empty() { Next::Never } else { Next::Later };
         };
         let number = (set - 1) * self.size + index + 1;
-        let id = format!("m{number}");
-        self.running.insert(id.clone(), (set, index + 1));
+        let id = MatchId { number, attempt }.to_string();
+        self.running.insert(id.clone(), next);
         let order = match self.mirror {
             Some(mirror) => mirror.order(self.bots, index as usize),
             None => Mirror::Rotations.order(self.bots, number as usize - 1),
@@ -178,14 +194,21 @@ impl Schedule for InOrder {
             opening,
             // The seats of a side are as far apart as there are sides.
             entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
+            wait: Wait::Always,
         })
     }
 
-    fn ended(&mut self, fixture: &Fixture, _: &MatchReport) -> bool {
-        let Some((set, next)) = self.running.remove(&fixture.id).filter(|&(_, next)| next < self.size) else {
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let Some(ended @ Leftover { set, index, attempt }) = self.running.remove(&fixture.id) else {
             return false;
         };
-        self.begun.push_back((set, next));
+        if report.is_to_come() {
+            self.begun.push_back(Leftover { attempt: attempt + 1, ..ended });
+        } else if index + 1 < self.size {
+            self.begun.push_back(Leftover { set, index: index + 1, attempt: 1 });
+        } else {
+            return false;
+        }
         true
     }
 }
@@ -215,15 +238,18 @@ impl Play {
         self.mirror.is_some() && is_told_by_a_deal(self.house.rules) && !self.trust_bots
     }
 
-    /// Plays. `interrupt` breaks it off; `tell` is told what happens.
-    pub async fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>)) -> Played {
+    /// Plays. `interrupt` breaks it off; `tell` is told what happens, on a thread of its own.
+    pub fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>) + Send) -> Played {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
         let Play { mut house, matches, openings, mirror, .. } = self;
         for entrant in &mut house.entrants {
             entrant.is_fresh = is_fresh;
         }
-        let mut tally = Tally::new(&house, trust_bots);
+        let mut tally = Tally::new(&house, mirror, trust_bots);
+        if let Err(why) = check_programs(&house.entrants) {
+            return Played { summary: tally.into_summary(), stopped: Some(why) };
+        }
         let size = mirror.map_or(1, |mirror| mirror.size(house.entrants.len()) as u32);
         let schedule = InOrder {
             sets: 1..=matches / size,
@@ -239,23 +265,25 @@ impl Play {
             match happening {
                 Happening::Listening(address) => tell(Step::Listening(address)),
                 Happening::Waiting(name) => tell(Step::Waiting(name)),
-                Happening::Ended { fixture, report, never_came, .. } => {
+                Happening::Moved(text) => tell(Step::Moved(text)),
+                Happening::Ended { fixture, report, no_show, .. } => {
                     tally.count(fixture, report);
                     tell(Step::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report) {
                         tell(Step::SetEnded(&set));
                     }
-                    return never_came.map_or(Ok(()), |why| Err(Halt::Because(why)));
+                    return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
                 }
+                Happening::Connected(_) | Happening::Settled => {}
             }
             Ok(())
         };
-        let Stopped { is_interrupted, why, .. } = house.play(schedule, interrupt, told).await;
+        let Stopped { is_interrupted, why, .. } = house.play(schedule, interrupt, told);
         for set in tally.open_sets() {
             tell(Step::SetEnded(&set));
         }
         tally.summary.interrupted = is_interrupted;
-        Played { summary: tally.summary, stopped: why }
+        Played { summary: tally.into_summary(), stopped: why }
     }
 }
 
@@ -265,10 +293,12 @@ struct Tally {
     summary: Summary,
     /// Sets of which a match has ended, in that order.
     sets: Vec<SetReport>,
+    /// Of two bots: what the first one scored in mirrored sets, or in matches.
+    scores: Option<SetScores>,
 }
 
 impl Tally {
-    fn new(house: &House, trust_bots: Option<bool>) -> Tally {
+    fn new(house: &House, mirror: Option<Mirror>, trust_bots: Option<bool>) -> Tally {
         let bots = house.entrants.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
@@ -285,12 +315,18 @@ impl Tally {
             game: house.rules.meta().id.to_owned(),
             matches: 0,
             aborted: 0,
+            void: 0,
+            paused: 0,
             bots: bots.collect(),
+            difference: None,
             seed: house.run.seed.to_hex(),
             trust_bots,
             interrupted: false,
         };
-        Tally { seating: house.seating, summary, sets: Vec::new() }
+        let bots = house.entrants.len();
+        let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
+        let scores = (bots == 2).then(|| SetScores::new(legs, 1));
+        Tally { seating: house.seating, summary, sets: Vec::new(), scores }
     }
 
     fn count(&mut self, fixture: &Fixture, report: &MatchReport) {
@@ -298,6 +334,8 @@ impl Tally {
             (Some(_), Some(_)) => self.summary.matches += 1,
             _ => self.summary.aborted += 1,
         }
+        self.summary.void += u32::from(report.is_void);
+        self.summary.paused += u32::from(report.paused_ms > 0);
         for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
             let seats: Vec<usize> =
                 (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == bot).collect();
@@ -313,6 +351,9 @@ impl Tally {
                 (0..ranks.len()).any(|other| side(other) != side(seat) && ranks[other] == ranks[seat]);
             summary.matches += 1;
             summary.score += scores[seat];
+            if let Some(of_first) = self.scores.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
+                of_first.add(scores[seat]);
+            }
             match (ranks[seat], shares) {
                 (1, false) => summary.wins += 1,
                 (1, true) => summary.draws += 1,
@@ -323,7 +364,7 @@ impl Tally {
 
     /// Adds a match to its set, if it belongs to one. Returns the set when it is complete.
     fn add_to_set(&mut self, fixture: &Fixture, report: &MatchReport) -> Option<SetReport> {
-        let deal = fixture.deal.as_ref()?;
+        let deal = fixture.deal.as_ref().filter(|_| !report.is_to_come() || report.is_cut_off)?;
         let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
             self.sets.push(SetReport {
                 id: deal.clone(),
@@ -348,6 +389,9 @@ impl Tally {
         }
         let set = self.sets.remove(index);
         if let Some(scores) = &set.scores {
+            if let Some(of_first) = &mut self.scores {
+                of_first.add(scores[0] / set.matches.len() as f64);
+            }
             let best = scores.iter().copied().fold(f64::MIN, f64::max);
             let is_shared = scores.iter().filter(|&&score| score == best).count() > 1;
             for (bot, &score) in self.summary.bots.iter_mut().zip(scores) {
@@ -362,6 +406,10 @@ impl Tally {
         Some(set)
     }
 
+    fn into_summary(self) -> Summary {
+        Summary { difference: self.scores.as_ref().map(Comparison::from), ..self.summary }
+    }
+
     /// The sets that were broken off.
     fn open_sets(&mut self) -> Vec<SetReport> {
         let mut sets = std::mem::take(&mut self.sets);
@@ -374,7 +422,59 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use super::Mirror;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::referee::Opening;
+    use crate::tournament::Cause;
+
+    /// Hands out matches until there are none; what becomes of each by its id.
+    fn played(
+        mirror: Option<Mirror>,
+        matches: u32,
+        ends: impl Fn(&str) -> Option<Cause>,
+    ) -> Vec<(String, Option<String>)> {
+        let size = mirror.map_or(1, |mirror| mirror.size(2) as u32);
+        let mut schedule = InOrder {
+            sets: 1..=matches / size,
+            size,
+            mirror,
+            begun: VecDeque::new(),
+            running: HashMap::new(),
+            seats: 2,
+            bots: 2,
+            openings: Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None),
+        };
+        let mut played = Vec::new();
+        while let Next::Match(fixture) = schedule.next(None) {
+            let MatchId { attempt, .. } = fixture.id.parse().unwrap();
+            let cause = ends(&fixture.id);
+            let is_void = cause.is_some_and(|cause| cause.is_void(attempt));
+            let mut report = MatchReport::aborted(&fixture.id, cause.unwrap_or(Cause::Paused), is_void);
+            report.ranks = cause.is_none().then(|| vec![1, 2]);
+            schedule.ended(&fixture, &report);
+            played.push((fixture.id, fixture.deal));
+        }
+        played
+    }
+
+    #[test]
+    fn a_match_without_a_result_is_played_again_and_at_last_is_void() {
+        let ids = |played: Vec<(String, Option<String>)>| -> Vec<String> {
+            played.into_iter().map(|(id, _)| id).collect()
+        };
+        assert_eq!(ids(played(None, 1, |id| (id == "m1").then_some(Cause::Paused))), ["m1", "m1.2"]);
+        assert_eq!(ids(played(None, 1, |_| Some(Cause::Paused))), ["m1", "m1.2", "m1.3"]);
+        assert_eq!(ids(played(None, 1, |_| Some(Cause::NoBots))), ["m1"]);
+    }
+
+    #[test]
+    fn a_match_of_a_set_is_played_again_on_its_deal_and_before_the_next() {
+        let played = played(Some(Mirror::Rotations), 2, |id| (id == "m1").then_some(Cause::Paused));
+        let deal = Some("s1".to_owned());
+        let all = ["m1", "m1.2", "m2"].map(|id| (id.to_owned(), deal.clone()));
+        assert_eq!(played, all);
+    }
 
     #[test]
     fn rotations_put_each_bot_once_in_each_place() {

@@ -1,13 +1,16 @@
-//! What the house and its lanes tell each other.
+//! What the threads of a run tell each other.
+
+use std::net::SocketAddr;
 
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
 use tokio::sync::oneshot;
 
 use crate::bot::Process;
-use crate::server::bots::BotKey;
+use crate::referee::Detail;
+use crate::server::bots::{Account, BotKey};
 use crate::server::results::MatchReport;
-use crate::server::schedule::Fixture;
+use crate::server::schedule::{Fixture, Wait};
 use crate::server::session::{Moving, SessionKey};
 use crate::transport::Wire;
 
@@ -16,16 +19,15 @@ pub(super) const OVER: &str = "the run is over";
 
 /// What a lane tells the house.
 pub(super) enum Word {
-    /// It needs bots, each with its entrant; all of them at once or none.
-    Needs(Vec<(BotKey, usize)>),
+    /// It needs bots, each with its entrant; all of them at once or none. And what the match does when one of them is not
+    /// connected.
+    Needs(Vec<(BotKey, usize)>, Wait),
     /// A process is to be ended: its stream has been closed.
     Leaves(Process),
     /// A connection has no match on this lane any more.
     Returns(Box<Moving>),
     /// A connection of this entrant is over.
     Lost(usize),
-    /// A match has ended.
-    Ended(Box<Ended>),
     /// The run cannot go on.
     CannotRun(String),
     /// The lane has done its work. Nothing follows.
@@ -35,9 +37,13 @@ pub(super) enum Word {
 /// What the house tells a lane.
 pub(super) enum Order {
     /// A bot is here, or why it is not.
-    Come(BotKey, Result<Come, (FaultCode, String)>),
+    Come(BotKey, Result<Come, (FaultCode, Detail)>),
+    /// One of these bots is not connected: their match goes back to the schedule.
+    PutBack(Vec<BotKey>),
     /// The process of a session has ended.
-    Exited(SessionKey, String),
+    Exited(SessionKey, Detail),
+    /// A match of this pairing has been noted in the journal; none where that failed.
+    Noted(usize, Option<Fixture>),
     /// The schedule may have more.
     Wake,
     /// Break all matches off.
@@ -52,13 +58,34 @@ pub(super) enum Come {
     Guest(Box<Moving>),
 }
 
+/// What the reporter takes in.
+pub(super) enum Report {
+    /// Bots can connect here.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(String),
+    /// A bot of this name that a match waited for has connected.
+    Connected(String),
+    /// What happened in the match that is watched, in words.
+    Moved(String),
+    /// A match has ended.
+    Ended(Box<Ended>),
+    /// All lanes are done. Nothing follows.
+    Over {
+        /// Whether all was played.
+        is_complete: bool,
+    },
+}
+
 /// A match that has ended, and what is known of its bots.
 pub(super) struct Ended {
     pub(super) fixture: Fixture,
     pub(super) report: MatchReport,
-    /// The record, without its seal.
+    /// The record, without what it tells of the bots and without its seal.
     pub(super) record: Vec<u8>,
     pub(super) reveal: Reveal,
-    /// Why a bot could not play at all.
-    pub(super) never_came: Option<String>,
+    /// By seat.
+    pub(super) bots: Vec<Account>,
+    /// A seat whose bot could not play at all, and why.
+    pub(super) no_show: Option<(usize, String)>,
 }

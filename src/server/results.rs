@@ -7,7 +7,10 @@ use referee_protocol::words::{EndedBy, FaultCode};
 use serde::Serialize;
 
 use crate::core::seat::Seat;
-use crate::referee::Faults;
+use crate::referee::{Abort, Faults};
+use crate::tournament::Cause;
+use crate::tournament::rating::Estimate;
+use crate::tournament::sprt::SetScores;
 
 /// A mirrored set that was played, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -23,6 +26,21 @@ pub struct SetReport {
     pub bots: Vec<String>,
     /// By bot: the sum of its scores; none when a match is missing or was aborted.
     pub scores: Option<Vec<f64>>,
+}
+
+/// Why a match has no result, by what broke it off; where nothing did, no bot was left.
+pub fn cause_of(abort: Option<&Abort>) -> Cause {
+    match abort {
+        None => Cause::NoBots,
+        Some(Abort::Paused { .. }) => Cause::Paused,
+        Some(Abort::NoOpening { .. }) => Cause::NoOpening,
+        // Records of format 1 have words alone.
+        Some(Abort::Other { text }) if text.starts_with("no opening") => Cause::NoOpening,
+        Some(Abort::Other { text }) if text.starts_with("the referee was paused") => Cause::Paused,
+        Some(Abort::Interrupted | Abort::ByHost | Abort::HostLeft | Abort::Other { .. }) => {
+            Cause::Interrupted
+        }
+    }
 }
 
 /// A match that was played, as `--json` prints it.
@@ -45,6 +63,12 @@ pub struct MatchReport {
     pub ended_by: EndedBy,
     /// The rule, the fault's code or the word of `ended_by`.
     pub reason: String,
+    /// Why it was aborted; left out where it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// Whether it has no result and is not played again; left out where it is not.
+    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
+    pub is_void: bool,
     /// The fault that ended it.
     pub fault: Option<Fault>,
     /// By seat: code -> count.
@@ -58,11 +82,13 @@ pub struct MatchReport {
     pub duration_us: u64,
     /// The longest that the referee kept one answer waiting, in milliseconds.
     pub lag_ms: u64,
+    /// How long the referee did not run meanwhile, in milliseconds. No limit ran on.
+    pub paused_ms: u64,
     /// By seat: processor time since the bot's last match, in milliseconds in steps of 10; none where the process has ended.
     pub cpu_ms: Vec<Option<u64>>,
     /// The record. In a mirrored set it is there when the set is complete.
     pub record: Option<PathBuf>,
-    /// Whether it was aborted because the run ends. Any other abort would come again.
+    /// Whether it was aborted because the run ends.
     #[serde(skip)]
     pub is_cut_off: bool,
 }
@@ -82,6 +108,11 @@ pub struct Loss {
 }
 
 impl MatchReport {
+    /// Whether the match is still to be played to an end.
+    pub(super) fn is_to_come(&self) -> bool {
+        self.ranks.is_none() && !self.is_void
+    }
+
     /// What counts of the faults of a seat when they are added up over matches.
     pub(super) fn counted_faults(&self, seat: usize) -> Faults {
         let mut faults = self.faults[seat];
@@ -89,6 +120,35 @@ impl MatchReport {
             faults.remove(loss.code);
         }
         faults
+    }
+}
+
+#[cfg(test)]
+impl MatchReport {
+    /// That of a match for two without anything else to tell.
+    pub(super) fn aborted(id: &str, cause: Cause, is_void: bool) -> MatchReport {
+        MatchReport {
+            id: id.to_owned(),
+            game: "checkers".to_owned(),
+            seats: vec!["one".to_owned(), "other".to_owned()],
+            bots: Vec::new(),
+            ranks: None,
+            scores: None,
+            ended_by: EndedBy::Aborted,
+            reason: EndedBy::Aborted.to_string(),
+            cause: Some(cause),
+            is_void,
+            fault: None,
+            faults: vec![Faults::default(); 2],
+            lost: Vec::new(),
+            decisions: 0,
+            duration_us: 0,
+            lag_ms: 0,
+            paused_ms: 0,
+            cpu_ms: vec![None; 2],
+            record: None,
+            is_cut_off: cause == Cause::Interrupted,
+        }
     }
 }
 
@@ -130,6 +190,34 @@ pub struct Sets {
     pub losses: u32,
 }
 
+/// How much stronger the first of two bots is than the second, as `--json` prints it.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// The mirrored sets that are complete; where each deal is played once, the matches.
+    pub sets: u64,
+    /// How many of them scored how much for the first bot, from 0 to 1 in equal steps.
+    pub counts: Vec<u64>,
+    /// The mean score of the first bot; none for fewer than two sets.
+    pub score: Option<Estimate>,
+    /// The difference in logistic Elo; what is infinite is `null`.
+    pub elo: Option<Estimate>,
+    /// The likelihood of superiority: the probability that the first bot is the stronger one.
+    pub superiority: Option<f64>,
+}
+
+impl From<&SetScores> for Comparison {
+    fn from(scores: &SetScores) -> Comparison {
+        let difference = scores.estimate().filter(|_| scores.sets() > 1);
+        Comparison {
+            sets: scores.sets(),
+            counts: scores.counts().to_vec(),
+            score: difference.map(|difference| difference.score),
+            elo: difference.map(|difference| difference.elo),
+            superiority: difference.map(|difference| difference.superiority),
+        }
+    }
+}
+
 /// All results, as `--json` prints them.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
@@ -138,10 +226,17 @@ pub struct Summary {
     pub game: String,
     /// Matches that ended with a result.
     pub matches: u32,
-    /// Matches that were broken off.
+    /// Attempts at matches that were broken off.
     pub aborted: u32,
+    /// Matches that have no result and are not played again.
+    pub void: u32,
+    /// Attempts at matches during which the referee was paused.
+    pub paused: u32,
     /// The bots in the order of the command line.
     pub bots: Vec<BotSummary>,
+    /// The difference in strength of two bots; left out for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Comparison>,
     /// The run seed: the same seed and the same answers give the same matches.
     pub seed: String,
     /// Whether the bots were taken to remember nothing of earlier matches; none without mirrored sets.

@@ -10,7 +10,7 @@ use crate::core::erased::{Rules, Table};
 use crate::core::game::Misconfigured;
 use crate::core::hex;
 use crate::core::seat::{Seating, Viewer};
-use crate::referee::{Header, Leg, Opening, SeatHeader, Setup, Wants};
+use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
 use crate::server::entrant::Entrant;
 use crate::store::Records;
 
@@ -81,6 +81,8 @@ pub(super) struct Common {
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,
     pub(super) entrants: Vec<Entrant>,
+    /// The most matches that a process or connection plays at once.
+    pub(super) slots: usize,
     pub(super) records: Option<Records>,
 }
 
@@ -159,6 +161,7 @@ impl Run {
             // A nonce would give the later matches of a set another opening.
             nonce: !plan.auto_ready && plan.leg == Leg::Only,
             auto_ready: plan.auto_ready,
+            limits: Some(Limits::TODAY),
             opening: plan.opening,
         };
         let seating = plan.seating;

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::json;
 use crate::core::seat::Seat;
-use crate::referee::Wants;
+use crate::referee::{Detail, Field, Received, RefusedLine, Wants};
 use crate::server::arena::{Arena, key};
+use crate::server::entrant::check_name;
 use crate::server::lane::MatchKey;
 use crate::server::wakes::{StreamWaker, Wakes};
 use crate::transport::{Lines, Progress, Stream, Wire};
@@ -58,6 +60,68 @@ pub struct BotHello {
     pub wants: Wants,
 }
 
+/// Why a `hello` is rejected.
+#[derive(Debug)]
+pub(crate) enum HelloError {
+    /// The bot speaks another version of the protocol: the connection ends.
+    Protocol(Detail),
+    /// A field is invalid: the bot may send `hello` again.
+    Field {
+        /// What is noted for a timeout.
+        refused: RefusedLine,
+        /// What the bot is told.
+        message: String,
+    },
+}
+
+impl BotHello {
+    /// Checks the fields of a `hello`.
+    pub(crate) fn check(hello: bot::Hello) -> Result<BotHello, HelloError> {
+        if hello.protocol != referee_protocol::PROTOCOL {
+            return Err(HelloError::Protocol(Detail::OtherProtocol { protocol: hello.protocol }));
+        }
+        let invalid = |field, what: String| {
+            let refused = RefusedLine { code: ErrorCode::Malformed, field: Some(field) };
+            Err(HelloError::Field { refused, message: format!("{what}; say `hello` again") })
+        };
+        if let Err(what) = check_name(&hello.name) {
+            return invalid(Field::Name, what);
+        }
+        for (field, text) in [(Field::Version, &hello.version), (Field::Author, &hello.author)] {
+            if text.as_ref().is_some_and(|text| text.chars().count() > limits::ABOUT) {
+                return invalid(field, field.to_string());
+            }
+        }
+        Ok(BotHello {
+            wants: Wants::from(&hello),
+            slots: hello.slots.unwrap_or(1).clamp(1, limits::SLOTS) as usize,
+            name: hello.name,
+            version: hello.version,
+            author: hello.author,
+            games: hello.games,
+        })
+    }
+
+    /// Checks that the bot plays a game.
+    ///
+    /// # Errors
+    /// The detail of the fault `no_start`.
+    pub(crate) fn check_game(&self, id: &str) -> Result<(), Detail> {
+        match &self.games {
+            Some(games) if !games.iter().any(|game| game == id) => {
+                Err(Detail::OtherGames { game: id.to_owned(), plays: games.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A `hello` of which it is not decided yet whether it is let in.
+pub(super) struct Asking {
+    pub(super) hello: BotHello,
+    pub(super) token: Option<String>,
+}
+
 /// A session on its way to another lane.
 pub struct Moving {
     role: Role,
@@ -75,10 +139,20 @@ const GRACE: u64 = 100_000;
 const READS: usize = 2;
 /// Reads in a row from a stream that is looked at for the last time: more than a pipe holds.
 const DRAINS: usize = 16;
+/// A TLS connection begins so: a handshake record of any version of TLS.
+const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
+/// What a connection without TLS is told where TLS is expected.
+const PLAIN_TEXT: &str = "this port speaks TLS, and plain text came: connect over TLS";
 
 pub(super) struct Session {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,
+    /// A guest's `hello`, until it is decided whether the guest is let in. Nothing is read meanwhile.
+    pub(super) asking: Option<Asking>,
+    /// The last line that was refused before its `hello`.
+    pub(super) refused: Option<RefusedLine>,
+    /// Whether its first line has been noted as a long one.
+    pub(super) is_long: bool,
     /// The seats that it holds.
     pub(super) seats: Vec<(MatchKey, Seat)>,
     /// In how many matches.
@@ -98,9 +172,9 @@ pub(super) struct Session {
     pub(super) hello_until: Option<u64>,
     hello_limit: Duration,
     /// When the stream ended, and how.
-    closed: Option<(Option<u64>, &'static str)>,
+    closed: Option<(Option<u64>, Closed)>,
     /// How its process ended.
-    pub(super) exited: Option<String>,
+    pub(super) exited: Option<Detail>,
     out: VecDeque<u8>,
     /// Since when the other end takes nothing.
     blocked: Option<u64>,
@@ -121,6 +195,9 @@ impl Session {
         Session {
             role,
             hello: None,
+            asking: None,
+            refused: None,
+            is_long: false,
             seats: Vec::new(),
             matches: 0,
             has_played: false,
@@ -160,6 +237,13 @@ impl Session {
         Some(Moving { role, hello, has_played, wire: stream.unwatch(), lines, out })
     }
 
+    /// Notes what its bot says of itself.
+    pub(super) fn introduce(&mut self, hello: BotHello) {
+        self.hello_until = None;
+        self.chatter = (0, 0);
+        self.hello = Some(hello);
+    }
+
     pub(super) fn say(&mut self, message: &message::FromReferee<'_, ()>) {
         json::write_line(&mut self.out, message);
     }
@@ -193,20 +277,42 @@ impl Session {
         }
     }
 
+    /// Whether it is a guest that has not said a valid `hello` yet.
+    pub(super) fn is_stranger(&self) -> bool {
+        self.role == Role::Guest && self.hello.is_none() && self.asking.is_none()
+    }
+
+    /// Whether the other end begins a TLS handshake where plain text is expected.
+    pub(super) fn speaks_tls(&self) -> bool {
+        self.lines.pending().starts_with(&TLS_HANDSHAKE)
+            && self.stream.as_ref().is_some_and(|stream| !stream.has_tls())
+    }
+
+    /// Sees to it that the other end can read what it is told last, whether it speaks TLS or not.
+    pub(super) fn speak_to_strangers(&mut self) {
+        if self.stream.as_mut().is_some_and(Stream::give_up_tls) {
+            self.out.clear();
+        }
+    }
+
     /// Reads what is there, without waiting.
     pub(super) fn read(&mut self) {
         self.signal.taken();
+        if self.asking.is_some() {
+            return;
+        }
         let mut cx = Context::from_waker(&self.waker);
         for _ in 0..READS {
             let Some(stream) =
-                self.stream.as_mut().filter(|_| self.closed.is_none_or(|(_, how)| how != ENDED))
+                self.stream.as_mut().filter(|_| self.closed.is_none_or(|(_, how)| how == Closed::Input))
             else {
                 return;
             };
             match stream.poll_read(&mut cx, &mut self.lines) {
                 Poll::Pending => return,
                 Poll::Ready(Ok(Progress::Read { .. })) => {}
-                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(ENDED),
+                Poll::Ready(Err(_)) if stream.heard_plain_text() => return self.close(Closed::PlainText),
+                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(Closed::Output),
             }
         }
         self.waker.wake_by_ref();
@@ -245,9 +351,9 @@ impl Session {
         }
     }
 
-    fn close(&mut self, how: &'static str) {
+    fn close(&mut self, how: Closed) {
         // The end of the input says more than a write that failed.
-        if self.closed.is_none_or(|(_, how)| how != ENDED) {
+        if self.closed.is_none_or(|(_, how)| how == Closed::Input) {
             self.closed = Some((self.closed.and_then(|(since, _)| since), how));
         }
     }
@@ -272,7 +378,7 @@ impl Session {
                 }
                 Poll::Ready(Err(_)) => {
                     self.out.clear();
-                    return self.close("it closed its input");
+                    return self.close(Closed::Input);
                 }
                 Poll::Pending => {
                     self.blocked.get_or_insert(now);
@@ -314,12 +420,21 @@ impl Session {
         [closed, stalled, self.hello_until].into_iter().flatten().min()
     }
 
+    /// What came in place of what is awaited, where this line was refused last.
+    pub(super) fn received(&self, refused: Option<RefusedLine>) -> Option<Received> {
+        let held = self.lines.held() as u64;
+        // With several matches the lines may be for others.
+        let nothing = (self.chatter.0 == 0 && self.matches <= 1).then_some(Received::Nothing);
+        let unfinished = (held > 0).then_some(Received::Unfinished { bytes: held });
+        unfinished.or(refused.map(Received::Refused)).or(nothing)
+    }
+
     fn awaits_exit(&self) -> bool {
         self.role == Role::Process && self.exited.is_none()
     }
 
     /// Why the session is over, if it is. `asked` tells whether a request is open on it.
-    pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, String)> {
+    pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, Detail)> {
         self.stream.as_ref()?;
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
         if let Some(status) = &self.exited {
@@ -327,21 +442,33 @@ impl Session {
         } else if let Some((Some(since), how)) = self.closed
             && (!self.awaits_exit() || now >= since + GRACE)
         {
-            Some((FaultCode::Disconnected, how.to_owned()))
+            Some(match how {
+                Closed::Output => (FaultCode::Disconnected, Detail::OutputEnded),
+                Closed::Input => (FaultCode::Disconnected, Detail::InputClosed),
+                Closed::PlainText => (FaultCode::NoStart, Detail::other(PLAIN_TEXT)),
+            })
         } else if self.hello_until.is_some_and(|until| now >= until) {
-            let hint = if self.role == Role::Process { "; is stdout flushed?" } else { "" };
-            let limit = self.hello_limit.as_millis();
-            Some((FaultCode::NoStart, format!("no `hello` within {limit} ms{hint}")))
+            let limit_ms = self.hello_limit.as_millis() as u64;
+            Some((FaultCode::NoStart, Detail::NoHello { limit_ms, received: self.received(self.refused) }))
         } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {
-            Some((FaultCode::Stalled, format!("it took nothing for {} ms", limits::STALLED_MS)))
+            Some((FaultCode::Stalled, Detail::TookNothing { limit_ms: limits::STALLED_MS }))
         } else if self.lines.skipped() > limits::SKIPPED {
-            Some((FaultCode::Protocol, format!("a line of more than {} bytes", limits::SKIPPED)))
+            Some((FaultCode::Protocol, Detail::EndlessLine { most_bytes: limits::SKIPPED as u64 }))
         } else if self.out.len() > waits {
-            Some((FaultCode::Stalled, format!("more than {waits} bytes wait for it")))
+            Some((FaultCode::Stalled, Detail::OutputWaits { most_bytes: waits as u64 }))
         } else {
             None
         }
     }
 }
 
-const ENDED: &str = "its output ended";
+/// Which end of a stream is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closed {
+    /// That from the bot.
+    Output,
+    /// That to the bot.
+    Input,
+    /// None, but TLS was expected and something else came.
+    PlainText,
+}

@@ -1,23 +1,29 @@
 //! The referee on its own standard input and output: the other end holds all seats.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 use std::time::Duration;
 
 use referee_protocol::bot::Open;
+use referee_protocol::referee::Reveal;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use rustix::fs::OFlags;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::hex;
 use crate::core::seat::Seating;
 use crate::games;
-use crate::referee::{Leg, Opening};
+use crate::referee::{Abort, Leg, Opening};
 use crate::server::archive;
 use crate::server::lane::{Finished, Lane, Notice};
 use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
+use crate::server::schedule::Backlog;
 use crate::server::session::{Role, SessionKey};
 use crate::store::Records;
 use crate::transport::{Stream, Wire};
@@ -82,7 +88,8 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let hello = Duration::from_millis(host.run.terms.hello_ms);
     let session = lane.add(role, Stream::watch(Wire::pipes(input, output, None))?, hello);
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
-    let mut server = Server { host, lane, session, opened: 0, played };
+    let scribe = host.records.clone().map(Scribe::start).transpose()?;
+    let mut server = Server { host, lane, session, opened: 0, asked: VecDeque::new(), played, scribe };
     let mut interrupt = std::pin::pin!(interrupt);
     let mut served = Ok(());
     while served.is_ok() && !server.is_over() {
@@ -90,17 +97,65 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
             biased;
             () = &mut interrupt, if !server.played.interrupted => {
                 server.played.interrupted = true;
+                server.asked.clear();
                 for key in server.lane.running() {
-                    server.lane.abort(key, "interrupted");
+                    server.lane.abort(key, &Abort::Interrupted);
                 }
             }
+            Some(kept) = kept(&mut server.scribe) => served = server.note_kept(kept),
             notice = server.lane.next() => served = server.take_in(notice),
         }
     }
     // The end of the last match may still be among what it has not got.
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
-    served.map(|()| server.played)
+    if let Some(scribe) = server.scribe {
+        served = served.and(scribe.finish().await);
+    }
+    let synced = server.host.records.as_ref().map_or(Ok(()), Records::sync);
+    served.and(synced).map(|()| server.played)
+}
+
+/// Keeps records, on a thread of its own.
+struct Scribe {
+    /// Ids, records without their seals, and what goes into the seals.
+    records: Sender<(String, Vec<u8>, Reveal)>,
+    /// For each record how many bytes it had, or why it could not be kept.
+    kept: UnboundedReceiver<Result<usize, String>>,
+    backlog: Backlog,
+}
+
+impl Scribe {
+    fn start(folder: Records) -> io::Result<Scribe> {
+        let (records, to_keep) = channel::<(String, Vec<u8>, Reveal)>();
+        let (tell, kept) = unbounded_channel();
+        let work = move || {
+            for (id, mut record, reveal) in to_keep {
+                let bytes = record.len();
+                let kept = archive::seal(&folder, &id, &mut record, reveal).map(|()| bytes);
+                // Nobody asks any more after an error.
+                let _ = tell.send(kept);
+            }
+        };
+        thread::Builder::new().name("records".to_owned()).spawn(work)?;
+        Ok(Scribe { records, kept, backlog: Backlog::default() })
+    }
+
+    /// Waits until all records are kept.
+    async fn finish(self) -> io::Result<()> {
+        let Scribe { records, mut kept, .. } = self;
+        drop(records);
+        let mut all = Ok(());
+        while let Some(kept) = kept.recv().await {
+            all = all.and(kept.map(drop).map_err(io::Error::other));
+        }
+        all
+    }
+}
+
+/// The next record that was kept. None where none is any more.
+async fn kept(scribe: &mut Option<Scribe>) -> Option<Result<usize, String>> {
+    scribe.as_mut()?.kept.recv().await
 }
 
 struct Server {
@@ -109,34 +164,65 @@ struct Server {
     session: SessionKey,
     /// How many matches were opened.
     opened: u32,
+    /// Matches that the host has asked for while too many records were not kept yet.
+    asked: VecDeque<Open<Box<RawValue>>>,
     played: HostPlayed,
+    scribe: Option<Scribe>,
 }
 
 impl Server {
     fn is_over(&self) -> bool {
         let all_played = self.host.matches.as_ref().is_some_and(|matches| self.opened == matches.matches);
         let has_left = !self.lane.is_live(self.session);
-        self.running() == 0 && (all_played || has_left || self.played.interrupted)
+        let has_more = !self.asked.is_empty() && !has_left && !self.played.interrupted;
+        self.running() == 0 && !has_more && (all_played || has_left || self.played.interrupted)
+    }
+
+    /// Whether so many records are not kept yet that no new match begins.
+    fn is_behind(&self) -> bool {
+        self.scribe.as_ref().is_some_and(|scribe| scribe.backlog.is_full())
+    }
+
+    /// A record was kept, so long was it.
+    fn note_kept(&mut self, kept: Result<usize, String>) -> io::Result<()> {
+        let bytes = kept.map_err(io::Error::other)?;
+        if let Some(scribe) = &mut self.scribe {
+            scribe.backlog.remove(bytes);
+        }
+        while !self.is_behind()
+            && let Some(open) = self.asked.pop_front()
+        {
+            self.open_or_refuse(open);
+        }
+        self.open_more()
+    }
+
+    fn open_or_refuse(&mut self, open: Open<Box<RawValue>>) {
+        let id = open.id.clone();
+        if let Err((code, what)) = self.open_asked(open) {
+            self.lane.refuse(self.session, code, what, id);
+        }
     }
 
     fn take_in(&mut self, notice: Notice) -> io::Result<()> {
         match notice {
             Notice::Greeted(_) => self.open_more(),
             Notice::OpenAsked(_, open) => {
-                let id = open.id.clone();
-                if let Err((code, what)) = self.open_asked(*open) {
-                    self.lane.refuse(self.session, code, what, id);
+                if self.is_behind() && self.running() + self.asked.len() < self.slots() {
+                    self.asked.push_back(*open);
+                } else {
+                    self.open_or_refuse(*open);
                 }
                 Ok(())
             }
             Notice::Ended(finished) => {
-                self.keep(*finished)?;
+                self.keep(*finished);
                 self.open_more()
             }
             Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
                 Err(io::Error::other(format!("the host did not introduce itself: {detail}")))
             }
-            Notice::Moved(_) | Notice::Gone { .. } => Ok(()),
+            Notice::Moved(_) | Notice::Asks(_) | Notice::IsLong(_) | Notice::Gone { .. } => Ok(()),
         }
     }
 
@@ -156,6 +242,7 @@ impl Server {
             && self.running() < self.slots()
             && self.lane.is_live(self.session)
             && !self.played.interrupted
+            && !self.is_behind()
         {
             let (rules, seating) = (own.rules, own.seating);
             let options = own.options.clone();
@@ -177,7 +264,7 @@ impl Server {
 
     fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), (ErrorCode, String)> {
         let bad = |what: String| (ErrorCode::BadSetup, what);
-        if self.running() >= self.slots() {
+        if self.running() + self.asked.len() >= self.slots() {
             let what = format!("all {} slots are in use: say more `slots` in `hello`, or wait", self.slots());
             return Err((ErrorCode::NoSlot, what));
         }
@@ -234,13 +321,16 @@ impl Server {
         Ok(())
     }
 
-    fn keep(&mut self, Finished { mut play, ending, .. }: Finished) -> io::Result<()> {
+    fn keep(&mut self, Finished { mut play, ending, .. }: Finished) {
         match ending.ranks {
             Some(_) => self.played.matches += 1,
             None => self.played.aborted += 1,
         }
-        let Some(records) = &self.host.records else { return Ok(()) };
-        let (mut record, reveal) = (play.take_log(), play.reveal());
-        archive::seal(records, &play.setup().header.r#match, &mut record, reveal).map_err(io::Error::other)
+        if let Some(scribe) = &mut self.scribe {
+            let (record, reveal) = (play.take_log(), play.reveal());
+            scribe.backlog.add(record.len());
+            // It ends when nothing is kept any more.
+            let _ = scribe.records.send((play.setup().header.r#match.clone(), record, reveal));
+        }
     }
 }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::referee::Faults;
 use crate::server::contest::Scoring;
+use crate::server::kept::{Kept, KeptMatch};
 use crate::server::results::MatchReport;
 use crate::server::schedule::Fixture;
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Fate, Judged, Moves, Regression};
+use crate::tournament::regression::{Fate, Judged, Moves, NEW, Regression, Shard};
 
 /// Collects matches to sets, and has the sets judged.
 pub struct Trial {
@@ -20,17 +22,34 @@ pub struct Trial {
     scoring: Scoring,
     /// Whether sets can have the same moves.
     can_repeat: bool,
+    /// Whether a crash of `new` is a fault as any other.
+    goes_on: bool,
+    /// Which sets it has, where not all.
+    shard: Option<Shard>,
+    /// The match in which `new` crashed, and how.
+    crash: Option<String>,
     /// Sets that are not judged yet.
     open: BTreeMap<u32, Vec<Played>>,
     faults: [Faults; 2],
 }
 
-struct Played {
-    id: String,
-    result: MatchResult,
+pub(super) struct Played {
+    pub(super) id: String,
+    /// Whether it is void; then `result` is there for its faults alone.
+    pub(super) is_void: bool,
+    pub(super) result: MatchResult,
     /// Those of `new` and of `base`.
-    faults: [Faults; 2],
-    moves: Moves,
+    pub(super) faults: [Faults; 2],
+    pub(super) moves: Moves,
+}
+
+/// What a match adds.
+#[derive(Default)]
+pub struct Added {
+    /// What is to be kept of it: its set, when that is complete.
+    pub kept: Option<Kept>,
+    /// The sets that are judged now.
+    pub judged: Vec<SetOfTrial>,
 }
 
 /// A set that was judged, as `--json` prints it.
@@ -49,15 +68,27 @@ pub struct SetOfTrial {
     pub llr: Option<f64>,
     /// What accepts H0 and H1.
     pub bounds: Option<(f64, f64)>,
-    /// In Elo; an end that is infinite is `null`.
+    /// In Elo, as if the number of sets had been fixed in advance; an end that is infinite is `null`.
     pub elo: Option<Estimate>,
 }
 
 impl Trial {
-    /// Nothing is played. `can_repeat`: whether the moves of a set may be those of an earlier one.
-    pub fn new(regression: Regression, scoring: Scoring, can_repeat: bool) -> Trial {
-        let faults = <[Faults; 2]>::default();
-        Trial { regression, scoring, can_repeat, open: BTreeMap::new(), faults }
+    /// Nothing is played. `can_repeat`: whether the moves of a set may be those of an earlier one. `goes_on`: whether a
+    /// crash of `new` is a fault like any other, instead of the end. `shard`: which sets are played, if not all.
+    pub fn new(
+        regression: Regression,
+        scoring: Scoring,
+        can_repeat: bool,
+        goes_on: bool,
+        shard: Option<Shard>,
+    ) -> Trial {
+        let (open, faults) = (BTreeMap::new(), <[Faults; 2]>::default());
+        Trial { regression, scoring, can_repeat, goes_on, shard, crash: None, open, faults }
+    }
+
+    /// Which sets are played, if not all.
+    pub fn shard(&self) -> Option<Shard> {
+        self.shard
     }
 
     /// The faults of `new` and of `base` in the sets that were judged.
@@ -65,34 +96,96 @@ impl Trial {
         &self.faults
     }
 
-    /// Takes in a match that has ended. Returns the sets that are judged now.
-    pub fn add(&mut self, fixture: &Fixture, report: &MatchReport, record: &[u8]) -> Vec<SetOfTrial> {
-        let Some(result) = self.scoring.result(fixture, report) else { return Vec::new() };
+    /// The match in which `new` crashed, and how, if that ended the run.
+    pub fn crash(&self) -> Option<&str> {
+        self.crash.as_deref()
+    }
+
+    /// Takes in a match that has ended.
+    pub fn add(&mut self, fixture: &Fixture, report: &MatchReport, record: &[u8]) -> Added {
+        let result = self.scoring.result(fixture, report).or_else(|| self.scoring.void(fixture, report));
+        let Some(result) = result else { return Added::default() };
         let mut faults = <[Faults; 2]>::default();
         for (seat, &entrant) in fixture.entrants.iter().enumerate() {
             faults[entrant].merge(&report.counted_faults(seat));
         }
-        let moves = if self.can_repeat { moves(fixture, record) } else { Moves::default() };
-        let set = self.open.entry(result.set).or_default();
-        set.push(Played { id: report.id.clone(), result, faults, moves });
-        if set.len() < self.scoring.legs as usize {
-            return Vec::new();
+        let moves = moves(fixture, record);
+        let played = Played { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
+        let set = result.set;
+        if self.regression.verdict().is_none()
+            && !self.goes_on
+            && let Some(what) = crash_of_new(fixture, report)
+        {
+            let kept = Kept::Crash { set, what: what.clone(), matches: vec![KeptMatch::of(&played)] };
+            self.crashed(what, &[played]);
+            return Added { kept: Some(kept), judged: Vec::new() };
         }
+        let matches = self.open.entry(set).or_default();
+        matches.push(played);
+        if matches.len() < self.scoring.legs as usize {
+            return Added::default();
+        }
+        let kept = Kept::Set { set, matches: matches.iter().map(KeptMatch::of).collect() };
+        Added { kept: Some(kept), judged: self.complete(set) }
+    }
+
+    /// Takes in what was kept of an earlier run; none when it is no set of this one. Returns the sets that are judged now.
+    pub fn restore(&mut self, kept: &Kept) -> Option<Vec<SetOfTrial>> {
+        let set = kept.set();
+        let matches = kept.matches().iter().map(|played| played.played(set, self.scoring.seating));
+        let matches: Vec<Played> = matches.collect::<Option<_>>()?;
+        match kept {
+            Kept::Crash { what, .. } => {
+                self.crashed(what.clone(), &matches);
+                Some(Vec::new())
+            }
+            Kept::Set { .. } => {
+                self.open.insert(set, matches);
+                Some(self.complete(set))
+            }
+        }
+    }
+
+    fn crashed(&mut self, what: String, matches: &[Played]) {
+        if self.regression.verdict().is_some() {
+            return;
+        }
+        self.crash = Some(what);
+        let results: Vec<MatchResult> = matches.iter().map(|played| played.result).collect();
+        self.regression.add_crash(&results);
+        self.count_faults(matches);
+    }
+
+    /// All matches of a set are there. Returns the sets that are judged now.
+    fn complete(&mut self, number: u32) -> Vec<SetOfTrial> {
+        let Some(set) = self.open.get(&number) else { return Vec::new() };
         let digest = self.can_repeat.then(|| digest(set));
         let results = set.iter().map(|played| played.result).collect();
-        let judged = self.regression.add(result.set, results, digest);
+        let place = self.shard.map_or(number, |shard| shard.place(number));
+        let judged = if set.iter().any(|played| played.is_void) {
+            self.regression.add_void(place, results)
+        } else if is_alike(set) {
+            self.regression.add_alike(place, results, digest)
+        } else {
+            self.regression.add(place, results, digest)
+        };
         judged.into_iter().map(|judged| self.told(&judged)).collect()
     }
 
-    fn told(&mut self, judged: &Judged) -> SetOfTrial {
-        let played = self.open.remove(&judged.set).unwrap_or_default();
-        for played in &played {
+    fn count_faults(&mut self, matches: &[Played]) {
+        for played in matches {
             for (all, of_match) in self.faults.iter_mut().zip(&played.faults) {
                 all.merge(of_match);
             }
         }
+    }
+
+    fn told(&mut self, judged: &Judged) -> SetOfTrial {
+        let set = self.shard.map_or(judged.set, |shard| shard.set(judged.set));
+        let played = self.open.remove(&set).unwrap_or_default();
+        self.count_faults(&played);
         SetOfTrial {
-            id: format!("s{}", judged.set),
+            id: format!("s{set}"),
             matches: played.into_iter().map(|played| played.id).collect(),
             fate: judged.fate,
             score: judged.score,
@@ -118,16 +211,50 @@ struct Event<'a> {
     text: Option<String>,
 }
 
-/// A digest of the moves of a match, and of what it began with.
+/// In which match `new` crashed, and how, if it did.
+fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
+    let is_crash =
+        |code: FaultCode| matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
+    let of_new = (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == NEW.index());
+    let crashes = of_new.filter_map(|seat| {
+        let (code, _) = report.faults[seat].iter().find(|&(code, _)| is_crash(code))?;
+        let ended =
+            report.fault.as_ref().filter(|fault| usize::from(fault.seat) == seat && fault.code == code);
+        let detail = ended.and_then(|fault| fault.detail.as_ref());
+        let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+        Some(format!("{}: {code}{detail}", report.id))
+    });
+    { crashes }.next()
+}
+
+/// A digest of the moves of a match by seat, and of what it began with. Seats that choose at the same time may be heard in
+/// any order.
 fn moves(fixture: &Fixture, record: &[u8]) -> Moves {
-    let mut hash = Sha256::new();
-    hash.update(fixture.options.get());
+    let mut by_seat = vec![String::new(); fixture.entrants.len()];
     for line in record.split(|&byte| byte == b'\n').filter(|line| line.starts_with(br#"{"type":"event""#)) {
-        if let Ok(Line { event: Event { kind: "move", seat, text } }) = serde_json::from_slice(line) {
-            hash.update(format!("\n{} {}", seat.unwrap_or_default(), text.unwrap_or_default()));
+        if let Ok(Line { event: Event { kind: "move", seat: Some(seat), text: Some(text) } }) =
+            serde_json::from_slice(line)
+            && let Some(moves) = by_seat.get_mut(usize::from(seat))
+        {
+            moves.push('\n');
+            moves.push_str(&text);
         }
     }
+    let mut hash = Sha256::new();
+    hash.update(fixture.options.get());
+    for (seat, moves) in by_seat.iter().enumerate() {
+        hash.update(format!("\n{seat}{moves}"));
+    }
     hash.finalize().into()
+}
+
+/// Whether all matches of a set have the same moves and places, and none a fault: in each seat one bot played what the other
+/// one did.
+fn is_alike(set: &[Played]) -> bool {
+    let [first, ..] = set else { return false };
+    set.iter().all(|Played { moves, result, .. }| {
+        *moves == first.moves && result.places == first.result.places && result.faulted.is_empty()
+    })
 }
 
 /// A digest of the moves of a set. Which of its matches came first is no difference.

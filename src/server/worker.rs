@@ -3,47 +3,60 @@
 //! A pairing is a process or connection of each of the bots that meet. It plays as many matches at once as each of
 //! them has slots for, and comes to an end when the schedule has no more matches between these bots.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future;
 use std::mem;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
 use slab::Slab;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use crate::core::seat::Seat;
-use crate::record;
-use crate::referee::{Match, Wants};
+use crate::referee::{Abort, Detail, Wants};
 use crate::server::arena::Arena;
-use crate::server::bots::{Bot, BotInRecord, BotKey, State};
+use crate::server::bots::{Account, Bot, BotKey, State};
 use crate::server::entrant::Source;
+use crate::server::journal::Beginning;
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
-use crate::server::post::{Come, Ended, OVER, Order, Word};
-use crate::server::results::{Loss, MatchReport};
+use crate::server::post::{Come, Ended, OVER, Order, Report, Word};
+use crate::server::reporter::Watched;
+use crate::server::results::{Loss, MatchReport, cause_of};
 use crate::server::run::{Common, Plan, PlannedSeat};
-use crate::server::schedule::{Fixture, Next, Shared};
+use crate::server::schedule::{self, Fixture, Shared, Wait};
 use crate::server::session::{Role, SessionKey};
+use crate::tournament::Cause;
+use crate::tournament::schedule::MatchId;
 use crate::transport::Stream;
 
-/// Is shown what happens in a match.
-pub type Watch = Box<dyn FnMut(&Match, &[u8]) + Send>;
-
-/// Matches that have ended of which the house is not told yet, at most.
+/// Matches that have ended of which the reporter is not told yet, at most.
 const MOST_UNTOLD: usize = 16;
+/// How long a lane on which no match runs waits for a note in the journal before it does anything else: it mostly comes
+/// at once, and the `start` of the next match goes out with the `end` of the last.
+const NOTED_SOON: Duration = Duration::from_millis(1);
 
 /// Bots that meet.
 struct Pairing {
     bots: Vec<BotKey>,
     /// Their entrants, in the same order.
     entrants: Vec<usize>,
-    /// The match that waits until they are here.
-    next: Option<Fixture>,
+    /// Matches that wait until they are here.
+    next: VecDeque<Next>,
+    /// How many matches wait until they are noted in the journal.
+    noting: usize,
     /// How many matches run.
     running: usize,
     /// Whether one of them is started anew for every match.
     is_fresh: bool,
+}
+
+/// A match that is to be opened.
+struct Next {
+    fixture: Fixture,
+    is_noted: bool,
 }
 
 struct Open {
@@ -60,20 +73,24 @@ pub(super) struct Worker {
     schedule: Shared,
     /// How many pairings play at once.
     jobs: usize,
+    /// How many processes may live here beyond those that as many pairings need.
+    spare: usize,
     lane: Lane,
     bots: Arena<BotKey, Bot>,
     by_session: HashMap<SessionKey, BotKey>,
-    /// Bots that wait for a pairing.
+    /// Processes that wait for a pairing, those first that have played least recently.
     idle: Vec<BotKey>,
     pairings: Slab<Pairing>,
     open: HashMap<MatchKey, Open>,
     house: mpsc::UnboundedSender<(usize, Word)>,
     /// Where it gets its orders, for the schedule to wake it.
     orders: mpsc::UnboundedSender<Order>,
-    /// Matches that have ended, of which the house is told a few at a time, with any other word, or when there is nothing
-    /// else to do.
+    /// Matches that have ended, of which the reporter is told a few at a time, or when there is nothing else to do.
     ended: Vec<Ended>,
-    watch: Option<Watch>,
+    reports: Sender<Report>,
+    /// Where it is noted that a match begins, if anywhere.
+    journal: Option<Sender<Beginning>>,
+    watched: Option<Watched>,
     is_stopping: bool,
     /// Whether the schedule has nothing any more.
     is_over: bool,
@@ -81,17 +98,19 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        (number, jobs): (usize, usize),
+        (number, (jobs, spare)): (usize, (usize, usize)),
         common: Arc<Common>,
         schedule: Shared,
         (house, orders): (mpsc::UnboundedSender<(usize, Word)>, mpsc::UnboundedSender<Order>),
-        watch: Option<Watch>,
+        (reports, journal): (Sender<Report>, Option<Sender<Beginning>>),
+        watched: Option<Watched>,
     ) -> Worker {
         Worker {
             number,
             common,
             schedule,
             jobs,
+            spare,
             lane: Lane::new(),
             bots: Arena::default(),
             by_session: HashMap::new(),
@@ -101,7 +120,9 @@ impl Worker {
             house,
             orders,
             ended: Vec::new(),
-            watch,
+            reports,
+            journal,
+            watched,
             is_stopping: false,
             is_over: false,
         }
@@ -111,6 +132,13 @@ impl Worker {
     pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         self.fill();
         while !(self.is_over && self.pairings.is_empty()) {
+            if self.open.is_empty()
+                && self.pairings.iter().any(|(_, pairing)| pairing.noting > 0)
+                && let Ok(Some(order)) = timeout(NOTED_SOON, orders.recv()).await
+            {
+                self.obey(order);
+                continue;
+            }
             tokio::select! {
                 biased;
                 // The lane keeps the other end, too: this does not end.
@@ -130,20 +158,17 @@ impl Worker {
         self.report();
     }
 
-    /// Tells the house of the matches that have ended.
+    /// Tells the reporter of the matches that have ended.
     fn report(&mut self) {
-        for ended in mem::take(&mut self.ended) {
-            self.send(Word::Ended(Box::new(ended)));
+        for ended in self.ended.drain(..) {
+            // Nobody listens when the run is breaking down.
+            let _ = self.reports.send(Report::Ended(Box::new(ended)));
         }
     }
 
-    fn say(&mut self, word: Word) {
-        self.report();
-        self.send(word);
-    }
-
-    /// The house has nobody any more who could listen when the run is breaking down.
-    fn send(&self, word: Word) {
+    /// Tells the house.
+    fn say(&self, word: Word) {
+        // Nobody listens when the run is breaking down.
         let _ = self.house.send((self.number, word));
     }
 
@@ -155,9 +180,11 @@ impl Worker {
                 }
                 self.fill();
             }
+            Order::Noted(pairing, fixture) => self.begin(pairing, fixture),
             Order::Stop => self.stop(),
             Order::Exited(session, how) => self.lane.exited(session, how),
             Order::Come(key, come) => self.receive(key, come),
+            Order::PutBack(bots) => self.put_back(&bots),
         }
     }
 
@@ -165,10 +192,10 @@ impl Worker {
         self.is_stopping = true;
         self.is_over = true;
         for key in self.lane.running() {
-            self.lane.abort(key, "interrupted");
+            self.lane.abort(key, &Abort::Interrupted);
         }
         for pairing in self.pairing_keys() {
-            self.pairings[pairing].next = None;
+            self.pairings[pairing].next.clear();
             self.play_on(pairing);
         }
     }
@@ -181,13 +208,9 @@ impl Worker {
     fn fill(&mut self) {
         while self.pairings.len() < self.jobs && !self.is_over {
             match self.schedule.next((self.number, &self.orders), None) {
-                Next::Match(fixture) => self.pair(fixture),
-                Next::Later => return,
-                Next::Never => self.is_over = true,
-                Next::Broken(why) => {
-                    self.is_over = true;
-                    self.say(Word::CannotRun(why));
-                }
+                schedule::Next::Match(fixture) => self.pair(fixture),
+                schedule::Next::Later => return,
+                schedule::Next::Never => self.is_over = true,
             }
         }
     }
@@ -198,46 +221,80 @@ impl Worker {
         for &entrant in &entrants {
             let idle = self.idle.iter().position(|&key| self.bots[key].entrant == entrant);
             bots.push(match idle {
-                Some(index) => self.idle.swap_remove(index),
+                Some(index) => self.idle.remove(index),
                 None => self.bots.insert(|_| Bot::new(entrant)),
             });
         }
         let is_fresh = entrants.iter().any(|&entrant| self.common.entrants[entrant].is_fresh);
-        let pairing = Pairing { bots, entrants, next: Some(fixture), running: 0, is_fresh };
+        let next = VecDeque::from([Next { fixture, is_noted: false }]);
+        let pairing = Pairing { bots, entrants, next, noting: 0, running: 0, is_fresh };
         let key = self.pairings.insert(pairing);
+        self.make_room();
         self.play_on(key);
+    }
+
+    /// Ends processes that wait while there are too many, those first that have played least recently.
+    fn make_room(&mut self) {
+        let is_process =
+            |entrant: &&usize| matches!(self.common.entrants[**entrant].source, Source::Command(_));
+        let entrants = self.pairings.iter().flat_map(|(_, pairing)| &pairing.entrants);
+        let playing = entrants.filter(is_process).count();
+        let most = (self.jobs * self.common.seating.seats()).saturating_add(self.spare);
+        while playing + self.idle.len() > most && !self.idle.is_empty() {
+            let key = self.idle.remove(0);
+            self.retire(key, "others need its place");
+        }
     }
 
     /// Opens matches of a pairing while its bots have slots; when there is nothing left to play, it is over.
     fn play_on(&mut self, key: usize) {
         loop {
             let Some(pairing) = self.pairings.get_mut(key) else { return };
-            let fixture = match pairing.next.take() {
-                Some(fixture) => fixture,
-                None if self.is_stopping || pairing.is_fresh || pairing.running >= self.slots(key) => break,
+            let begun = pairing.running + pairing.noting;
+            let next = match pairing.next.pop_front() {
+                Some(next) => next,
+                None if self.is_stopping || pairing.is_fresh || begun >= self.slots(key) => break,
                 None => {
                     let entrants = &self.pairings[key].entrants;
                     match self.schedule.next((self.number, &self.orders), Some(entrants)) {
-                        Next::Match(fixture) => fixture,
-                        Next::Later | Next::Never => break,
-                        Next::Broken(why) => {
-                            self.say(Word::CannotRun(why));
-                            break;
-                        }
+                        schedule::Next::Match(fixture) => Next { fixture, is_noted: false },
+                        schedule::Next::Later | schedule::Next::Never => break,
                     }
                 }
             };
-            if !self.are_here(key) {
-                self.pairings[key].next = Some(fixture);
+            if !self.are_here(key, next.fixture.wait) {
+                self.pairings[key].next.push_front(next);
                 return;
             }
-            if let Err(why) = self.open(key, fixture) {
+            let Next { fixture, is_noted } = next;
+            let begun = if is_noted { self.open(key, fixture) } else { self.note(key, fixture) };
+            if let Err(why) = begun {
                 return self.say(Word::CannotRun(why));
             }
         }
-        if self.pairings[key].running == 0 {
+        let pairing = &self.pairings[key];
+        if pairing.running + pairing.noting == 0 {
             self.disband(key);
         }
+    }
+
+    /// Has it noted that a match begins, where that is kept; else opens it at once.
+    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+        let Some(journal) = &self.journal else { return self.open(pairing, fixture) };
+        let beginning = Beginning { lane: self.orders.clone(), pairing, fixture };
+        journal.send(beginning).map_err(|_| "the journal's thread broke down".to_owned())?;
+        self.pairings[pairing].noting += 1;
+        Ok(())
+    }
+
+    /// A match of a pairing has been noted, or cannot be: then the run is going to be stopped.
+    fn begin(&mut self, key: usize, noted: Option<Fixture>) {
+        let pairing = &mut self.pairings[key];
+        pairing.noting -= 1;
+        if let Some(fixture) = noted.filter(|_| !self.is_stopping) {
+            pairing.next.push_back(Next { fixture, is_noted: true });
+        }
+        self.play_on(key);
     }
 
     /// How many matches its bots can play at once.
@@ -246,11 +303,11 @@ impl Worker {
             let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
             hello.map_or(1, |hello| hello.slots)
         };
-        self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1)
+        self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1).min(self.common.slots)
     }
 
     /// Whether all bots of a pairing have come, or will not. Those that are missing are asked for.
-    fn are_here(&mut self, pairing: usize) -> bool {
+    fn are_here(&mut self, pairing: usize, wait: Wait) -> bool {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots
             .iter()
@@ -259,22 +316,38 @@ impl Worker {
             .collect();
         let are_here =
             bots.iter().all(|&key| matches!(self.bots[key].state, State::Here(_) | State::Failed(..)));
-        self.ask_for(missing);
+        self.ask_for(missing, wait);
         are_here
     }
 
-    fn ask_for(&mut self, missing: Vec<(BotKey, usize)>) {
+    fn ask_for(&mut self, missing: Vec<(BotKey, usize)>, wait: Wait) {
         if missing.is_empty() {
             return;
         }
         for &(key, _) in &missing {
             self.bots[key].state = State::Asked;
         }
-        self.say(Word::Needs(missing));
+        self.say(Word::Needs(missing, wait));
+    }
+
+    /// One of these bots is not connected: the match that needs them goes back to the schedule.
+    fn put_back(&mut self, bots: &[BotKey]) {
+        for &key in bots {
+            if let Some(bot) = self.bots.get_mut(key) {
+                bot.state = State::Absent;
+            }
+        }
+        let mut pairings = self.pairings.iter();
+        let needs = |pairing: &Pairing| bots.iter().any(|key| pairing.bots.contains(key));
+        let Some((key, _)) = pairings.find(|(_, pairing)| needs(pairing)) else { return };
+        for Next { fixture, .. } in mem::take(&mut self.pairings[key].next) {
+            self.schedule.put_back(&fixture);
+        }
+        self.play_on(key);
     }
 
     /// A bot has come, or will not.
-    fn receive(&mut self, key: BotKey, come: Result<Come, (FaultCode, String)>) {
+    fn receive(&mut self, key: BotKey, come: Result<Come, (FaultCode, Detail)>) {
         // While the lane is stopping nobody waits for it any more.
         let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Asked));
         let come = match come {
@@ -292,7 +365,7 @@ impl Worker {
                 let stream = match Stream::watch(wire) {
                     Ok(stream) => stream,
                     Err(error) => {
-                        let detail = format!("its stream cannot be watched: {error}");
+                        let detail = Detail::NoStream { error: error.to_string() };
                         return self.fail(key, FaultCode::NoStart, detail);
                     }
                 };
@@ -314,9 +387,20 @@ impl Worker {
                     let entrant = bot.entrant;
                     tracing::debug!(bot = self.common.entrants[entrant].name, %error, "gone");
                     self.say(Word::Lost(entrant));
-                    self.ask_for(vec![(key, entrant)]);
+                    let wait = self.wait_for(key);
+                    self.ask_for(vec![(key, entrant)], wait);
                 }
             },
+        }
+    }
+
+    /// What the match does that needs a bot, when that is not connected. One that has begun waits.
+    fn wait_for(&self, key: BotKey) -> Wait {
+        let pairing = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key));
+        let next = pairing.and_then(|(_, pairing)| pairing.next.front());
+        match next.filter(|_| self.bots[key].waiting.is_empty()) {
+            Some(next) => next.fixture.wait,
+            None => Wait::Always,
         }
     }
 
@@ -328,9 +412,9 @@ impl Worker {
         let id = self.common.rules.meta().id;
         let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
-            let plays = if games.is_empty() { "nothing".to_owned() } else { games.join(", ") };
+            let detail = Detail::OtherGames { game: id.to_owned(), plays: games.clone() };
             self.turn_away(key, session);
-            return self.fail(key, FaultCode::NoStart, format!("it does not play {id}: it plays {plays}"));
+            return self.fail(key, FaultCode::NoStart, detail);
         }
         let ready_ms = self.common.run.terms.first_ready_ms;
         for (game, seat) in mem::take(&mut bot.waiting) {
@@ -363,7 +447,7 @@ impl Worker {
     }
 
     /// A bot does not come.
-    fn fail(&mut self, key: BotKey, code: FaultCode, detail: String) {
+    fn fail(&mut self, key: BotKey, code: FaultCode, detail: Detail) {
         let bot = &mut self.bots[key];
         bot.state = State::Failed(code, detail.clone());
         for (game, seat) in mem::take(&mut bot.waiting) {
@@ -383,9 +467,8 @@ impl Worker {
         match notice {
             Notice::Ended(finished) => self.end(*finished),
             Notice::Moved(key) => {
-                if let Some((play, watch)) = self.lane.match_mut(key).zip(self.watch.as_mut()) {
-                    let news = mem::take(play.news());
-                    watch(play, &news);
+                if let Some((play, watched)) = self.lane.match_mut(key).zip(self.watched.as_mut()) {
+                    watched.show(play);
                 }
             }
             Notice::Greeted(session) => {
@@ -400,7 +483,7 @@ impl Worker {
                 let Some(key) = self.by_session.remove(&session) else { return };
                 let bot = &mut self.bots[key];
                 let entrant = bot.entrant;
-                tracing::debug!(bot = self.common.entrants[entrant].name, %code, detail, "gone");
+                tracing::debug!(bot = self.common.entrants[entrant].name, %code, %detail, "gone");
                 self.lose(key);
                 if !had_come {
                     return self.fail(key, code, detail);
@@ -409,14 +492,14 @@ impl Worker {
                 bot.state = State::Absent;
                 bot.waiting.extend(waiting);
                 if !bot.waiting.is_empty() {
-                    self.ask_for(vec![(key, entrant)]);
+                    self.ask_for(vec![(key, entrant)], Wait::Always);
                 }
                 if let Some(index) = self.idle.iter().position(|idle| *idle == key) {
-                    self.idle.swap_remove(index);
+                    self.idle.remove(index);
                     self.bots.remove(key);
                 }
             }
-            Notice::OpenAsked(..) => {}
+            Notice::OpenAsked(..) | Notice::Asks(_) | Notice::IsLong(_) => {}
         }
     }
 
@@ -470,15 +553,13 @@ impl Worker {
             seats: seats.collect(),
             open_id: None,
             auto_ready: false,
-            watched: self.watch.is_some(),
+            watched: self.watched.is_some(),
         };
         let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
             State::Here(session) => Ok(*session),
             State::Failed(code, detail) => Err((*code, detail.clone())),
-            State::Asked | State::Greeting(_) | State::Absent => {
-                Err((FaultCode::NoStart, "it is not here".to_owned()))
-            }
+            State::Asked | State::Greeting(_) | State::Absent => Err((FaultCode::NoStart, Detail::NotHere)),
         });
         let places = places.collect();
         let key = self.lane.open(setup, table, places);
@@ -490,35 +571,30 @@ impl Worker {
     /// A match has ended.
     fn end(&mut self, Finished { key, mut play, ending, duration }: Finished) {
         let Some(Open { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
-        if let Some(watch) = &mut self.watch {
-            let news = mem::take(play.news());
-            watch(&play, &news);
+        if let Some(watched) = &mut self.watched {
+            watched.show(&mut play);
         }
-        let in_record: Vec<BotInRecord> =
+        let accounts: Vec<Account> =
             bots.iter().enumerate().map(|(seat, &key)| self.bots[key].account(seat)).collect();
-        let mut never_came = None;
-        for (&key, record) in bots.iter().zip(&in_record) {
+        let mut no_show = None;
+        for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
             let State::Failed(code, detail) = &bot.state else { continue };
             let entrant = &self.common.entrants[bot.entrant];
-            let said = record.stderr.trim_end();
-            let said = if said.is_empty() { String::new() } else { format!("\n{said}") };
-            never_came = Some(format!(
-                "the bot `{}` does not start ({code}: {detail}): `{}`{said}",
-                entrant.name, entrant.source
-            ));
+            let why =
+                format!("the bot `{}` does not start ({code}: {detail}): `{}`", entrant.name, entrant.source);
+            no_show = Some((seat, why));
             bot.state = State::Absent;
         }
-        let (mut record, reveal) = (play.take_log(), play.reveal());
-        let is_process =
-            |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
-        if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {
-            record::add_bots(&mut record, &in_record);
-        }
+        let (record, reveal) = (play.take_log(), play.reveal());
         let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();
         let header = &play.setup().header;
+        let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
+        let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
         let report = MatchReport {
-            is_cut_off: ending.ranks.is_none() && self.is_stopping,
+            is_cut_off: cause == Some(Cause::Interrupted),
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
             id: header.r#match.clone(),
             game: header.game.clone(),
             seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
@@ -527,17 +603,18 @@ impl Worker {
             scores: ending.scores,
             ended_by: ending.ended_by,
             reason: ending.reason,
-            fault: ending.fault,
+            fault: ending.fault.as_ref().map(Into::into),
             faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
             lost,
             decisions: play.decisions(),
             duration_us: duration.as_micros() as u64,
             lag_ms: play.worst_lag() / 1000,
-            cpu_ms: in_record.iter().map(|bot| bot.cpu_ms).collect(),
+            paused_ms: play.paused() / 1000,
+            cpu_ms: accounts.iter().map(|bot| bot.cpu_ms).collect(),
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
         };
-        self.schedule.ended(&fixture, &report);
-        self.ended.push(Ended { fixture, report, record, reveal, never_came });
+        self.schedule.ended(&fixture, &report, record.len());
+        self.ended.push(Ended { fixture, report, record, reveal, bots: accounts, no_show });
         if self.ended.len() == MOST_UNTOLD {
             self.report();
         }

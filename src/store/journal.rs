@@ -1,15 +1,21 @@
 //! Which matches of a run have begun.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use crate::store::Folder;
+
+/// The file of a tournament's folder.
+const NAME: &str = "begun";
+
+/// How often a lock is tried, every 10 ms: a process that was just killed keeps it until the system has taken it apart.
+const TRIES: u32 = 200;
 
 /// A file with a line for every match that has begun: its id and its entrants by seat, as `m17.2 0,3`. A line costs one
 /// write, and is there as soon as it is made, whatever becomes of the process. The file is locked: a run is played by
-/// one process at a time.
+/// one process at a time. The lock ends with the process, and no bot inherits it.
 #[derive(Debug)]
 pub struct Journal(File);
 
@@ -18,19 +24,44 @@ impl Journal {
     ///
     /// # Errors
     /// Those of the disk; `WouldBlock` when another process has it open.
-    pub fn open(path: &Path) -> io::Result<Journal> {
-        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Journal(file))
+    pub fn open(folder: &Folder) -> io::Result<Journal> {
+        let file = folder.open_file(NAME, true)?;
+        let mut tries = 1;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Journal(file)),
+                Err(TryLockError::WouldBlock) if tries < TRIES => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+            sleep(Duration::from_millis(10));
+        }
     }
 
-    /// A match begins.
+    /// Whether a process has it open, so that the run is played now.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn begin(&mut self, id: &str, entrants: &[usize]) -> io::Result<()> {
-        let entrants: Vec<String> = entrants.iter().map(ToString::to_string).collect();
-        self.0.write_all(format!("{id} {}\n", entrants.join(",")).as_bytes())
+    pub fn is_open(folder: &Folder) -> io::Result<bool> {
+        if !folder.has_file(NAME)? {
+            return Ok(false);
+        }
+        match folder.open_file(NAME, false)?.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(false),
+        }
+    }
+
+    /// Matches begin: their ids and entrants.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn begin<'a>(&mut self, matches: impl Iterator<Item = (&'a str, &'a [usize])>) -> io::Result<()> {
+        let line = |(id, entrants): (&str, &[usize])| {
+            let entrants: Vec<String> = entrants.iter().map(ToString::to_string).collect();
+            format!("{id} {}\n", entrants.join(","))
+        };
+        self.0.write_all(matches.map(line).collect::<String>().as_bytes())
     }
 
     /// All that has begun, in order: ids and entrants. A line that was cut off is left out: nothing followed from it.
@@ -38,9 +69,10 @@ impl Journal {
     /// # Errors
     /// Those of the disk.
     pub fn read(&mut self) -> io::Result<Vec<(String, Vec<usize>)>> {
-        let mut text = String::new();
+        let mut text = Vec::new();
         self.0.rewind()?;
-        self.0.read_to_string(&mut text)?;
+        self.0.read_to_end(&mut text)?;
+        let text = String::from_utf8_lossy(&text);
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let line = |line: &str| {
             let (id, entrants) = line.split_once(' ')?;

@@ -1,96 +1,178 @@
 //! A folder of records.
 
-use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::store::Folder;
 
 /// A folder that takes one file a match.
 #[derive(Clone, Debug)]
-pub struct Records(PathBuf);
+pub struct Records(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    folder: Folder,
+    is_durable: bool,
+    /// The files that were written since the last [`Records::sync`].
+    unsynced: Mutex<Vec<String>>,
+    /// Files that are not needed any more when those are on the disk.
+    obsolete: Mutex<Vec<String>>,
+}
 
 /// Where a record is as long as its seal would tell the deal of a match that is still to be played.
 pub fn unsealed(record: &Path) -> PathBuf {
     record.with_extension("unsealed")
 }
 
+/// What names of files in a folder of records end with: a record, one without its seal, one that is being written.
+const ENDINGS: [&str; 3] = [".jsonl", ".unsealed", ".part"];
+
 impl Records {
-    /// Makes the folder, which nobody else may read, or takes an existing one without records.
+    /// Takes this folder, which is made where it is missing, or, where it holds the records of an earlier run, the first
+    /// of `FOLDER-2`, `FOLDER-3`, ... that holds none: nothing recorded is ever overwritten or mixed. What is made is
+    /// readable by its owner alone. `is_durable`: [`Records::sync`] waits for the disk.
     ///
     /// # Errors
-    /// When it cannot be made or read, or holds records already: nothing recorded is ever overwritten.
-    pub fn open(folder: &Path) -> io::Result<Records> {
-        if folder.exists() && !folder.is_dir() {
-            let what = "it is no folder: name a new or an empty one";
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+    /// When it cannot be made or read, and when its path ends in no name that could be numbered.
+    pub fn open(folder: &Path, is_durable: bool) -> io::Result<Records> {
+        let first = Folder::make(folder)?;
+        if !holds_records(&first)? {
+            return Ok(Records::of(first, is_durable));
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
-                let what = format!("it holds {} already: name a new or an empty folder", path.display());
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        let name = folder.file_name().ok_or_else(|| {
+            let what =
+                format!("{}: it holds records already: name a new or an empty folder", folder.display());
+            io::Error::new(io::ErrorKind::AlreadyExists, what)
+        })?;
+        let mut number = 2_u64;
+        loop {
+            let mut next = name.to_owned();
+            next.push(format!("-{number}"));
+            let next = Folder::make(&folder.with_file_name(next))?;
+            if !holds_records(&next)? {
+                let (old, new) = (folder.display(), next.path().display());
+                tracing::warn!("{old} holds the records of an earlier run: those of this run go to {new}");
+                return Ok(Records::of(next, is_durable));
             }
+            number += 1;
         }
-        Ok(Records(folder.to_owned()))
     }
 
-    /// Takes a folder that may hold records already, of a run that goes on.
+    /// Takes the folder `records` of a tournament, which may hold records already. What a killed process was writing is
+    /// removed.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn reopen(folder: &Path) -> io::Result<Records> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        Ok(Records(folder.to_owned()))
+    /// When it cannot be made, or something else has the name of a record.
+    pub fn reopen(tournament: &Folder, is_durable: bool) -> io::Result<Records> {
+        let folder = tournament.make_within("records")?;
+        for name in folder.names()? {
+            let is_record = ENDINGS.iter().any(|ending| name.ends_with(ending));
+            if is_record && folder.has_file(&name)? && name.ends_with(".part") {
+                folder.remove(&name)?;
+            }
+        }
+        if is_durable {
+            // The folder itself may be new.
+            tournament.sync()?;
+        }
+        Ok(Records::of(folder, is_durable))
+    }
+
+    fn of(folder: Folder, is_durable: bool) -> Records {
+        Records(Arc::new(Inner {
+            folder,
+            is_durable,
+            unsynced: Mutex::default(),
+            obsolete: Mutex::default(),
+        }))
     }
 
     /// Where the record of a match is kept.
     pub fn path(&self, match_id: &str) -> PathBuf {
-        self.0.join(format!("{match_id}.jsonl"))
+        self.0.folder.path().join(sealed_name(match_id))
     }
 
-    /// Keeps the record of a match. It is there whole or not at all.
+    /// Keeps the record of a match. It is there whole or not at all, and survives the end of the process; to survive
+    /// that of the system it takes [`Records::sync`].
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Those of the disk, and when there is one already.
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.write(&self.path(match_id), record)
+        self.write(sealed_name(match_id), record)
     }
 
     /// Keeps the record of a match that is not sealed yet, beside the one that [`Records::keep`] will keep.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Those of the disk, and when there is one already.
     pub fn set_aside(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.write(&self.aside(match_id), record)
+        self.write(aside_name(match_id), record)
     }
 
-    /// The matches whose records are set aside, in no order.
+    /// Waits until all that was kept is on the disk, unless the run is a throw-away one.
     ///
     /// # Errors
-    /// Those of the disk.
-    pub fn set_aside_matches(&self) -> io::Result<Vec<String>> {
-        let mut matches = Vec::new();
-        for entry in fs::read_dir(&self.0)? {
-            let path = entry?.path();
-            if let (Some(name), Some("unsealed")) =
-                (path.file_stem(), path.extension().and_then(|extension| extension.to_str()))
-            {
-                matches.push(name.to_string_lossy().into_owned());
+    /// Those of the disk, and when the folder is not where it was any more.
+    pub fn sync(&self) -> io::Result<()> {
+        let Inner { folder, is_durable, unsynced, obsolete } = &*self.0;
+        let take = |names: &Mutex<Vec<String>>| {
+            std::mem::take(&mut *names.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        let (names, obsolete) = (take(unsynced), take(obsolete));
+        if names.is_empty() && obsolete.is_empty() {
+            return Ok(());
+        }
+        folder.check_in_place()?;
+        if *is_durable {
+            for name in names.iter().filter(|name| !obsolete.contains(name)) {
+                folder.open_file(name, false)?.sync_all()?;
             }
+            folder.sync()?;
         }
-        Ok(matches)
+        obsolete.iter().try_for_each(|name| folder.remove(name))
     }
 
-    /// Removes what was set aside for a match, if anything was.
+    /// The matches whose records are there, and those whose records are set aside, in no order.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn put_away(&self, match_id: &str) -> io::Result<()> {
-        match fs::remove_file(self.aside(match_id)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    pub fn matches(&self) -> io::Result<(Vec<String>, Vec<String>)> {
+        let names = self.0.folder.names()?;
+        let with = |ending: &str| {
+            names.iter().filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
+        };
+        Ok((with(".jsonl"), with(".unsealed")))
+    }
+
+    /// Removes what was set aside for a match, if anything was, when its record is on the disk: with the next
+    /// [`Records::sync`].
+    pub fn put_away(&self, match_id: &str) {
+        self.0.obsolete.lock().unwrap_or_else(PoisonError::into_inner).push(aside_name(match_id));
+    }
+
+    /// Removes the record of a match, if there is one, which was not written to its end.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn discard(&self, match_id: &str) -> io::Result<()> {
+        self.0.folder.remove(&sealed_name(match_id))
+    }
+
+    /// The same for what was set aside.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn discard_aside(&self, match_id: &str) -> io::Result<()> {
+        self.0.folder.remove(&aside_name(match_id))
+    }
+
+    /// The record of a match.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn read(&self, match_id: &str) -> io::Result<Vec<u8>> {
+        self.0.folder.read(&sealed_name(match_id))
     }
 
     /// What was set aside for a match.
@@ -98,19 +180,125 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn take_up(&self, match_id: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.aside(match_id))
+        self.0.folder.read(&aside_name(match_id))
     }
 
-    fn aside(&self, match_id: &str) -> PathBuf {
-        unsealed(&self.path(match_id))
+    fn write(&self, name: String, record: &[u8]) -> io::Result<()> {
+        let Inner { folder, unsynced, .. } = &*self.0;
+        let unfinished = format!("{name}.part");
+        let written = folder.create(&unfinished)?.write_all(record);
+        if let Err(error) = written.and_then(|()| folder.rename(&unfinished, &name)) {
+            // What went wrong first is told.
+            let _ = folder.remove(&unfinished);
+            return Err(error);
+        }
+        unsynced.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        Ok(())
+    }
+}
+
+fn holds_records(folder: &Folder) -> io::Result<bool> {
+    Ok(folder.names()?.iter().any(|name| ENDINGS.iter().any(|ending| name.ends_with(ending))))
+}
+
+fn sealed_name(match_id: &str) -> String {
+    format!("{match_id}.jsonl")
+}
+
+fn aside_name(match_id: &str) -> String {
+    format!("{match_id}.unsealed")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn fifo(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
     }
 
-    fn write(&self, path: &Path, record: &[u8]) -> io::Result<()> {
-        let mut unfinished = path.to_owned().into_os_string();
-        unfinished.push(".part");
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(record)?;
-        fs::rename(&unfinished, path)
+    #[test]
+    fn a_record_is_never_written_through_what_was_planted_in_its_place() {
+        let place = tempfile::tempdir().unwrap();
+        let victim = place.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        for name in ["m1.jsonl", "m1.jsonl.part"] {
+            type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
+            let plants: [Plant<'_>; 5] = [
+                ("a symbolic link", &|path| symlink(&victim, path).unwrap()),
+                ("a FIFO", &fifo),
+                ("a folder", &|path| fs::create_dir(path).unwrap()),
+                ("a socket", &|path| drop(UnixListener::bind(path).unwrap())),
+                ("a file", &|path| fs::write(path, "older").unwrap()),
+            ];
+            for (what, plant) in plants {
+                let folder = tempfile::tempdir().unwrap();
+                let records = Records::open(&folder.path().join("new"), true).unwrap();
+                let path = folder.path().join("new").join(name);
+                plant(&path);
+                let error = records.keep("m1", b"record").unwrap_err().to_string();
+                assert!(error.contains(name) && error.contains(what), "{name}, {what}: {error}");
+                assert!(what != "a file" || fs::read(&path).unwrap() == b"older");
+            }
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn what_stands_in_the_way_of_a_run_that_goes_on_is_named() {
+        for (name, refused) in
+            [("records", "records"), ("records/m1.jsonl", "m1.jsonl"), ("records/m1.unsealed", "m1")]
+        {
+            let place = tempfile::tempdir().unwrap();
+            if name.contains('/') {
+                fs::create_dir(place.path().join("records")).unwrap();
+            }
+            fifo(&place.path().join(name));
+            let error = Records::reopen(&Folder::open(place.path()).unwrap(), true).unwrap_err().to_string();
+            assert!(error.contains(refused) && error.contains("a FIFO"), "{error}");
+        }
+        let (place, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        symlink(other.path(), place.path().join("records")).unwrap();
+        let error = Records::reopen(&Folder::open(place.path()).unwrap(), true).unwrap_err().to_string();
+        assert!(error.contains("a symbolic link is in the place of a folder"), "{error}");
+    }
+
+    #[test]
+    fn what_a_killed_process_was_writing_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let records = Records::reopen(&folder, true).unwrap();
+        records.keep("m1", b"whole").unwrap();
+        let path = place.path().join("records");
+        fs::write(path.join("m2.jsonl.part"), "ha").unwrap();
+        fs::write(path.join("m3.unsealed.part"), "").unwrap();
+        let records = Records::reopen(&folder, true).unwrap();
+        assert_eq!(folder.make_within("records").unwrap().names().unwrap(), ["m1.jsonl"]);
+        records.keep("m2", b"again").unwrap();
+        records.sync().unwrap();
+        assert_eq!(records.read("m2").unwrap(), b"again");
+    }
+
+    #[test]
+    fn a_folder_that_vanishes_or_is_replaced_is_an_error() {
+        for is_replaced in [false, true] {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join("records");
+            let records = Records::open(&path, false).unwrap();
+            records.keep("m1", b"record").unwrap();
+            records.sync().unwrap();
+            records.keep("m2", b"record").unwrap();
+            fs::rename(&path, place.path().join("elsewhere")).unwrap();
+            if is_replaced {
+                fs::create_dir(&path).unwrap();
+            }
+            let error = records.sync().unwrap_err().to_string();
+            assert!(error.contains("removed or replaced"), "{error}");
+        }
     }
 }

@@ -1,26 +1,33 @@
 //! The results of a tournament, in SQLite. `schema.sql` says what is in it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::str::FromStr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
-use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
+use crate::core::{MAX_SEATS, Seating};
+use crate::store::Folder;
+use crate::store::rows::{
+    BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
+    read_match, read_result,
+};
 use crate::tournament::schedule::MatchId;
-use crate::tournament::{Entrant, Lineup, MatchResult};
+use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
-/// The version of the schema: `PRAGMA user_version`.
-const VERSION: i64 = 1;
-
-/// [`MatchRow::ended_by`] of a match that was played to its end but does not count: its pair was decided meanwhile.
-pub const VOID: &str = "void";
+/// The version of the schema: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`.
+const VERSION: i64 = 3;
 
 /// The database of a tournament.
-pub struct Results(Connection);
+pub struct Results {
+    db: Connection,
+    path: PathBuf,
+    /// Device and number of its file, which must stay where it is.
+    file: (u64, u64),
+    version: i64,
+}
 
 /// What a tournament is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,72 +48,21 @@ pub struct About {
     pub seed: String,
 }
 
-/// An entrant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntrantRow {
-    /// Its label.
-    pub name: String,
-    /// Its command line, or tcp:NAME.
-    pub source: String,
-    /// Path -> SHA-256.
-    pub files: BTreeMap<String, String>,
-    /// The first round in which it is paired.
-    pub joins: u32,
-    /// The first round in which it is no longer paired.
-    pub leaves: Option<u32>,
-    /// Matches of its that were cut off.
-    pub interruptions: u32,
-}
-
-/// An attempt at a match.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MatchRow {
-    /// Which.
-    pub id: MatchId,
-    /// Its set, from 1.
-    pub set: u32,
-    /// The entrants by seat.
-    pub lineup: Vec<u16>,
-    /// By seat; none when it has no result.
-    pub ranks: Option<Vec<u8>>,
-    /// Seats that made a fault.
-    pub faulted: SeatSet,
-    /// Seats that lost by a fault, and their partners.
-    pub forfeited: SeatSet,
-    /// As in `end`, or `cut_off`, or [`VOID`].
-    pub ended_by: String,
-    /// As in `end`.
-    pub reason: String,
-    /// By seat.
-    pub scores: Option<Vec<f64>>,
-    /// By seat: code -> count.
-    pub faults: Vec<BTreeMap<String, u32>>,
-    /// Moves made.
-    pub decisions: u32,
-    /// From opening to end, in microseconds.
-    pub duration_us: u64,
-    /// The longest that the referee kept one answer waiting, in milliseconds.
-    pub lag_ms: u64,
-    /// By seat, in milliseconds.
-    pub cpu_ms: Vec<Option<u64>>,
-    /// Its file in `records`.
-    pub record: Option<String>,
+/// What changes of a tournament.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// The configuration, where that changes.
+    pub config: Option<String>,
+    /// An entrant that joins after all others.
+    pub joins: Option<EntrantRow>,
+    /// An entrant that leaves, and before which round.
+    pub leaves: Option<(usize, u32)>,
+    /// Entrants with other command lines, and the files of these.
+    pub sources: Vec<(usize, String, BTreeMap<String, String>)>,
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
     io::Error::other(format!("results: {error}"))
-}
-
-fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn seats(bits: u8) -> SeatSet {
-    (0..8).map(Seat).filter(|seat| bits & (1 << seat.0) != 0).collect()
-}
-
-fn bits(seats: SeatSet) -> u8 {
-    seats.iter().map(|seat| 1 << seat.0).sum()
 }
 
 impl Results {
@@ -115,14 +71,21 @@ impl Results {
     /// # Errors
     /// When there is one already, and those of the disk.
     pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
-        if path.exists() {
+        let folder =
+            Folder::open(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")))?;
+        let (name, unfinished) = (file_name(path), file_name(&path.with_extension("part")));
+        if folder.has_file(&name)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let unfinished = path.with_extension("part");
+        // What a process that was killed began is begun anew, not gone on with.
+        if folder.has_file(&unfinished)? {
+            folder.remove(&unfinished)?;
+        }
         // It holds the seed: nobody else may read it.
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        drop(folder.create(&unfinished)?);
+        let path_of_it = path.with_extension("part");
         let make = || {
-            let mut db = Connection::open(&unfinished)?;
+            let mut db = Connection::open(&path_of_it)?;
             // What is not finished is begun anew, not rolled back.
             db.pragma_update(None, "journal_mode", "memory")?;
             let db = db.transaction()?;
@@ -146,25 +109,77 @@ impl Results {
             db.commit()
         };
         make().map_err(failed)?;
-        fs::rename(&unfinished, path)?;
+        folder.rename(&unfinished, &name)?;
+        folder.sync()?;
         Results::open(path)
     }
 
-    /// Opens a database to go on with it.
+    /// Opens a database, also one of an older version.
     ///
     /// # Errors
-    /// When there is none of this version, and those of the disk.
+    /// When there is none that this program knows, and those of the disk.
     pub fn open(path: &Path) -> io::Result<Results> {
+        for ending in ["", "-wal", "-shm"] {
+            let path = PathBuf::from(format!("{}{ending}", path.display()));
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+                return Err(io::Error::other(format!("{} is not a file", path.display())));
+            }
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
         let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(io::Error::other(format!(
-                "results: version {version}, this program knows {VERSION}"
+                "results: version {version}, this program knows 1 to {VERSION}"
             )));
         }
-        Ok(Results(db))
+        let found = fs::metadata(path)?;
+        Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()), version })
+    }
+
+    /// Brings a database of an older version up to date. Nobody else may write to it meanwhile.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn migrate(&mut self) -> io::Result<()> {
+        let version = self.version;
+        if version == VERSION {
+            return Ok(());
+        }
+        let migrate = |db: &mut Connection| {
+            let transaction = db.transaction()?;
+            if version < 2 {
+                transaction.execute_batch("ALTER TABLE details ADD COLUMN seal TEXT")?;
+            }
+            transaction.execute_batch("ALTER TABLE details ADD COLUMN began_at TEXT")?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+            transaction.commit()
+        };
+        migrate(&mut self.db).map_err(failed)?;
+        self.version = VERSION;
+        Ok(())
+    }
+
+    /// Whether a result waits until it is on the disk. It does until this says otherwise.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn set_durable(&self, is_durable: bool) -> io::Result<()> {
+        let synchronous = if is_durable { "full" } else { "off" };
+        self.db.pragma_update(None, "synchronous", synchronous).map_err(failed)
+    }
+
+    /// Whether the file that is written to is still the one at its path.
+    ///
+    /// # Errors
+    /// When it was removed or replaced.
+    pub fn check_in_place(&self) -> io::Result<()> {
+        if fs::metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
+            return Ok(());
+        }
+        let what = format!("{} was removed or replaced during the run", self.path.display());
+        Err(io::Error::new(io::ErrorKind::NotFound, what))
     }
 
     /// What the tournament is.
@@ -174,7 +189,7 @@ impl Results {
     pub fn about(&self) -> io::Result<About> {
         let find = |key: &str| {
             let sql = "SELECT value FROM tournament WHERE key = ?1";
-            self.0.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
+            self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
         };
         let get = |key: &str| -> io::Result<String> {
             find(key)?.ok_or_else(|| io::Error::other(format!("results: there is no `{key}`")))
@@ -183,7 +198,7 @@ impl Results {
             get(key)?.parse().map_err(|error| io::Error::other(format!("results: {key}: {error}")))
         };
         let (seats, sides) = (number("seats")?, number("sides")?);
-        if sides == 0 || !seats.is_multiple_of(sides) || usize::from(seats) > crate::core::MAX_SEATS {
+        if seats == 0 || sides == 0 || !seats.is_multiple_of(sides) || usize::from(seats) > MAX_SEATS {
             return Err(io::Error::other(format!("results: {seats} seats in {sides} sides")));
         }
         Ok(About {
@@ -197,27 +212,68 @@ impl Results {
         })
     }
 
-    /// Adds an entrant, after all others, and replaces the configuration by one that has it.
+    /// Changes what the tournament is: all of it or nothing.
     ///
     /// # Errors
-    /// When there is one of this name, and those of the disk.
-    pub fn add_entrant(&mut self, entrant: &EntrantRow, config: &str) -> io::Result<()> {
-        let add = |db: &mut Connection| {
+    /// When an entrant is added whose name there is, and those of the disk.
+    pub fn change(&mut self, changes: &Changes) -> io::Result<()> {
+        let Changes { config, joins, leaves, sources } = changes;
+        let change = |db: &mut Connection| {
             let transaction = db.transaction()?;
-            insert_entrant(&transaction, entrant)?;
-            transaction.execute("UPDATE tournament SET value = ?1 WHERE key = 'config'", [config])?;
+            if let Some(config) = config {
+                transaction.execute("UPDATE tournament SET value = ?1 WHERE key = 'config'", [config])?;
+            }
+            joins.iter().try_for_each(|entrant| insert_entrant(&transaction, entrant))?;
+            if let Some((entrant, round)) = leaves {
+                let sql = "UPDATE entrants SET leaves = ?2 WHERE id = ?1";
+                transaction.execute(sql, params![*entrant as i64, round])?;
+            }
+            for (entrant, source, files) in sources {
+                let sql = "UPDATE entrants SET source = ?2, files = ?3 WHERE id = ?1";
+                transaction.execute(sql, params![*entrant as i64, source, json(files)])?;
+            }
             transaction.commit()
         };
-        add(&mut self.0).map_err(failed)
+        change(&mut self.db).map_err(failed)
     }
 
-    /// An entrant leaves before this round.
+    /// Asks the process that plays the tournament for something, which is a text of its own.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn withdraw(&self, entrant: usize, leaves: u32) -> io::Result<()> {
-        let sql = "UPDATE entrants SET leaves = ?2 WHERE id = ?1";
-        self.0.execute(sql, params![entrant as i64, leaves]).map(drop).map_err(failed)
+    pub fn ask(&mut self, what: &str) -> io::Result<()> {
+        let ask = |db: &mut Connection| {
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut asked = asked(&transaction)?;
+            asked.push(what.to_owned());
+            let sql = "INSERT OR REPLACE INTO tournament VALUES ('asked', ?1)";
+            transaction.execute(sql, [json(&asked)])?;
+            transaction.commit()
+        };
+        ask(&mut self.db).map_err(failed)
+    }
+
+    /// What was asked for and not taken yet, in order.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn asked(&self) -> io::Result<Vec<String>> {
+        asked(&self.db).map_err(failed)
+    }
+
+    /// Takes what was asked for, in order.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn take_asked(&mut self) -> io::Result<Vec<String>> {
+        let take = |db: &mut Connection| {
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let asked = asked(&transaction)?;
+            transaction.execute("DELETE FROM tournament WHERE key = 'asked'", [])?;
+            transaction.commit()?;
+            Ok(asked)
+        };
+        take(&mut self.db).map_err(failed)
     }
 
     /// An entrant's program has changed, and that is all right.
@@ -226,69 +282,82 @@ impl Results {
     /// Those of the disk.
     pub fn set_files(&self, entrant: usize, files: &BTreeMap<String, String>) -> io::Result<()> {
         let sql = "UPDATE entrants SET files = ?2 WHERE id = ?1";
-        self.0.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)
+        self.db.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)
+    }
+
+    /// The names of bots that are not connected, which matches wait for.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn set_absent(&self, names: &BTreeSet<String>) -> io::Result<()> {
+        let sql = "INSERT OR REPLACE INTO tournament VALUES ('absent', ?1)";
+        self.db.execute(sql, [json(names)]).map(drop).map_err(failed)
+    }
+
+    /// The names of bots that were not connected when that changed last. It means nothing unless the tournament is played
+    /// now.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn absent(&self) -> io::Result<BTreeSet<String>> {
+        let sql = "SELECT value FROM tournament WHERE key = 'absent'";
+        let names: Option<String> =
+            self.db.query_row(sql, [], |row| row.get(0)).optional().map_err(failed)?;
+        serde_json::from_str(names.as_deref().unwrap_or("[]"))
+            .map_err(|error| io::Error::other(format!("results: absent: {error}")))
     }
 
     /// All entrants, in order.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Those of the disk, and when one of them cannot be read.
     pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
-        let sql = "SELECT name, source, files, joins, leaves, interruptions FROM entrants ORDER BY id";
-        let mut query = self.0.prepare(sql).map_err(failed)?;
-        let rows = query.query_map([], |row| {
-            Ok(EntrantRow {
-                name: row.get(0)?,
-                source: row.get(1)?,
-                files: serde_json::from_str(&row.get::<_, String>(2)?).unwrap_or_default(),
-                joins: row.get(3)?,
-                leaves: row.get(4)?,
-                interruptions: row.get(5)?,
-            })
-        });
-        rows.and_then(Iterator::collect).map_err(failed)
+        let sql = "SELECT name, source, files, joins, leaves, interruptions, id FROM entrants ORDER BY id";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let mut rows = query.query([]).map_err(failed)?;
+        let mut entrants = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let number = entrants.len();
+            let wrong = |what: String| io::Error::other(format!("results: entrant {number}: {what}"));
+            let read = |row: &Row<'_>| -> rusqlite::Result<(i64, EntrantRow)> {
+                let id: i64 = row.get(6)?;
+                let row = EntrantRow {
+                    name: row.get(0)?,
+                    source: row.get(1)?,
+                    files: BTreeMap::new(),
+                    joins: row.get(3)?,
+                    leaves: row.get(4)?,
+                    interruptions: row.get(5)?,
+                };
+                Ok((id, row))
+            };
+            let (id, mut entrant) = read(row).map_err(|error| wrong(error.to_string()))?;
+            if id != number as i64 {
+                return Err(wrong(format!("it is not there, but entrant {id} is")));
+            }
+            let files = row.get_ref(2).map_err(failed)?.as_str();
+            let files = files.map_err(|error| wrong(format!("files: {error}")))?;
+            entrant.files = serde_json::from_str(files).map_err(|error| wrong(format!("files: {error}")))?;
+            entrants.push(entrant);
+        }
+        Ok(entrants)
     }
 
-    /// Adds what became of a match, and counts that it was broken off if it was. It is there whole or not at all.
+    /// Adds what became of matches, and counts that they were broken off if they were. All of it is there or nothing.
     ///
     /// # Errors
-    /// When the match has a result already, and those of the disk.
-    pub fn add_match(&mut self, row: &MatchRow) -> io::Result<()> {
+    /// When one of the matches has a result already, those of the disk, and when the database is not where it was any
+    /// more.
+    pub fn add_matches(&mut self, rows: &[MatchRow]) -> io::Result<()> {
         let add = |db: &mut Connection| {
             let transaction = db.transaction()?;
-            let MatchId { number, attempt } = row.id;
-            transaction
-                .prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
-                .execute(params![
-                    number,
-                    attempt,
-                    row.set,
-                    json(&row.lineup),
-                    row.ranks.as_ref().map(json),
-                    bits(row.faulted),
-                    bits(row.forfeited),
-                    row.ended_by,
-                    row.reason,
-                ])?;
-            transaction
-                .prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
-                .execute(params![
-                    number,
-                    attempt,
-                    row.scores.as_ref().map(json),
-                    json(&row.faults),
-                    row.decisions,
-                    row.duration_us as i64,
-                    row.lag_ms as i64,
-                    json(&row.cpu_ms),
-                    row.record,
-                ])?;
-            if row.ranks.is_none() && row.ended_by != VOID {
-                count_interruptions(&transaction, row.lineup.iter().map(|&entrant| entrant.into()))?;
+            for row in rows {
+                insert_match(&transaction, row)?;
             }
             transaction.commit()
         };
-        add(&mut self.0).map_err(failed)
+        add(&mut self.db).map_err(failed)?;
+        self.check_in_place()
     }
 
     /// A match was cut off: nothing is known of it but that it began.
@@ -305,7 +374,7 @@ impl Results {
             count_interruptions(&transaction, lineup.iter().map(|&entrant| entrant as i64))?;
             transaction.commit()
         };
-        cut(&mut self.0).map_err(failed)
+        cut(&mut self.db).map_err(failed)
     }
 
     /// Whether an attempt is in the results.
@@ -314,7 +383,7 @@ impl Results {
     /// Those of the disk.
     pub fn has(&self, id: MatchId) -> io::Result<bool> {
         let sql = "SELECT 1 FROM matches WHERE number = ?1 AND attempt = ?2";
-        let found = self.0.query_row(sql, params![id.number, id.attempt], |_| Ok(())).optional();
+        let found = self.db.query_row(sql, params![id.number, id.attempt], |_| Ok(())).optional();
         found.map(|row| row.is_some()).map_err(failed)
     }
 
@@ -325,7 +394,7 @@ impl Results {
     pub fn results(&self, seating: Seating) -> io::Result<Vec<(u32, MatchResult)>> {
         let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited FROM matches \
                    WHERE ranks IS NOT NULL ORDER BY number";
-        let mut query = self.0.prepare(sql).map_err(failed)?;
+        let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut results = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
@@ -345,7 +414,42 @@ impl Results {
         self.numbers("SELECT number FROM matches WHERE ranks IS NULL AND ended_by <> 'void' ORDER BY number")
     }
 
-    /// The matches that were played to their end but do not count.
+    /// The void matches, with who had the seats.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn void_matches(&self, seating: Seating) -> io::Result<Vec<(u32, Lineup)>> {
+        let sql = "SELECT number, lineup, reason FROM matches WHERE ended_by = 'void' ORDER BY number";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let mut rows = query.query([]).map_err(failed)?;
+        let mut voids = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (number, reason): (u32, String) =
+                row.get(0).and_then(|number| Ok((number, row.get(2)?))).map_err(failed)?;
+            let entrants =
+                row.get_ref(1).and_then(|text| Ok(by_seat(text.as_str()?, seating))).map_err(failed)?;
+            let lineup = entrants
+                .and_then(|entrants| Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]));
+            if let Some(lineup) = lineup.filter(|_| is_void_for(&reason)) {
+                voids.push((number, lineup));
+            }
+        }
+        Ok(voids)
+    }
+
+    /// How many matches are void, by the cause.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn void_for(&self) -> io::Result<BTreeMap<String, u32>> {
+        let sql = "SELECT reason, count(*) FROM matches WHERE ended_by = 'void' GROUP BY reason";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let counts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+        let counts: rusqlite::Result<Vec<(String, u32)>> = counts.collect();
+        Ok(counts.map_err(failed)?.into_iter().filter(|(reason, _)| is_void_for(reason)).collect())
+    }
+
+    /// The attempts that do not count although no run was interrupted: of void matches, and those whose results were lost.
     ///
     /// # Errors
     /// Those of the disk.
@@ -354,7 +458,7 @@ impl Results {
     }
 
     fn numbers(&self, sql: &str) -> io::Result<Vec<u32>> {
-        let mut query = self.0.prepare(sql).map_err(failed)?;
+        let mut query = self.db.prepare(sql).map_err(failed)?;
         let numbers = query.query_map([], |row| row.get(0));
         numbers.and_then(Iterator::collect).map_err(failed)
     }
@@ -377,7 +481,7 @@ impl Results {
             )?;
             transaction.commit()
         };
-        void(&mut self.0).map_err(failed)
+        void(&mut self.db).map_err(failed)
     }
 
     /// Everything that is known of the matches, in the order of their numbers, one after the other.
@@ -385,80 +489,55 @@ impl Results {
     /// # Errors
     /// When one of them cannot be read, and those of `each`.
     pub fn for_each_match(&self, mut each: impl FnMut(MatchRow) -> io::Result<()>) -> io::Result<()> {
-        let sql = "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, \
-                   scores, coalesce(faults, '[]'), coalesce(decisions, 0), coalesce(duration_us, 0), \
-                   coalesce(lag_ms, 0), coalesce(cpu_ms, '[]'), record \
-                   FROM matches m LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt \
-                   ORDER BY m.number, m.attempt";
-        let mut query = self.0.prepare(sql).map_err(failed)?;
+        self.for_each_row(|row| each(row?))
+    }
+
+    /// The same, where a row that cannot be read does not end it.
+    ///
+    /// # Errors
+    /// When the database cannot be read, and those of `each`.
+    pub fn for_each_row(
+        &self,
+        mut each: impl FnMut(Result<MatchRow, BadRow>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let about = self.about()?;
+        let seal = if self.version < 2 { "NULL" } else { "seal" };
+        let began_at = if self.version < 3 { "NULL" } else { "began_at" };
+        let sql = format!(
+            "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
+             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at} FROM matches m \
+             LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt ORDER BY m.number, m.attempt"
+        );
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            each(read_match(row).map_err(failed)?)?;
+            each(read_match(row, about.seating))?;
         }
         Ok(())
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether a row that ended as [`VOID`](super::VOID) for this reason is of a match that is not played any more. Of any other the results
+/// that led to it were lost.
+pub fn is_void_for(reason: &str) -> bool {
+    Cause::OF_VOID.iter().any(|cause| cause.as_str() == reason)
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     // A write-ahead log: who reads does not wait, and what was written stays when the process is killed.
     db.pragma_update(None, "journal_mode", "wal")?;
-    db.pragma_update(None, "synchronous", "normal")
+    // And when the system breaks down.
+    db.pragma_update(None, "synchronous", "full")
 }
 
-fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6 FROM entrants";
-    let EntrantRow { name, source, files, joins, leaves, interruptions } = entrant;
-    db.execute(sql, params![name, source, json(files), joins, leaves, interruptions]).map(drop)
-}
-
-fn count_interruptions(db: &Connection, lineup: impl Iterator<Item = i64>) -> rusqlite::Result<()> {
-    let distinct: BTreeSet<i64> = lineup.collect();
-    for entrant in distinct {
-        db.execute("UPDATE entrants SET interruptions = interruptions + 1 WHERE id = ?1", [entrant])?;
-    }
-    Ok(())
-}
-
-fn read_list<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
-    serde_json::from_str(text).unwrap_or_default()
-}
-
-/// A list by seat, `[0,1]`. There may be millions to read: no allocation.
-fn by_seat<T: Copy + Default + FromStr>(text: &str, seating: Seating) -> Option<[T; MAX_SEATS]> {
-    let mut numbers = text.strip_prefix('[')?.strip_suffix(']')?.split(',');
-    let mut list = [T::default(); MAX_SEATS];
-    for place in &mut list[..seating.seats()] {
-        *place = numbers.next()?.trim_ascii().parse().ok()?;
-    }
-    numbers.next().is_none().then_some(list)
-}
-
-fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<Option<MatchResult>> {
-    let entrants = by_seat(row.get_ref(2)?.as_str()?, seating);
-    let ranks = by_seat(row.get_ref(3)?.as_str()?, seating);
-    let (Some(entrants), Some(ranks)) = (entrants, ranks) else { return Ok(None) };
-    let lineup = Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]);
-    let (set, faulted, forfeited) = (row.get(1)?, seats(row.get(4)?), seats(row.get(5)?));
-    Ok(lineup.map(|lineup| MatchResult { faulted, forfeited, ..MatchResult::played(set, lineup, &ranks) }))
-}
-
-fn read_match(row: &Row<'_>) -> rusqlite::Result<MatchRow> {
-    Ok(MatchRow {
-        id: MatchId { number: row.get(0)?, attempt: row.get(1)? },
-        set: row.get(2)?,
-        lineup: read_list(row.get_ref(3)?.as_str()?),
-        ranks: row.get::<_, Option<String>>(4)?.as_deref().map(read_list),
-        faulted: seats(row.get(5)?),
-        forfeited: seats(row.get(6)?),
-        ended_by: row.get(7)?,
-        reason: row.get(8)?,
-        scores: row.get::<_, Option<String>>(9)?.as_deref().map(read_list),
-        faults: read_list(row.get_ref(10)?.as_str()?),
-        decisions: row.get(11)?,
-        duration_us: row.get::<_, i64>(12)? as u64,
-        lag_ms: row.get::<_, i64>(13)? as u64,
-        cpu_ms: read_list(row.get_ref(14)?.as_str()?),
-        record: row.get(15)?,
-    })
+fn asked(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT value FROM tournament WHERE key = 'asked'";
+    let asked: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
+    // What nobody can have written is not asked for.
+    Ok(asked.and_then(|asked| serde_json::from_str(&asked).ok()).unwrap_or_default())
 }

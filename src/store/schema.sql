@@ -4,7 +4,8 @@
 CREATE TABLE tournament (
     -- What the tournament is: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `openings`
     -- (SHA-256 of their file, where there is one), `seed` (the run seed, hex: whoever knows it knows all dice to come),
-    -- `referee`.
+    -- `referee`, `absent` (JSON: the names of bots that are not connected, for as long as the tournament is played), `asked`
+    -- (JSON: changes that the process is asked for that plays it).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;
@@ -15,9 +16,10 @@ CREATE TABLE entrants (
     name TEXT NOT NULL UNIQUE,
     source TEXT NOT NULL,                    -- the command line, or tcp:NAME
     files TEXT NOT NULL,                     -- JSON: path -> SHA-256 of its program and scripts
-    joins INTEGER NOT NULL,                  -- the first round in which it is paired, 1 from the beginning
-    leaves INTEGER,                          -- the first round in which it is no longer paired
-    interruptions INTEGER NOT NULL DEFAULT 0 -- matches of its that were cut off
+    joins INTEGER NOT NULL,                  -- the first round in which it is paired, 1 from the beginning; but for a Swiss
+                                             -- tournament or a knockout the number of the change, from 2
+    leaves INTEGER,                          -- the first round in which it is no longer paired, or the number of the change
+    interruptions INTEGER NOT NULL DEFAULT 0 -- attempts at its matches that were cut off, aborted or void
 ) STRICT;
 
 CREATE TABLE matches (
@@ -30,9 +32,11 @@ CREATE TABLE matches (
     ranks TEXT,                              -- JSON, by seat
     faulted INTEGER NOT NULL,                -- bit s: seat s made a fault
     forfeited INTEGER NOT NULL,              -- bit s: seat s, or its partner, lost by a fault
-    ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` where the run was interrupted; `void` where its pair
-                                             -- in a knockout was decided before it ended, so that it does not count
-    reason TEXT NOT NULL,
+    ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` where the run was interrupted; `void` where the match
+                                             -- does not count: it is not played again, or the results that it followed
+                                             -- from were lost
+    reason TEXT NOT NULL,                    -- as in `end`; where it is played again at once, or void, the cause:
+                                             -- `paused`, `no_bots` or `no_opening`
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
 
@@ -47,5 +51,7 @@ CREATE TABLE details (
     lag_ms INTEGER NOT NULL,
     cpu_ms TEXT NOT NULL,                    -- JSON, by seat
     record TEXT,                             -- its file in `records`
+    seal TEXT,                               -- SHA-256 of that file before its last line: what its seal says
+    began_at TEXT,                           -- when it began, in UTC: 2026-11-22T18:30:05Z
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;

@@ -8,9 +8,9 @@
 //!    is what came of it.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
 //! 4. [`rating`] is strength with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
-//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin), and the [bootstrap](rating::bootstrap).
+//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
 //! 5. [`regression::Regression`] decides whether a new version of a bot is stronger than its base, by the test of
-//!    [`sprt`].
+//!    [`sprt`]; [`estimates`] says by how much.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
 //!
@@ -39,6 +39,10 @@
 //! assert!(strengths.elo[0].value.abs() < 1e-6 && strengths.advantage[0].value > 200.0);
 //! ```
 
+mod brownian;
+mod cause;
+pub mod estimates;
+mod likelihood;
 mod lineup;
 pub mod pairing;
 pub mod rating;
@@ -47,6 +51,7 @@ pub mod schedule;
 pub mod sprt;
 pub mod standings;
 
+pub use cause::Cause;
 pub use lineup::{Deals, Entrant, Lineup, MatchResult};
 
 /// Everyone on a side with everyone on another.

@@ -6,19 +6,38 @@
 //! **Faults must not pass for strength.** A set in which `base` made a fault is dropped. Where `new` made one it has
 //! lost, whatever came of the match. Both count towards the fault rate: matches with a fault over all matches. It is
 //! judged when the test would end; a rate above the limit makes the run invalid. So does, at once, so many faults that
-//! the rate will be above the limit even if the rest of `max_sets` is played without one.
+//! the rate will be above the limit even if the rest of `max_sets` is played without one, or that bots which make faults
+//! at the limit would make them with a probability below 10⁻⁶ (the bound of H. Chernoff, *Annals of Mathematical
+//! Statistics* 23, 1952, 493-507): a base that crashes in every match ends the run after four of them.
+//!
+//! **A crash of `new`** that is reported with [`Regression::add_crash`] fails the run at once.
+//!
+//! **Sets that both bots play alike**, move for move the same in all matches of the set, are even. If all N sets so far
+//! are, and N is at least ln(alpha) / ln(2 s) with s the expected score at `elo0` in logistic Elo, the test passes: if
+//! the new version was weaker by that much, at least 2 (1/2 - s) of the sets would not be played alike, even if it lost
+//! all of those, and N sets in a row would be alike with a probability of alpha at most. That is the exact binomial bound;
+//! it holds in logistic Elo whatever the model of the test, for normalized Elo divides by a deviation that such sets do
+//! not have. Where H0 is a difference of 0 or more the same with `elo1` and beta fails the test: the new version is not
+//! stronger. One set that counts and is not played alike, or any fault, and the sequential test alone decides.
+//!
+//! **A set of which a match is void** is not counted. Its faults count towards the fault rate.
 //!
 //! **Repeated sets tell nothing new.** A set whose moves repeat an earlier one's is not counted. After `max_repeats` of
 //! them in a row the verdict is undecided.
+//!
+//! **Shards** ([`Shard`]) play every n-th set each and decide nothing. Their sets together count in the order of their
+//! numbers up to the one that ends the test, as they would in one run, so the error rates are those of the sequential test.
 //!
 //! **Order**: sets count in the order of their numbers, however they ended in time. Else those that end fast, such as
 //! quick losses, would count more than they should when the test stops; and a resumed run could decide otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::sprt::{Decision, Difference, SetScores, Sprt};
+use super::sprt::{Decision, Difference, SetScores, Sprt, logistic_elo};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
@@ -27,6 +46,55 @@ pub const NEW: Entrant = Entrant(0);
 
 /// The one it is compared with.
 pub const BASE: Entrant = Entrant(1);
+
+/// A part of the sets of a run that is played by itself: every `of`th, from `number` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Shard {
+    /// From 1 to `of`.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Shard {
+    /// Whether a set, from 1, is of it.
+    pub fn has(self, set: u32) -> bool {
+        set > 0 && (set - 1) % self.of == self.number - 1
+    }
+
+    /// How many of the first `sets` sets it has.
+    pub fn count(self, sets: u32) -> u32 {
+        (sets + self.of - self.number) / self.of
+    }
+
+    /// The place of a set among those of the shard, from 1.
+    pub fn place(self, set: u32) -> u32 {
+        (set - 1) / self.of + 1
+    }
+
+    /// The set at a place, from 1.
+    pub fn set(self, place: u32) -> u32 {
+        (place - 1) * self.of + self.number
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = Misconfigured;
+    fn from_str(text: &str) -> Result<Shard, Misconfigured> {
+        let parts =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let shard = parts.map(|(number, of)| Shard { number, of });
+        shard.filter(|shard| (1..=shard.of).contains(&shard.number) && shard.of <= 10_000).ok_or_else(|| {
+            Misconfigured(format!("`{text}` is no shard such as 2/4: the second of four, 10000 at most"))
+        })
+    }
+}
 
 /// What a run is decided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +123,12 @@ pub enum Verdict {
     Passed,
     /// H0 accepted.
     Failed,
+    /// Both play alike, which excludes H0.
+    PassedAlike,
+    /// Both play alike, which excludes H1.
+    FailedAlike,
+    /// `new` crashed.
+    Crashed,
     /// All sets are played and neither is accepted.
     AtLimit,
     /// No new sets come: moves repeat.
@@ -76,6 +150,10 @@ pub struct Tally {
     pub dropped: u32,
     /// Those that repeated an earlier one.
     pub repeated: u32,
+    /// Those of which a match is void.
+    pub void: u32,
+    /// Those that count and were played alike by both bots, move for move.
+    pub alike: u32,
     /// Matches of the sets that were judged.
     pub matches: u32,
     /// Matches with a fault of `new`.
@@ -106,6 +184,8 @@ pub enum Fate {
     Dropped,
     /// Its moves repeat an earlier set's.
     Repeated,
+    /// One of its matches is void.
+    Void,
 }
 
 /// A set that was judged, and what all up to it say.
@@ -123,6 +203,15 @@ pub struct Judged {
     pub difference: Option<Difference>,
 }
 
+/// A set that is complete.
+#[derive(Clone, Debug)]
+struct Complete {
+    matches: Vec<MatchResult>,
+    moves: Option<Moves>,
+    is_void: bool,
+    is_alike: bool,
+}
+
 /// A run as it goes on.
 #[derive(Clone, Debug)]
 pub struct Regression {
@@ -133,7 +222,7 @@ pub struct Regression {
     seen: BTreeSet<Moves>,
     repeats: u32,
     /// Sets that wait for earlier ones.
-    waiting: BTreeMap<u32, (Vec<MatchResult>, Option<Moves>)>,
+    waiting: BTreeMap<u32, Complete>,
     verdict: Option<Verdict>,
 }
 
@@ -195,18 +284,66 @@ impl Regression {
     /// Takes in a complete set by its number, from 1; `moves` only where sets can repeat. It is judged when all before
     /// it are; after the verdict no set is. Returns those that are judged now.
     pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
-        self.waiting.insert(set, (matches, moves));
+        self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
+    }
+
+    /// The same for a set whose matches all have the same moves, seat by seat, and no fault.
+    pub fn add_alike(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
+        self.take_in(set, Complete { matches, moves, is_void: false, is_alike: true })
+    }
+
+    /// Takes in a set of which a match is void. Its faults count; it counts for nothing else.
+    pub fn add_void(&mut self, set: u32, matches: Vec<MatchResult>) -> Vec<Judged> {
+        self.take_in(set, Complete { matches, moves: None, is_void: true, is_alike: false })
+    }
+
+    /// `new` crashed in the last of these matches of a set: the run has failed. They count for their faults.
+    pub fn add_crash(&mut self, matches: &[MatchResult]) {
+        if self.verdict.is_none() {
+            self.count_faults(matches);
+            self.verdict = Some(Verdict::Crashed);
+        }
+    }
+
+    /// What sets say that were all played alike, none of them with a fault; none where there is no test, or another set.
+    pub fn alike(&self) -> Option<Alike> {
+        let Tally { counted, alike, faulty, .. } = self.tally;
+        let sprt = self.terms.sprt.filter(|_| alike > 0 && alike == counted && faulty == 0)?;
+        let error = if sprt.elo0() < 0.0 { sprt.alpha() } else { sprt.beta() };
+        let differing = 1.0 - error.powf(f64::from(alike).recip());
+        Some(Alike {
+            sets: alike,
+            confidence: 1.0 - error,
+            differing,
+            elo: -logistic_elo(0.5 - differing / 2.0),
+        })
+    }
+
+    /// What the sets so far decide by being played alike.
+    fn decide_alike(&self) -> Option<Verdict> {
+        let sprt = self.terms.sprt?;
+        let (verdict, needed) = match (sprt.elo0(), sprt.elo1()) {
+            (worst, best) if worst < 0.0 && best <= 0.0 => (Verdict::PassedAlike, -worst),
+            (worst, best) if worst >= 0.0 && best > 0.0 => (Verdict::FailedAlike, best),
+            // H0 and H1 are on both sides of equality.
+            _ => return None,
+        };
+        self.alike().filter(|alike| alike.elo <= needed).map(|_| verdict)
+    }
+
+    fn take_in(&mut self, set: u32, complete: Complete) -> Vec<Judged> {
+        self.waiting.insert(set, complete);
         let mut judged = Vec::new();
         while self.verdict.is_none()
-            && let Some((matches, moves)) = self.waiting.remove(&(self.tally.sets + 1))
+            && let Some(complete) = self.waiting.remove(&(self.tally.sets + 1))
         {
-            judged.push(self.judge(&matches, moves));
+            judged.push(self.judge(&complete));
         }
         judged
     }
 
-    fn judge(&mut self, matches: &[MatchResult], moves: Option<Moves>) -> Judged {
-        self.tally.sets += 1;
+    /// Counts matches and their faults. In how many `base` made one.
+    fn count_faults(&mut self, matches: &[MatchResult]) -> u32 {
         self.tally.matches += matches.len() as u32;
         let with_fault = |of: Entrant| matches.iter().filter(|result| result.is_fault_of(of)).count() as u32;
         let (of_new, of_base) = (with_fault(NEW), with_fault(BASE));
@@ -214,10 +351,19 @@ impl Regression {
         self.tally.faults_of_base += of_base;
         let is_faulty = |result: &&MatchResult| result.is_fault_of(NEW) || result.is_fault_of(BASE);
         self.tally.faulty += matches.iter().filter(is_faulty).count() as u32;
+        of_base
+    }
+
+    fn judge(&mut self, &Complete { ref matches, moves, is_void, is_alike }: &Complete) -> Judged {
+        self.tally.sets += 1;
+        let of_base = self.count_faults(matches);
         let repeats = moves.is_some_and(|moves| !self.seen.insert(moves));
         self.repeats = if repeats { self.repeats + 1 } else { 0 };
         let score = score(matches);
-        let fate = if of_base > 0 {
+        let fate = if is_void {
+            self.tally.void += 1;
+            Fate::Void
+        } else if of_base > 0 {
             self.tally.dropped += 1;
             Fate::Dropped
         } else if repeats {
@@ -225,6 +371,7 @@ impl Regression {
             Fate::Repeated
         } else {
             self.tally.counted += 1;
+            self.tally.alike += u32::from(is_alike);
             self.scores.add(score);
             Fate::Counted
         };
@@ -235,22 +382,50 @@ impl Regression {
 
     fn decide(&self, llr: Option<f64>) -> Option<Verdict> {
         let most = self.terms.max_fault_rate * f64::from(self.terms.max_sets) * f64::from(self.legs);
-        if f64::from(self.tally.faulty) > most {
+        if f64::from(self.tally.faulty) > most || self.has_too_many_faults() {
             return Some(Verdict::Invalid);
         }
         let decision = self.terms.sprt.zip(llr).map_or(Decision::Continue, |(sprt, llr)| sprt.decide(llr));
         let is_last = self.tally.sets >= self.terms.max_sets;
-        let verdict = match decision {
-            Decision::AcceptH1 => Verdict::Passed,
-            Decision::AcceptH0 => Verdict::Failed,
-            Decision::Continue if is_last && self.terms.sprt.is_none() => Verdict::Measured,
-            Decision::Continue if is_last => Verdict::AtLimit,
-            Decision::Continue if self.repeats >= self.terms.max_repeats => Verdict::OnlyRepeats,
-            Decision::Continue => return None,
+        let verdict = match (decision, self.decide_alike()) {
+            (_, Some(alike)) => alike,
+            (Decision::AcceptH1, _) => Verdict::Passed,
+            (Decision::AcceptH0, _) => Verdict::Failed,
+            _ if is_last && self.terms.sprt.is_none() => Verdict::Measured,
+            _ if is_last => Verdict::AtLimit,
+            _ if self.repeats >= self.terms.max_repeats => Verdict::OnlyRepeats,
+            _ => return None,
         };
         let is_valid = self.tally.fault_rate() <= self.terms.max_fault_rate;
         Some(if is_valid { verdict } else { Verdict::Invalid })
     }
+
+    /// Whether bots that make faults at the limit would hardly have made so many.
+    fn has_too_many_faults(&self) -> bool {
+        let (rate, limit) = (self.tally.fault_rate(), self.terms.max_fault_rate);
+        if rate <= limit {
+            return false;
+        }
+        let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
+        let divergence = part(rate, limit) + part(1.0 - rate, 1.0 - limit);
+        f64::from(self.tally.matches) * divergence >= -TOO_UNLIKELY.ln()
+    }
+}
+
+/// With what probability bots that make faults at the limit may be taken for ones that make more.
+const TOO_UNLIKELY: f64 = 1e-6;
+
+/// What sets say that both bots played alike.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Alike {
+    /// How many they are.
+    pub sets: u32,
+    /// How sure the bounds are, from 0 to 1.
+    pub confidence: f64,
+    /// The greatest part of all sets that may be played otherwise.
+    pub differing: f64,
+    /// The greatest difference either way, if one of the bots wins all of those, in logistic Elo.
+    pub elo: f64,
 }
 
 /// What `new` scored in a set.
@@ -305,6 +480,16 @@ mod tests {
     }
 
     #[test]
+    fn a_set_with_a_void_match_counts_for_its_faults_alone_and_others_do_not_wait_for_it() {
+        let mut run = run(1000);
+        run.add(2, set(2, WON, None), None);
+        let judged = run.add_void(1, set(1, WON, Some(BASE)));
+        assert_eq!(judged.iter().map(|judged| judged.fate).collect::<Vec<_>>(), [Fate::Void, Fate::Counted]);
+        assert_eq!((run.scores().sets(), run.tally().void, run.tally().dropped), (1, 1, 0));
+        assert_eq!((run.tally().faults_of_base, run.tally().faulty), (1, 1));
+    }
+
+    #[test]
     fn sets_count_in_the_order_of_their_numbers() {
         let mut run = run(1000);
         run.add(2, set(2, WON, None), None);
@@ -345,6 +530,104 @@ mod tests {
             }
         }
         assert_eq!(late.verdict(), Some(Verdict::Invalid));
+    }
+
+    #[test]
+    fn a_base_with_faults_in_every_match_makes_the_run_invalid_after_two_sets() {
+        let mut run = run(100_000);
+        for number in 1.. {
+            let mut legs = set(number, WON, Some(BASE));
+            legs[1].faulted = legs[1].lineup.seats_of(BASE);
+            run.add(number, legs, None);
+            if run.verdict().is_some() {
+                break;
+            }
+        }
+        assert_eq!((run.verdict(), run.tally().sets), (Some(Verdict::Invalid), 2));
+    }
+
+    #[test]
+    fn a_crash_of_new_fails_the_run_at_once_and_counts_as_a_fault() {
+        let mut run = run(1000);
+        run.add(1, set(1, WON, None), None);
+        run.add_crash(&set(2, WON, Some(NEW))[..1]);
+        assert_eq!(run.verdict(), Some(Verdict::Crashed));
+        assert_eq!((run.tally().sets, run.tally().matches, run.tally().faults_of_new), (1, 3, 1));
+        run.add(2, set(2, WON, None), None);
+        assert_eq!(run.tally().sets, 1);
+    }
+
+    /// The first seat wins both.
+    const EVEN: [[u8; 2]; 2] = [[1, 2], [2, 1]];
+
+    /// After how many sets that are played alike a test in this model ends, and how.
+    fn end_of_alike_sets(elo0: f64, elo1: f64, model: EloModel) -> (u32, Verdict) {
+        let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
+        let mut run = Regression::new(Terms::new(Some(sprt), 200), TWO, Deals::Mirrored).unwrap();
+        for number in 1.. {
+            run.add_alike(number, set(number, EVEN, None), None);
+            if let Some(verdict) = run.verdict() {
+                return (number, verdict);
+            }
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn sets_played_alike_end_the_test_when_the_binomial_bound_excludes_the_hypothesis() {
+        use EloModel::Normalized;
+        // ln 0.05 / ln(2 / (1 + 10^(50 / 400))) = 19.4, for 10 Elo 102.6, for 20 Elo 50.6.
+        assert_eq!(end_of_alike_sets(-50.0, 0.0, Normalized), (20, Verdict::PassedAlike));
+        assert_eq!(end_of_alike_sets(-10.0, 0.0, Normalized), (103, Verdict::PassedAlike));
+        assert_eq!(end_of_alike_sets(-20.0, -5.0, Normalized), (51, Verdict::PassedAlike));
+        assert_eq!(end_of_alike_sets(0.0, 20.0, Normalized), (51, Verdict::FailedAlike));
+        assert_eq!(end_of_alike_sets(-5.0, 5.0, Normalized), (200, Verdict::AtLimit));
+    }
+
+    #[test]
+    fn the_bound_of_sets_played_alike_is_the_exact_binomial_one() {
+        let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        let mut run = Regression::new(Terms::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
+        for number in 1..=10 {
+            run.add_alike(number, set(number, EVEN, None), None);
+        }
+        let alike = run.alike().unwrap();
+        assert_eq!((alike.sets, alike.confidence), (10, 0.95));
+        assert!(((1.0 - alike.differing).powi(10) - 0.05).abs() < 1e-12, "{alike:?}");
+        let score = 0.5 - alike.differing / 2.0;
+        assert!((score - 1.0 / (1.0 + 10f64.powf(alike.elo / 400.0))).abs() < 1e-12, "{alike:?}");
+    }
+
+    #[test]
+    fn shards_divide_the_sets_among_them() {
+        for (sets, of) in [(10, 3), (9, 3), (2, 4), (7, 1)] {
+            let shards: Vec<Shard> =
+                (1..=of).map(|number| format!("{number}/{of}").parse().unwrap()).collect();
+            for set in 1..=sets {
+                let with: Vec<&Shard> = shards.iter().filter(|shard| shard.has(set)).collect();
+                assert_eq!((with.len(), with[0].set(with[0].place(set))), (1, set));
+            }
+            assert_eq!(shards.iter().map(|shard| shard.count(sets)).sum::<u32>(), sets);
+        }
+        for text in ["0/2", "3/2", "1", "1/0", "a/b", "1/10001"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_set_that_is_not_played_alike_leaves_the_decision_to_the_sequential_test() {
+        let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        for at in [1, 19] {
+            let mut run = Regression::new(Terms::new(Some(sprt), 60), TWO, Deals::Mirrored).unwrap();
+            for number in 1..=60 {
+                if number == at {
+                    run.add(number, set(number, EVEN, None), None);
+                } else {
+                    run.add_alike(number, set(number, EVEN, None), None);
+                }
+            }
+            assert_eq!((run.verdict(), run.alike()), (Some(Verdict::AtLimit), None), "{at}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //!   fault or all others did, else **by play**.
 //! * **In a knockout** who went out later comes before all others, however many points these have: who had byes has
 //!   fewer. Points part those who went out in the same round.
+//! * **Annulled** results, those of an entrant that has left too early ([`Withdrawn::Annulled`]), give nobody points and
+//!   part nobody. Its own row tells what it has played, and comes last.
 //! * **Buchholz**: over all matches the mean of the opponents' points. **Sonneborn-Berger**: over all matches the mean
 //!   over the opponents of their points times what was scored against them. Points without play count as against an
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
@@ -26,6 +28,31 @@ pub struct Award {
     pub entrant: Entrant,
     /// How many matches it counts as won.
     pub matches: u32,
+}
+
+/// What becomes of the results of an entrant that has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawn {
+    /// They count.
+    Counted,
+    /// They count for nobody.
+    Annulled,
+}
+
+/// Who is no longer there, by entrant.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Gone<'a> {
+    /// The round of a knockout in which it went out.
+    pub(super) out: &'a [Option<u32>],
+    /// Whether it has left.
+    pub(super) withdrawn: &'a [Option<Withdrawn>],
+}
+
+impl Gone<'_> {
+    fn is_annulled(&self, entrant: Entrant) -> bool {
+        self.withdrawn.get(entrant.index()).copied().flatten() == Some(Withdrawn::Annulled)
+    }
 }
 
 /// Wins, draws and losses.
@@ -72,6 +99,8 @@ pub struct Row {
     pub awarded: u32,
     /// The round in which it went out of a knockout.
     pub out: Option<u32>,
+    /// What becomes of its results if it has left.
+    pub withdrawn: Option<Withdrawn>,
     /// See the module.
     pub buchholz: f64,
     /// See the module.
@@ -104,27 +133,28 @@ impl Standings {
         awards: &[Award],
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        Standings::with_out(entrants, results, awards, &[], tie_breaks)
+        Standings::with_gone(entrants, results, awards, Gone::default(), tie_breaks)
     }
 
-    /// The same where entrants may be out: by entrant, since which round.
-    pub(super) fn with_out<'a>(
+    /// The same where entrants may be gone.
+    pub(super) fn with_gone<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
         awards: &[Award],
-        out: &[Option<u32>],
+        gone: Gone<'_>,
         tie_breaks: &[TieBreak],
     ) -> Standings {
         let row = |index| Row {
             entrant: Entrant(index as u16),
-            out: out.get(index).copied().flatten(),
+            out: gone.out.get(index).copied().flatten(),
+            withdrawn: gone.withdrawn.get(index).copied().flatten(),
             ..Row::default()
         };
         let mut rows: Vec<Row> = (0..entrants).map(row).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
         for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
-                add(&mut rows, &mut cross, &result, times);
+                add(&mut rows, &mut cross, &result, times, gone);
             }
         }
         for award in awards {
@@ -161,7 +191,9 @@ impl Standings {
 fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
     let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
     let stays = |row: &Row| row.out.unwrap_or(u32::MAX);
-    let order = stays(b).cmp(&stays(a)).then(more(a.points, b.points));
+    let is_annulled = |row: &Row| row.withdrawn == Some(Withdrawn::Annulled);
+    let order =
+        is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then(more(a.points, b.points));
     tie_breaks.iter().fold(order, |order, tie_break| {
         order.then_with(|| match tie_break {
             TieBreak::Buchholz => more(a.buchholz, b.buchholz),
@@ -188,15 +220,19 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
 }
 
 /// Adds a result that came so many times.
-fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32) {
+fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32, gone: Gone<'_>) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
     let forfeited: [bool; crate::core::MAX_SEATS] =
         std::array::from_fn(|side| side < sides && result.is_forfeited(side));
     let seats = result.lineup.seats();
+    let is_annulled = seats.iter().any(|&entrant| gone.is_annulled(entrant));
     for (seat, &entrant) in seats.iter().enumerate() {
         if seats[..seat].contains(&entrant) {
             continue; // once a match
+        }
+        if is_annulled && !gone.is_annulled(entrant) {
+            continue;
         }
         let row = &mut rows[entrant.index()];
         row.matches += times;
@@ -213,6 +249,9 @@ fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32) 
             Ordering::Less => wdl.wins += times,
             Ordering::Equal => wdl.draws += times,
             Ordering::Greater => wdl.losses += times,
+        }
+        if is_annulled {
+            continue;
         }
         let mine = || result.comparisons().filter(|&(side, _)| is_own(side));
         let opponents = |side: usize| result.lineup.side(side);

@@ -1,42 +1,43 @@
-//! Lines of bounded length out of a stream of bytes.
+//! Splits a byte stream into lines of bounded length.
 
 use std::io;
 
 use memchr::memchr;
 
-/// How much is read at once: at first, and at most.
+/// Bytes requested per read: initial and maximum. The size doubles while reads fill the buffer.
 const READ: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 
-/// A line without its break.
+/// A line without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A line.
     Text(&'a [u8]),
-    /// A line that was longer than allowed; its bytes were not kept.
+    /// A line longer than the limit. Its bytes were discarded.
     TooLong,
 }
 
-/// Collects bytes and hands out lines. It never holds more than one line that is too long by a read.
+/// Buffers bytes and splits them into lines. Memory is bounded: an overlong line is discarded as soon as a read
+/// takes it past the limit.
 #[derive(Debug)]
 pub struct Lines {
-    /// Bytes that have come, up to `end`; behind them room for more, cleared once.
+    /// Received bytes up to `end`, then zeroed space for further reads.
     buffer: Vec<u8>,
     end: usize,
-    /// Where the next line begins.
+    /// Start of the next line.
     start: usize,
-    /// Up to where there is no line break.
+    /// There is no line break between `start` and here.
     scanned: usize,
-    /// Whether the rest of a line that is too long is being passed over, and how much of it was.
+    /// Whether the rest of an overlong line is being discarded, and how many bytes of it have been so far.
     skipping: bool,
     skipped: usize,
-    /// Whether nothing has been handed out yet.
+    /// Whether no line has been returned yet.
     fresh: bool,
     longest: usize,
     read: usize,
 }
 
 impl Lines {
-    /// `longest` is the most bytes a line may have, without its break.
+    /// Creates a buffer for lines of at most `longest` bytes, without the line break.
     pub fn new(longest: usize) -> Lines {
         Lines {
             buffer: Vec::new(),
@@ -51,7 +52,7 @@ impl Lines {
         }
     }
 
-    /// Reads once. Returns how many bytes came and whether there may be more right now.
+    /// Calls `read` once. Returns the number of bytes read and whether more may be available immediately.
     ///
     /// # Errors
     /// Those of `read`.
@@ -67,9 +68,19 @@ impl Lines {
         Ok((got, is_full))
     }
 
-    /// How many bytes of a line that is too long, and not yet over, have been passed over.
+    /// Bytes discarded so far of an overlong line that has not ended yet.
     pub fn skipped(&self) -> usize {
         self.skipped
+    }
+
+    /// Number of received bytes that have not been returned as lines.
+    pub fn held(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Received bytes that have not been returned as lines.
+    pub fn pending(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
     }
 
     fn compact(&mut self) {
@@ -77,14 +88,14 @@ impl Lines {
         self.end -= self.start;
         self.scanned -= self.start;
         self.start = 0;
-        // One burst must not cost a quiet stream its memory for ever.
+        // Free the memory of a burst once the stream is quiet again.
         if self.end == 0 && self.buffer.len() > 2 * *READ.end() {
             self.buffer = Vec::new();
             self.read = *READ.start();
         }
     }
 
-    /// The next line that is complete.
+    /// Returns the next complete line.
     pub fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
             let Some(offset) = memchr(b'\n', &self.buffer[self.scanned..self.end]) else {
@@ -138,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_however_the_bytes_arrive() {
+    fn lines_do_not_depend_on_how_bytes_are_split_into_reads() {
         let mut lines = Lines::new(10);
         let mut got = Vec::new();
         for byte in "\u{feff}one\r\n\ntwo\nthr".bytes() {
@@ -151,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_once_and_its_rest_is_passed_over_without_being_kept() {
+    fn an_overlong_line_is_reported_once_and_discarded() {
         let mut lines = Lines::new(10);
         let mut got = Vec::new();
         for _ in 0..1000 {
@@ -165,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_line_is_still_a_line() {
+    fn a_line_of_exactly_the_limit_is_accepted() {
         let mut lines = Lines::new(4);
         feed(&mut lines, b"1234\n1234\r\n12345\n");
         assert_eq!(all(&mut lines), ["1234", "1234", "TOO LONG"]);

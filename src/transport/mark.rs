@@ -1,4 +1,4 @@
-//! What the referee is doing with a pipe, told to who watches that it does not wait there.
+//! Exposes pipe operations in progress to a watchdog: a bot can block the referee's thread by holding a pipe's lock.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
@@ -8,28 +8,29 @@ thread_local! {
     static THREAD: i32 = id();
 }
 
-/// The system's number of this thread.
+/// The thread's id in the operating system.
 #[cfg(target_os = "linux")]
 fn id() -> i32 {
     rustix::thread::gettid().as_raw_pid()
 }
 
-/// Nobody asks for it: elsewhere the kernel does not let a bot hold a pipe.
+/// Unused: on other systems a bot cannot hold the lock of a pipe.
 #[cfg(not(target_os = "linux"))]
 fn id() -> i32 {
     1
 }
 
-/// Tells of the pipes of a process whether the referee is at work on one of them: a pipe has a lock, and who holds it
-/// keeps the other end waiting even where that asked not to wait. One thread works on them at a time.
-// All marks are made by one thread, and each is written for every line of its bot: on a cache line of its own, or lanes
-// on other processors would wait for it.
+/// Records which operation on the pipes of a process is in progress, and on which thread. A pipe has a kernel lock;
+/// the process at one end can hold it and block the other end even in non-blocking mode. At most one thread at a time
+/// uses the pipes of a process.
+// One thread allocates all marks and each is written for every line of its bot: the alignment prevents false sharing
+// between lanes on different processors.
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Mark {
-    /// Which operation this is, counted round.
+    /// Sequence number of the operation; wraps around.
     operation: AtomicU32,
-    /// The thread that is at it; 0: none is.
+    /// The thread of the operation in progress; 0: none.
     thread: AtomicI32,
     was_held: AtomicBool,
 }
@@ -44,18 +45,18 @@ impl Mark {
         self.thread.store(0, Ordering::Relaxed);
     }
 
-    /// The operation that goes on, if one does, and the thread that is at it.
+    /// The operation in progress and its thread, if any.
     pub fn operation(&self) -> Option<(u32, Pid)> {
         let thread = Pid::from_raw(self.thread.load(Ordering::Relaxed))?;
         Some((self.operation.load(Ordering::Relaxed), thread))
     }
 
-    /// Notes that the referee had to wait.
+    /// Records that an operation blocked.
     pub fn note_held(&self) {
         self.was_held.store(true, Ordering::Release);
     }
 
-    /// Whether the referee had to wait.
+    /// Whether an operation has blocked.
     pub fn was_held(&self) -> bool {
         self.was_held.load(Ordering::Acquire)
     }

@@ -1,6 +1,7 @@
-//! Bytes to and from the other end of a stream.
+//! Non-blocking byte streams: pipes, sockets and TLS, framed into lines.
 
 mod line;
+mod listener;
 mod mark;
 mod stream;
 mod tls;
@@ -8,11 +9,12 @@ mod tls;
 use std::io;
 
 pub use line::{Line, Lines};
+pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;
 pub use stream::{Progress, Stream, Wire};
 pub use tls::{Certificate, Tls};
 
-/// There is nothing to read, or no room to write.
-fn nothing_yet() -> io::Error {
+/// The error for "nothing to read" and "no room to write".
+fn would_block() -> io::Error {
     io::ErrorKind::WouldBlock.into()
 }

@@ -1,4 +1,4 @@
-//! The referee's end of a stream, read and written without blocking.
+//! The referee's end of a stream, with non-blocking reads and writes.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -11,14 +11,14 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
 use crate::transport::tls::Tls;
-use crate::transport::{Lines, Mark, nothing_yet};
+use crate::transport::{Lines, Mark, would_block};
 
-/// What a read brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Some bytes, and whether there may be more right now.
+    /// Bytes were read.
     Read {
-        /// Whether all that was asked for came.
+        /// Whether the read filled the buffer, so that more may be available.
         is_full: bool,
     },
     /// The end of the stream.
@@ -31,11 +31,11 @@ impl Progress {
     }
 }
 
-/// A descriptor; what is done with it, also that it is closed, is marked if it belongs to a process.
+/// A file descriptor. Operations on the pipe of a process, including `close`, are recorded in its [`Mark`].
 struct End {
     fd: OwnedFd,
     is_socket: bool,
-    /// Dropped when `fd` has been closed.
+    /// Dropped after `fd` has been closed.
     mark: Unmark,
 }
 
@@ -88,7 +88,7 @@ impl End {
 
     fn read(&self, buffer: &mut [u8]) -> rustix::io::Result<usize> {
         if self.is_socket {
-            // It takes a shorter way through the kernel than `read`, as `send` does.
+            // `recv` and `send` have a shorter path through the kernel than `read` and `write`.
             return Ok(rustix::net::recv(&self.fd, buffer, RecvFlags::empty())?.0);
         }
         self.marked(|fd| rustix::io::read(fd, buffer))
@@ -112,7 +112,7 @@ impl End {
 
 enum Descriptor {
     Polled(AsyncFd<End>),
-    /// A regular file: it is always ready.
+    /// A regular file, which is always ready and which epoll rejects.
     Always(End),
 }
 
@@ -153,7 +153,8 @@ impl Descriptor {
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Descriptor::Always(fd) => Poll::Ready(Ok(fd.write(bytes)?)),
-            // It is tried before the reactor is asked, which has nothing to say of what it was never waited for.
+            // Write first and wait for readiness only on EAGAIN: the reactor does not know the state of a descriptor
+            // that was never waited for.
             Descriptor::Polled(fd) => loop {
                 match fd.get_ref().write(bytes) {
                     Ok(written) => return Poll::Ready(Ok(written)),
@@ -166,28 +167,33 @@ impl Descriptor {
     }
 }
 
-/// A stream that no thread watches yet: it may go to another one.
+/// A stream that is not registered with a runtime, so it can be sent to another thread.
 pub struct Wire {
     input: End,
-    /// None: a socket, which goes both ways.
+    /// `None` if the input is a bidirectional socket.
     output: Option<End>,
     tls: Option<Box<Tls>>,
 }
 
 impl Wire {
-    /// The descriptor that is read and the one that is written; if the other end is not trusted, with a mark for who
-    /// watches over it.
+    /// Creates a stream from a pipe to read and a pipe to write, with a mark for the watchdog if the other end is not
+    /// trusted.
     pub fn pipes(input: OwnedFd, output: OwnedFd, mark: Option<Arc<Mark>>) -> Wire {
         Wire { input: End::pipe(input, mark.clone()), output: Some(End::pipe(output, mark)), tls: None }
     }
 
-    /// A socket, with what keeps it secret, if anything.
+    /// Creates a stream from a socket to read and another socket to write.
+    pub fn sockets(input: OwnedFd, output: OwnedFd) -> Wire {
+        Wire { input: End::socket(input), output: Some(End::socket(output)), tls: None }
+    }
+
+    /// Creates a stream from one socket, optionally with TLS.
     pub fn socket(socket: OwnedFd, tls: Option<Tls>) -> Wire {
         Wire { input: End::socket(socket), output: None, tls: tls.map(Box::new) }
     }
 }
 
-/// The referee's end of a stream in both directions, watched by the runtime of its thread.
+/// The referee's end of a bidirectional stream, registered with the runtime of its thread.
 pub struct Stream {
     input: Descriptor,
     output: Option<Descriptor>,
@@ -195,10 +201,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Watches a stream; its descriptors are made non-blocking.
+    /// Makes the descriptors non-blocking and registers them with the current runtime.
     ///
     /// # Errors
-    /// When the system cannot watch them.
+    /// When the reactor cannot register them.
     pub fn watch(Wire { input, output, tls }: Wire) -> io::Result<Stream> {
         let interest = match output {
             Some(_) => Interest::READABLE,
@@ -211,31 +217,35 @@ impl Stream {
         })
     }
 
-    /// Watches it no longer.
+    /// Deregisters the stream from its runtime.
     pub fn unwatch(self) -> Wire {
         Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
     }
 
-    /// Closes it: over TLS with a word, so that the other end can tell it from a connection that was cut off.
+    /// Closes the stream. Over TLS, sends `close_notify`, so that the other end can tell an orderly close from a lost
+    /// connection.
     pub fn close(mut self) {
         if let Some(tls) = &mut self.tls {
-            tls.say_goodbye();
-            // What the kernel does not take now is lost.
+            tls.send_close_notify();
+            // Best effort: what the kernel does not take now is lost.
             let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
         }
     }
 
-    /// Reads once what is there. Pending when nothing is.
+    /// Reads once. Pending when no data is available.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
         if self.tls.is_none() {
             return self.poll_fill(cx, lines);
         }
-        // A handshake may have been kept waiting.
+        // Handshake output may be pending.
         if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
             return Poll::Ready(Err(error));
         }
         let progress = self.poll_fill(cx, lines);
-        // An answer of the handshake, or why it failed.
+        if self.heard_plain_text() {
+            return progress;
+        }
+        // Send the handshake response or the alert that explains its failure.
         let _ = self.poll_flush(cx);
         progress
     }
@@ -248,7 +258,7 @@ impl Stream {
                 match fill(lines, guard.get_inner(), &mut self.tls) {
                     Ok(progress) => {
                         if progress == (Progress::Read { is_full: false }) && self.tls.is_none() {
-                            // The kernel gave less than was asked for, so there is no more: that saves a read.
+                            // A short read means that the buffer is drained: saves the read that returns EAGAIN.
                             guard.clear_ready_matching(Ready::READABLE);
                         }
                         return Poll::Ready(Ok(progress));
@@ -263,20 +273,42 @@ impl Stream {
         }
     }
 
-    /// Whether a read would find something, or the end. To ask takes no lock of a pipe, as to read does.
+    /// Whether the stream uses TLS.
+    pub fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Whether TLS is expected but the other end sent plain text.
+    pub fn heard_plain_text(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.heard_plain_text())
+    }
+
+    /// Falls back to plain text if the other end has not started a TLS handshake, so that it can read an error
+    /// message. Discards pending output. Returns whether it did.
+    pub fn give_up_tls(&mut self) -> bool {
+        self.tls.take_if(|tls| !tls.has_heard() || tls.heard_plain_text()).is_some()
+    }
+
+    /// Whether a read would return data or the end of the stream. Unlike a read, the check does not take the pipe's
+    /// lock.
     pub fn may_read(&self) -> bool {
         self.input.fd().may_read()
     }
 
-    /// Reads once, whether the stream was reported ready or not.
+    /// Whether a read is cheap: it is not if it would start a TLS handshake.
+    pub fn is_cheap_to_read(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| tls.has_begun())
+    }
+
+    /// Reads once without consulting the reactor.
     ///
     /// # Errors
-    /// Those of `read`; `WouldBlock` when nothing is there.
+    /// Those of `read`; `WouldBlock` when no data is available.
     pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
         fill(lines, self.input.fd(), &mut self.tls)
     }
 
-    /// Writes once. Pending when the kernel takes nothing.
+    /// Writes once. Pending when the kernel accepts no data.
     pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.tls.is_none() {
             return self.output.as_ref().unwrap_or(&self.input).poll_write(cx, bytes);
@@ -285,24 +317,24 @@ impl Stream {
         let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(0)) };
         let taken = tls.encrypt(bytes)?;
         if taken == 0 {
-            // It takes more when the handshake has gone on.
+            // It accepts more once the handshake has made progress.
             return Poll::Pending;
         }
-        // What the kernel does not take at once goes out before anything else is taken.
+        // Encrypted output that the kernel does not take now is flushed before the next write.
         if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
             return Poll::Ready(Err(error));
         }
         Poll::Ready(Ok(taken))
     }
 
-    /// Writes what is encrypted already.
+    /// Writes pending encrypted bytes.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(())) };
         let output = self.output.as_ref().unwrap_or(&self.input);
         while tls.has_output() {
             let mut write = |bytes: &[u8]| match output.poll_write(cx, bytes) {
                 Poll::Ready(written) => written,
-                Poll::Pending => Err(nothing_yet()),
+                Poll::Pending => Err(would_block()),
             };
             match tls.write(&mut write) {
                 Ok(()) => {}

@@ -1,6 +1,7 @@
-//! Keeping a connection secret.
+//! TLS for connections, server side.
 
-use std::fs;
+use std::cell::Cell;
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::path::Path;
@@ -10,37 +11,48 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-/// The certificate and the key that connections are kept secret with.
+use crate::store::{open_regular, read_regular, read_secret};
+
+/// The server's certificate chain and private key.
 #[derive(Clone, Debug)]
 pub struct Certificate(Arc<ServerConfig>);
 
 impl Certificate {
-    /// Reads a chain of certificates and its key from PEM files.
+    /// Reads a certificate chain and its private key from PEM files.
     ///
     /// # Errors
-    /// When one of them cannot be read, or they do not belong together.
+    /// When a file cannot be read, or the key does not match the certificate.
     pub fn read(chain: &Path, key: &Path) -> io::Result<Certificate> {
         let wrong = |path: &Path| {
             let name = path.display().to_string();
             move |error| io::Error::other(format!("{name}: {error}"))
         };
+        let of_file = |path: &Path| {
+            let name = path.display().to_string();
+            move |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
         let certificates: Vec<CertificateDer<'_>> =
-            CertificateDer::pem_file_iter(chain).and_then(Iterator::collect).map_err(wrong(chain))?;
+            CertificateDer::pem_slice_iter(&read_regular(chain).map_err(of_file(chain))?)
+                .collect::<Result<_, _>>()
+                .map_err(wrong(chain))?;
         if certificates.is_empty() {
-            return Err(io::Error::other(format!("{}: there is no certificate in it", chain.display())));
+            return Err(io::Error::other(format!("{}: contains no certificate", chain.display())));
         }
-        let key = PrivateKeyDer::from_pem_file(key).map_err(wrong(key))?;
+        let secret = read_secret(key).map_err(of_file(key))?;
+        let key = PrivateKeyDer::from_pem_slice(secret.as_bytes()).map_err(wrong(key))?;
         Certificate::new(certificates, key)
     }
 
-    /// Makes a certificate for trials, for this address and `localhost`, and writes it to a file for the bots to trust.
+    /// Generates a self-signed certificate for this address and `localhost`, for testing, and writes it to a file
+    /// that bots can trust.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn self_signed(address: IpAddr, file: &Path) -> io::Result<Certificate> {
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), address.to_string()];
         let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
-        fs::write(file, made.cert.pem())
+        open_regular(file, OpenOptions::new().write(true).create(true).truncate(true))
+            .and_then(|mut file| file.write_all(made.cert.pem().as_bytes()))
             .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(io::Error::other)?;
         Certificate::new(vec![made.cert.der().clone()], key)
@@ -57,65 +69,95 @@ impl Certificate {
         Ok(Certificate(Arc::new(config)))
     }
 
-    /// The referee's side of a new connection.
+    /// Starts the server side of a TLS connection.
     ///
     /// # Errors
-    /// When the configuration is not usable.
+    /// When the configuration is invalid.
     pub fn accept(&self) -> io::Result<Tls> {
-        ServerConnection::new(self.0.clone()).map(Tls).map_err(io::Error::other)
+        let connection = ServerConnection::new(self.0.clone()).map_err(io::Error::other)?;
+        Ok(Tls { connection, first: Cell::new(None) })
     }
 }
 
-/// The referee's side of a connection that is kept secret.
-pub struct Tls(ServerConnection);
+/// The first byte of every TLS connection: a handshake record.
+pub(super) const HANDSHAKE: u8 = 0x16;
+
+/// The server side of a TLS connection.
+pub struct Tls {
+    connection: ServerConnection,
+    /// The first byte received.
+    first: Cell<Option<u8>>,
+}
 
 impl Tls {
-    /// Reads decrypted bytes; `receive` brings encrypted ones.
+    /// Reads decrypted bytes; `receive` reads encrypted ones from the socket.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],
         receive: impl Fn(&mut [u8]) -> io::Result<usize>,
     ) -> io::Result<usize> {
         loop {
-            match self.0.reader().read(buffer) {
+            match self.connection.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // A connection that is cut off has ended all the same: lines are whole or do not count.
+                // A missing `close_notify` is treated as end of stream: an incomplete line is discarded anyway.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
                 read => return read,
             }
-            self.0.read_tls(&mut Receive(&receive))?;
-            self.0
+            self.connection.read_tls(&mut Receive(&receive, &self.first))?;
+            if self.heard_plain_text() {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "plain text"));
+            }
+            self.connection
                 .process_new_packets()
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         }
     }
 
-    /// Takes bytes to encrypt, and tells how many.
+    /// Whether any byte has been received.
+    pub(super) fn has_heard(&self) -> bool {
+        self.first.get().is_some()
+    }
+
+    /// Whether the other end sent something other than TLS.
+    pub(super) fn heard_plain_text(&self) -> bool {
+        self.first.get().is_some_and(|first| first != HANDSHAKE)
+    }
+
+    /// Whether the expensive part of the handshake is done.
+    pub(super) fn has_begun(&self) -> bool {
+        self.connection.negotiated_cipher_suite().is_some()
+    }
+
+    /// Encrypts bytes; returns how many were accepted.
     pub(super) fn encrypt(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.writer().write(bytes)
+        self.connection.writer().write(bytes)
     }
 
-    /// Tells the other end that nothing more comes.
-    pub(super) fn say_goodbye(&mut self) {
-        self.0.send_close_notify();
+    /// Queues the `close_notify` alert.
+    pub(super) fn send_close_notify(&mut self) {
+        self.connection.send_close_notify();
     }
 
-    /// Whether encrypted bytes wait.
+    /// Whether encrypted bytes are pending.
     pub(super) fn has_output(&self) -> bool {
-        self.0.wants_write()
+        self.connection.wants_write()
     }
 
     /// Writes encrypted bytes.
     pub(super) fn write(&mut self, send: &mut impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
-        self.0.write_tls(&mut Send(send)).map(drop)
+        self.connection.write_tls(&mut Send(send)).map(drop)
     }
 }
 
-struct Receive<'a, F>(&'a F);
+struct Receive<'a, F>(&'a F, &'a Cell<Option<u8>>);
 
 impl<F: Fn(&mut [u8]) -> io::Result<usize>> Read for Receive<'_, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0(buffer)
+        let got = self.0(buffer)?;
+        if self.1.get().is_none() {
+            self.1.set(buffer[..got].first().copied());
+        }
+        Ok(got)
     }
 }
 

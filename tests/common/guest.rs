@@ -1,11 +1,12 @@
 //! A bot that connects by itself, step by step.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{AddressFamily, SocketType};
 use serde_json::{Value, json};
 
 use super::{PATIENCE, Referee};
@@ -20,7 +21,18 @@ pub(crate) struct Guest {
 impl Guest {
     /// Connects and says nothing.
     pub(crate) fn connect(address: SocketAddr) -> Guest {
-        let stream = TcpStream::connect(address).expect("the referee listens");
+        Guest::over(TcpStream::connect(address).expect("the referee listens"))
+    }
+
+    /// The same from another address of the loopback interface.
+    pub(crate) fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Guest {
+        let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        rustix::net::bind(&socket, &SocketAddrV4::new(source, 0)).expect("an address of this machine");
+        rustix::net::connect(&socket, &address).expect("the referee listens");
+        Guest::over(socket.into())
+    }
+
+    fn over(stream: TcpStream) -> Guest {
         stream.set_nodelay(true).expect("a socket");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
         Guest { lines: BufReader::new(stream), heard: Vec::new() }

@@ -1,4 +1,4 @@
-/* How a bot reaches its referee: as its child over stdin and stdout, or over TCP. */
+/* The connection to the referee: over stdin and stdout, or over TCP. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "connection.h"

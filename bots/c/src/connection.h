@@ -5,7 +5,7 @@
 
 typedef struct connection {
     const char *address; /* HOST:PORT; NULL: stdin and stdout */
-    const char *name;    /* the bot's, where it is not to have its own */
+    const char *name;    /* overrides the bot's name */
     char *token;         /* NULL: none */
     int input, output;   /* file descriptors */
 } connection;

@@ -1,4 +1,4 @@
-/* A bot as a process of its own, which a referee starts or which connects to one. */
+/* Runs a bot as a process, which the referee starts or which connects to the referee. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool is_allowed(const char *name) {
     return false;
 }
 
-/* Writes a message as one line. False if nobody reads it. */
+/* Writes a message as one line. False if the reader has closed the stream. */
 static bool send_line(int output, const cJSON *message) {
     char *text = cJSON_PrintUnformatted(message);
     if (!text) abort();
@@ -56,7 +56,11 @@ static void serve(session *session, FILE *input, int output) {
 int referee_run(const referee_bot *bot, int argc, char **argv) {
     connection connection = {0};
     if (!connection_read(&connection, argc, argv)) return 2;
-    session session = {bot, connection.name ? connection.name : bot->name, connection.token, NULL, false};
+    session session = {
+        .bot = bot,
+        .name = connection.name ? connection.name : bot->name,
+        .token = connection.token,
+    };
     int status = 1;
     if (is_allowed(session.name) && connection_open(&connection)) {
         FILE *input = fdopen(connection.input, "r");
@@ -64,7 +68,9 @@ int referee_run(const referee_bot *bot, int argc, char **argv) {
         serve(&session, input, connection.output);
         if (connection.output != connection.input) close(connection.output);
         fclose(input);
-        status = 0;
+        bool is_refused = session.is_refused && !session.has_started;
+        if (is_refused) fputs("refereebot: the referee refused the bot, for the reason above\n", stderr);
+        status = is_refused ? 1 : 0;
     }
     session_clear(&session);
     free(connection.token);

@@ -76,6 +76,7 @@ static void forget(play **at) {
 static cJSON *start(session *session, const cJSON *message) {
     play *new = calloc(1, sizeof *new);
     if (!new) abort();
+    session->has_started = true;
     new->message = cJSON_Duplicate(message, true);
     new->events = cJSON_CreateArray();
     new->next = session->plays;
@@ -179,6 +180,7 @@ static void event(session *session, play *play, const cJSON *message) {
 cJSON *session_handle(session *session, cJSON *message) {
     const char *type = text_of(message, "type"), *match = text_of(message, "match");
     if (!type) return NULL;
+    if (strcmp(type, "bye") != 0) session->is_refused = strcmp(type, "error") == 0;
     if (strcmp(type, "hello") == 0) {
         const char *auth = text_of(message, "auth");
         return hello(session, auth && strcmp(auth, "token") == 0);

@@ -5,11 +5,13 @@
 
 typedef struct play play;
 
-typedef struct session { /* A bot's side of the protocol, without any input or output. */
+typedef struct session { /* A bot's side of the protocol, without I/O. */
     const referee_bot *bot;
     const char *name, *token;
     play *plays;
     bool is_over; /* the referee has said bye */
+    bool has_started; /* a match has started */
+    bool is_refused; /* the referee's last message but bye was an error, which is logged */
 } session;
 
 /* Handles a message and returns the answer, which the caller deletes; NULL if it asks for none. Unknown ones are ignored. */

@@ -24,7 +24,7 @@ type Stone struct {
 	Direction string // N, NE, E, SE, S, SW, W or NW
 }
 
-// UnmarshalJSON reads the pair that stands in a view.
+// UnmarshalJSON reads the pair used in a view.
 func (s *Stone) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&s.Owner, &s.Direction})
 }

@@ -1,4 +1,4 @@
-// Package keezen has the view and the moves of Keezen. A pawn is named by where it stands: base, t17 on the track, h0.1 in
+// Package keezen has the view and the moves of Keezen. A pawn is named by its position: base, t17 on the track, h0.1 in
 // the home of seat 0.
 package keezen
 

@@ -10,7 +10,7 @@ import (
 // View is the position. Pairs are by seat.
 type View struct {
 	ToMove    []int    `json:"to_move"`
-	Phase     string   `json:"phase"` // six while a six is to be resolved, else field
+	Phase     string   `json:"phase"` // six while a six has to be resolved, otherwise field
 	Dice      *[2]int  `json:"dice"`  // nil when no roll lies on the table, which no turn shows
 	Board     []string `json:"board"` // the rows, in each a letter for each column: 0 and 1 the stones of the seats, . free
 	Points    [2]int   `json:"points"`

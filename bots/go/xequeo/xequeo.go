@@ -1,4 +1,4 @@
-// Package xequeo has the view and the moves of Xe Queo!. Squares are a1 to g7, pawns are colours and belong to nobody.
+// Package xequeo has the view and the moves of Xe Queo!. Squares are a1 to g7, pawns are named by colour and are neutral.
 package xequeo
 
 import (
@@ -25,13 +25,13 @@ type View struct {
 	LastRound *LastRound        `json:"last_round"`
 }
 
-// Moved is a move of this round: who moved which pawn where.
+// Moved is a move of this round: seat, pawn and final square.
 type Moved struct {
 	Seat         int
 	Pawn, Square string
 }
 
-// UnmarshalJSON reads the triple that stands in a view.
+// UnmarshalJSON reads the triple used in a view.
 func (m *Moved) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&m.Seat, &m.Pawn, &m.Square})
 }

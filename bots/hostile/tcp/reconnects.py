@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Leaves in the middle of a match, comes back at once, and does so again in the next one."""
+"""Disconnects during a match, reconnects immediately, and repeats this in the next match."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-// How a bot reaches its referee: as its child over stdin and stdout, or over TCP.
+// The connection to the referee: over stdin and stdout, or over TCP.
 
 import { readFileSync } from "node:fs";
 import net from "node:net";
@@ -31,7 +31,7 @@ function readAddress(text) {
   return { host: found[1] ?? found[2], port: Number(found[3]) };
 }
 
-/** Resolves to a readable and a writable stream. Rejects if the referee cannot be reached or is not who it should be. */
+/** Resolves to a readable and a writable stream. Rejects if the referee cannot be reached or fails TLS verification. */
 export function open(connection) {
   if (!connection.address) return Promise.resolve(takeStdio());
   const { host, port } = connection.address;

@@ -7,7 +7,7 @@ export interface Clock {
   readonly increment_ms: number;
 }
 
-/** A match begins, and the bot has `seat` in it. */
+/** The start of a match in which the bot has `seat`. */
 export interface Start {
   readonly match: string;
   readonly game: string;
@@ -15,14 +15,14 @@ export interface Start {
   readonly rules: number;
   readonly options: Readonly<Record<string, unknown>>;
   readonly seat: number;
-  /** Names, and the number of the side that each seat plays for. */
+  /** The name and the number of the side of each seat. */
   readonly seats: readonly { readonly name: string; readonly team: number }[];
   /** Null: there is no limit. */
   readonly clock: Clock | null;
   readonly deal: string | null;
-  /** The SHA-256 that binds the referee to its seed. */
+  /** The SHA-256 commitment to the seed. */
   readonly commitment: string;
-  /** True: a nonce returned by `start` is mixed into the chance of the match. */
+  /** True: a nonce returned by `start` is mixed into the randomness of the match. */
   readonly nonce: boolean;
 }
 
@@ -32,30 +32,30 @@ export interface Event {
   readonly [field: string]: unknown;
 }
 
-/** The referee asks for a decision. It is complete: a bot needs to remember nothing. */
+/** A request for a decision. It is self-contained, so a bot can be stateless. */
 export interface Turn<View = unknown> {
   readonly match: string;
   readonly seat: number;
   /** The request's id. */
   readonly turn: number;
-  /** What the seat may see, see `referee-bot/games`; an empty object when `wants` left it out. */
+  /** The position as visible to the seat, see `referee-bot/games`; an empty object if `wants` omits it. */
   readonly view: View;
-  /** Every legal move, sorted; empty when `wants` left it out. */
+  /** Every legal move, sorted; empty if `wants` omits it. */
   readonly legal: readonly string[];
-  /** What the bank holds, and all the time there is for this answer. Milliseconds. */
+  /** The bank, and the total time for this answer. Milliseconds. */
   readonly clock: { readonly bank_ms: number; readonly limit_ms: number } | null;
   readonly turns_left: number | null;
-  /** True: `ACCEPT_DRAW` is an answer too. */
+  /** True: `ACCEPT_DRAW` is a valid answer. */
   readonly draw_offered: boolean;
-  /** Why the answer to the request `of` was refused. */
+  /** Why the answer to the request `of` was rejected. */
   readonly retry: { readonly of: number; readonly code: string; readonly message: string } | null;
-  /** How this match began. */
+  /** The start of this match. */
   readonly start: Start;
   /** What happened in this match since its previous turn. */
   readonly events: readonly Event[];
 }
 
-/** A match is over. Ranks count from 1, scores go from 0 to 1, both by seat; null when it was aborted. */
+/** The end of a match. Ranks count from 1, scores range from 0 to 1, both by seat; null when it was aborted. */
 export interface End {
   readonly match: string;
   readonly seat: number;
@@ -72,24 +72,24 @@ export interface End {
   } | null;
 }
 
-/** A move with what may go along with it. */
+/** A move with optional fields. */
 export interface Move {
   readonly move: string;
-  /** Offers a draw, in games that know draws by agreement. */
+  /** Offers a draw, in games with draws by agreement. */
   readonly offer_draw?: boolean;
-  /** What the bot thought: recorded, at most 4 KiB of JSON. */
+  /** Information about the search; recorded; at most 4 KiB of JSON. */
   readonly info?: Readonly<Record<string, unknown>>;
 }
 
-/** Gives up the match. */
+/** Resigns the match. */
 export const RESIGN: unique symbol;
-/** Takes the draw that is on offer. */
+/** Accepts the draw offer. */
 export const ACCEPT_DRAW: unique symbol;
 
 /** A string is a plain move. */
 export type Reply = string | Move | typeof RESIGN | typeof ACCEPT_DRAW;
 
-/** A bot that sees more than its turns. With `slots` above 1 it plays several matches at once: `match` tells them apart. */
+/** A bot that handles other messages too. With `slots` above 1 it plays concurrent matches, identified by `match`. */
 export interface Bot<View = unknown> {
   /** Prepares for a match; may return a nonce, lower-case hex of at most 64 bytes. */
   start?(start: Start): string | void | Promise<string | void>;
@@ -98,19 +98,19 @@ export interface Bot<View = unknown> {
   end?(end: End): void;
 }
 
-/** What the bot says of itself. */
+/** The bot's `hello`. */
 export interface Hello {
   /** 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space. */
   name: string;
   version?: string;
   author?: string;
-  /** What it plays; left out: anything. */
+  /** The games that the bot plays; absent: any. */
   games?: readonly string[];
-  /** How many matches it plays at once; 1 when left out. */
+  /** The number of concurrent matches; 1 when absent. */
   slots?: number;
-  /** What it is sent; left out: all. */
+  /** The fields and messages that the referee sends; absent: all. */
   wants?: readonly ("view" | "legal" | "event")[];
-  /** True: events come at once instead of with the turn. */
+  /** True: events arrive immediately instead of with the turn. */
   push?: boolean;
 }
 
@@ -126,7 +126,7 @@ export function run<View = any>(
   args?: readonly string[],
 ): Promise<void>;
 
-/** The command line options that `run` reads, for `util.parseArgs` in a bot that has options of its own. */
+/** The command line options that `run` reads, for `util.parseArgs` in a bot with its own options. */
 export const options: {
   readonly connect: { readonly type: "string" };
   readonly tls: { readonly type: "boolean" };

@@ -1,4 +1,4 @@
-// A bot as a process of its own, which a referee starts or which connects to one.
+// Runs a bot as a process, which the referee starts or which connects to the referee.
 
 import { fromArgs, open } from "./connection.js";
 import { check } from "./hello.js";
@@ -26,8 +26,9 @@ export async function run(bot, hello, args = process.argv.slice(2)) {
       },
     );
   }
-  await new Promise(setImmediate); // what is decided by now is still written
+  await new Promise(setImmediate); // flushes pending answers
   output.end();
+  failure ??= session.refusal;
   if (failure) throw failure;
 }
 

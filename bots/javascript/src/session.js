@@ -1,4 +1,4 @@
-// A bot's side of the protocol, without any input or output.
+// A bot's side of the protocol, without I/O.
 
 import * as hello from "./hello.js";
 import { toMessage } from "./reply.js";
@@ -8,6 +8,8 @@ export class Session {
   #bot;
   #hello;
   #token;
+  #hasStarted = false;
+  #error = null; // the referee's `error`, if it was the last message
   #plays = new Map(); // the seats in running matches: how they began, and the events since their previous turn
 
   constructor(bot, hello, token) {
@@ -16,9 +18,17 @@ export class Session {
     this.#token = token;
   }
 
+  /** Why the referee refuses the bot, as an Error: the `error` that came last, where no match has started. */
+  get refusal() {
+    if (this.#hasStarted || !this.#error) return undefined;
+    const { code, message } = this.#error;
+    return Object.assign(new Error(`the referee refused the bot: ${code}: ${message}`), { code });
+  }
+
   /** Handles a message; unknown ones are ignored. Resolves to the answer, if the message asks for one. */
   async handle(message) {
     const { type, match, seat } = message;
+    this.#error = type === "error" ? message : null;
     if (type === "hello") return hello.toMessage(this.#hello, message.auth === "token" ? this.#token : undefined);
     if (type === "ping") return { type: "pong", id: message.id };
     if (type === "start") return this.#start(message);
@@ -38,6 +48,7 @@ export class Session {
 
   async #start(message) {
     const { match, seat } = message;
+    this.#hasStarted = true;
     const start = { options: {}, clock: null, deal: null, nonce: false, ...message };
     this.#plays.set(key(match, seat), { start, events: [] });
     const nonce = await this.#bot.start?.(start);

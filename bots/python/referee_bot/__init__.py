@@ -7,7 +7,7 @@
 
     run(choose, name="first")
 
-`Bot` is there for those who want to see starts, events and ends as well.
+`Bot` also handles starts, events and ends.
 """
 
 from .bot import BatchBot, Bot, Choose, ChooseAll, batched
@@ -17,7 +17,7 @@ from .messages import Clock, End, Fault, Json, Retry, SeatInfo, Start, TimeLeft,
 from .process import run
 from .reply import AcceptDraw, Move, Reply, Resign
 from .self_play import self_play
-from .session import Session
+from .session import Refused, Session
 from .stream import Disconnected, Stream
 
 __version__ = "0.1.0"
@@ -35,6 +35,7 @@ __all__ = [
     "Hello",
     "Json",
     "Move",
+    "Refused",
     "Reply",
     "Resign",
     "Retry",

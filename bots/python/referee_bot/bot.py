@@ -1,4 +1,4 @@
-"""The bot, as its author writes it."""
+"""The interface that a bot implements."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from .messages import End, Json, Start, Turn
 from .reply import Reply
 
 Choose = Callable[[Turn], Reply]
-"""The whole of a simple bot."""
+"""A simple bot."""
 
 ChooseAll = Callable[[list[Turn]], Sequence[Reply]]
-"""The whole of a simple bot that plays many matches at once."""
+"""A simple bot that plays concurrent matches."""
 
 
 class Bot:
-    """A bot that sees more than its turns. Only `choose` must be written.
+    """A bot that handles other messages too. Only `choose` is required.
 
-    With `slots` above 1 one bot plays several matches at once: `match` tells them apart.
+    With `slots` above 1 one bot plays concurrent matches, identified by `match`.
     """
 
     def start(self, start: Start) -> str | None:
-        """Prepares for a match; the referee waits for the return.
+        """Prepares for a match. The referee waits until it returns.
 
-        What it returns is sent as the nonce (lower-case hex of at most 64 bytes). It counts only where `start.nonce`
-        is true: dice that depend on it were not chosen by the referee alone.
+        The return value is sent as the nonce (lower-case hex of at most 64 bytes). It is used only if `start.nonce`
+        is true. It prevents the referee alone from choosing the dice.
         """
         return None
 
     def event(self, match: str, seat: int, event: Json) -> None:
-        """Something happened in `match`, where this bot has `seat`."""
+        """Handles an event in `match`, in which this bot has `seat`."""
 
     def choose(self, turn: Turn) -> Reply:
         """Decides on a turn."""
         raise NotImplementedError(f"{type(self).__name__} has no choose")
 
     def end(self, end: End) -> None:
-        """A match is over."""
+        """Handles the end of a match."""
 
 
 class BatchBot(Bot):
-    """A bot that decides on all turns that wait together, as a neural network does best: write `choose_all`."""
+    """A bot that decides on all open requests in one batch, as a neural network does. Implement `choose_all`."""
 
     def choose(self, turn: Turn) -> Reply:
         return self.choose_all([turn])[0]

@@ -1,4 +1,4 @@
-"""How a bot reaches its referee: as its child over stdin and stdout, or over TCP."""
+"""The connection to the referee: over stdin and stdout, or over TCP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     group = parser.add_argument_group("connection")
     group.add_argument("--connect", metavar="HOST:PORT", type=_address, help="play over TCP, not over stdin and stdout")
-    group.add_argument("--tls", action="store_true", help="encrypt, and check who the referee is")
+    group.add_argument("--tls", action="store_true", help="encrypt, and verify the referee's certificate")
     group.add_argument("--ca", metavar="FILE", help="trust these certificates (PEM), not those of the system")
     group.add_argument("--token-file", metavar="FILE", help=f"where the token is, if not in {TOKEN_VARIABLE}")
     group.add_argument("--name", help="the bot's name")
@@ -32,26 +32,26 @@ def options() -> argparse.ArgumentParser:
 
 @dataclass(frozen=True)
 class Connection:
-    """What the command line says about the connection."""
+    """The connection options of the command line."""
 
     address: tuple[str, int] | None
     """None: stdin and stdout."""
     tls: bool
     ca: str | None
     token: str | None
-    """What a referee that asks for a token is told."""
+    """The token, sent only if the referee requires one."""
     name: str | None
-    """The bot's name, where it is not to have its own."""
+    """Overrides the bot's name."""
 
     @classmethod
     def from_args(cls, args: Sequence[str] | None = None) -> Connection:
-        """Reads `args`, by default those of the process. What they hold beside the options is the bot's own."""
+        """Reads `args`, by default those of the process. Other arguments are left to the bot."""
         known, _ = options().parse_known_args(args)
         token = Path(known.token_file).read_text("utf-8") if known.token_file else os.environ.get(TOKEN_VARIABLE)
         return cls(known.connect, known.tls, known.ca, token.strip() if token else None, known.name)
 
     def open(self) -> Stream:
-        """Returns the stream to the referee. Raises OSError if it cannot be reached or is not who it should be."""
+        """Returns the stream to the referee. Raises OSError if it cannot be reached or fails TLS verification."""
         if self.address is None:
             return _take_stdio()
         connected = socket.create_connection(self.address)
@@ -70,7 +70,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _take_stdio() -> Stream:
-    """Returns the stream over this process's stdin and stdout, and turns stdout into stderr for everybody else.
+    """Returns the stream over this process's stdin and stdout, and redirects stdout to stderr for all other code.
 
     A `print` in a bot, a chatty library, a program that the bot starts: none of them may write between the messages.
     So the pipe moves to a descriptor that only the stream knows, for the rest of the process's life: a `print` after

@@ -1,4 +1,4 @@
-"""How a bot introduces itself."""
+"""The bot's `hello`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PARTS = ("view", "legal", "event")
 class Hello:
     """The answer to the referee's `hello`.
 
-    `games` lists what the bot plays (None: does not say), `slots` how many matches it plays at once, `wants` which of
-    `view`, `legal` and `event` it is sent (None: all), and `push` asks for events at once instead of with the turn. The
-    `token` is told only to a referee that asks for one.
+    `games` lists the games of the bot (None: any), `slots` is the number of concurrent matches, `wants` selects which
+    of `view`, `legal` and `event` the referee sends (None: all), and `push` requests events immediately. The `token`
+    is sent only if the referee requires one.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Hello:
             raise ValueError(f"wants {unknown}: must be among {', '.join(_PARTS)}")
 
     def to_json(self, *, asks_for_token: bool = False) -> Json:
-        """Returns the message, without the fields that say nothing."""
+        """Returns the message, without fields that have their defaults."""
         message: Json = {"type": "hello", "protocol": PROTOCOL, "name": self.name}
         if self.version is not None:
             message["version"] = self.version

@@ -1,4 +1,4 @@
-"""What the referee tells a bot, as values. Fields that are not known here are ignored.
+"""Messages from the referee as values. Unknown fields are ignored.
 
 Times are whole milliseconds. The names are those of the protocol.
 """
@@ -27,7 +27,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class SeatInfo:
-    """Who sits where: the display name, and the number of the side that the seat plays for."""
+    """A seat: the display name and the number of its side."""
 
     name: str
     team: int
@@ -47,7 +47,7 @@ class Start:
     """None: there is no limit."""
     deal: str | None
     commitment: str | None
-    """The SHA-256 that binds the referee to its seed; `End.reveal` lets a bot check it."""
+    """The SHA-256 commitment to the seed; `End.reveal` lets a bot verify it."""
     nonce: bool
     """True: a nonce returned by `Bot.start` is mixed into the dice."""
 
@@ -70,7 +70,7 @@ class Start:
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """`bank_ms` is what the bank holds, `limit_ms` all the time there is for this answer."""
+    """`bank_ms` is the bank, `limit_ms` the total time for this answer."""
 
     bank_ms: int
     limit_ms: int
@@ -78,7 +78,7 @@ class TimeLeft:
 
 @dataclass(frozen=True)
 class Retry:
-    """Why the answer to the request `of` was refused."""
+    """Why the answer to the request `of` was rejected."""
 
     of: int
     code: str
@@ -87,20 +87,20 @@ class Retry:
 
 @dataclass(frozen=True)
 class Turn:
-    """The referee asks for a decision. It is complete: a bot needs to remember nothing."""
+    """A request for a decision. It is self-contained, so a bot can be stateless."""
 
     match: str
     seat: int
     turn: int
     """The request's id."""
     view: Json
-    """What the seat may see; empty when `wants` left it out."""
+    """The position as visible to the seat; empty if `wants` omits it."""
     legal: list[str]
-    """Every legal move, sorted; empty when `wants` left it out."""
+    """Every legal move, sorted; empty if `wants` omits it."""
     clock: TimeLeft | None
     turns_left: int | None
     draw_offered: bool
-    """True: `AcceptDraw()` is an answer too."""
+    """True: `AcceptDraw()` is a valid answer."""
     retry: Retry | None
     start: Start
     """How this match began: the game, its options, the seats."""
@@ -128,7 +128,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Fault:
-    """Which seat broke the protocol or the rules, and how."""
+    """The fault that ended the match, and its seat."""
 
     seat: int
     code: str
@@ -137,7 +137,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class End:
-    """A match is over. Ranks count from 1, scores go from 0 to 1, both by seat."""
+    """The end of a match. Ranks count from 1, scores range from 0 to 1, both by seat."""
 
     match: str
     seat: int
@@ -148,7 +148,7 @@ class End:
     scores: list[float] | None
     fault: Fault | None
     reveal: Json | None
-    """Seed, salt, deal and nonces, when they may be shown."""
+    """Seed, salt, deal and nonces, once they may be revealed."""
 
     @classmethod
     def from_json(cls, message: Json) -> End:

@@ -1,4 +1,4 @@
-"""A bot as a process of its own, which a referee starts or which connects to one."""
+"""Runs a bot as a process, which the referee starts or which connects to the referee."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def run(
     and what the bot prints goes to stderr, which the referee keeps with the match. For all options see `options`. An
     exception in the bot ends the process, with its traceback on stderr: a bot that plays on after a defect hides it.
 
-    Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows, OSError if there is no connection.
+    Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows, OSError if there is no connection,
+    `Refused` if the referee refuses the bot before its first match.
     """
     connection = Connection.from_args(args)
     hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token)
@@ -41,6 +42,8 @@ def run(
             try:
                 stream.send(*answers)
             except Disconnected:
-                return
+                break
         if session.is_over:
-            return
+            break
+    if session.refusal:
+        raise session.refusal

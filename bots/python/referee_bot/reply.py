@@ -10,7 +10,7 @@ from .messages import Json, Turn
 
 @dataclass(frozen=True)
 class Move:
-    """A move, with what may go along with it.
+    """A move with optional fields.
 
     `offer_draw` offers a draw, in games that know draws by agreement. `info` says what the bot thought (score,
     depth, nodes, pv, text); it is recorded, and at most 4 KiB of JSON.
@@ -23,12 +23,12 @@ class Move:
 
 @dataclass(frozen=True)
 class Resign:
-    """Gives up the match."""
+    """Resigns the match."""
 
 
 @dataclass(frozen=True)
 class AcceptDraw:
-    """Takes the draw that is on offer: only where `Turn.draw_offered` is true."""
+    """Accepts a draw offer; valid only if `Turn.draw_offered` is true."""
 
 
 Reply = Union[str, Move, Resign, AcceptDraw]

@@ -1,4 +1,4 @@
-"""A bot in all the seats of many matches at once: the heart of a training loop."""
+"""Plays all seats of concurrent matches with one bot: the core of a training loop."""
 
 from __future__ import annotations
 

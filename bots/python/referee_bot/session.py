@@ -1,4 +1,4 @@
-"""A bot's side of the protocol, without any input or output."""
+"""A bot's side of the protocol, without I/O."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from .messages import End, Json, Start, Turn
 from .reply import to_json
 
 
+class Refused(ConnectionError):
+    """The referee rejected the bot before its first match, for example for a wrong token."""
+
+    def __init__(self, error: Json) -> None:
+        self.code = str(error.get("code"))
+        """The code of the referee's `error`, such as `wrong_token`."""
+        super().__init__(f"the referee refused the bot: {self.code}: {error.get('message')}")
+
+
 @dataclass
 class _Play:
     """One seat in one running match."""
@@ -21,14 +30,21 @@ class _Play:
 
 
 class Session:
-    """Turns the messages of the referee into calls of the bot and messages back."""
+    """Translates messages of the referee into calls of the bot, and its results into messages."""
 
     def __init__(self, bot: Bot, hello: Hello) -> None:
         self._bot = bot
         self._hello = hello
         self._plays: dict[tuple[str, int], _Play] = {}
+        self._refusal: Refused | None = None
+        self._has_started = False
         self.is_over = False
-        """Whether the referee has said `bye`."""
+        """Whether the referee has sent `bye`."""
+
+    @property
+    def refusal(self) -> Refused | None:
+        """Why the referee rejected the bot: the last `error` before any match started."""
+        return None if self._has_started else self._refusal
 
     @property
     def is_idle(self) -> bool:
@@ -36,13 +52,15 @@ class Session:
         return not self._plays
 
     def handle(self, messages: Sequence[Json]) -> Iterator[list[Json]]:
-        """Handles messages that have arrived together, and yields answers that should leave together.
+        """Handles a batch of messages, and yields batches of answers.
 
         A `BatchBot` gets the turns among them at once, after all the other messages. Unknown messages are ignored.
         """
         waiting: list[Turn] = []
         for message in messages:
             kind = message.get("type")
+            if kind != "bye":
+                self._refusal = Refused(message) if kind == "error" else None
             if kind == "hello":
                 yield [self._hello.to_json(asks_for_token=message.get("auth") == "token")]
             elif kind == "ping":
@@ -77,6 +95,7 @@ class Session:
 
     def _start(self, message: Json) -> Json:
         start = Start.from_json(message)
+        self._has_started = True
         self._plays[start.match, start.seat] = _Play(start)
         nonce = self._bot.start(start)
         ready: Json = {"type": "ready", "match": start.match, "seat": start.seat}

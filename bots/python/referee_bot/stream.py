@@ -1,4 +1,4 @@
-"""A stream of JSON objects, one a line, in both directions."""
+"""A bidirectional stream of JSON objects, one per line."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _CHUNK = 1 << 20
 
 
 class Reader(Protocol):
-    """What a binary file that is buffered for reading has."""
+    """The interface of a buffered binary file that is open for reading."""
 
     def read1(self, size: int, /) -> bytes: ...
 
 
 class Writer(Protocol):
-    """What a binary file that is open for writing has."""
+    """The interface of a binary file that is open for writing."""
 
     def write(self, data: Any, /) -> int | None: ...
 
@@ -27,7 +27,7 @@ class Writer(Protocol):
 
 
 class Disconnected(Exception):
-    """The referee reads no more."""
+    """The referee has closed its input."""
 
 
 class Stream:
@@ -50,7 +50,7 @@ class Stream:
     def send(self, *messages: Json) -> None:
         """Writes each message as one line, all of them in one write unless the system takes only a part.
 
-        Raises Disconnected if nobody reads it, ValueError if it holds a number that JSON cannot express.
+        Raises Disconnected if the referee has closed it, ValueError if it holds a number that JSON cannot express.
         """
         lines = (json.dumps(message, separators=(",", ":"), allow_nan=False) + "\n" for message in messages)
         rest = memoryview("".join(lines).encode("ascii"))

@@ -1,11 +1,11 @@
-//! What all SDKs are tested with, each with a bot like this: it tells what it has seen.
+//! The vector bot, which is used to test all SDKs and reports its input.
 
 use std::collections::HashMap;
 
 use referee_bot::serde_json::{Value, json};
 use referee_bot::{Answer, Bot, End, Error, Event, Hello, Move, Start, Turn, hello, run};
 
-/// What it has seen of a match in a seat.
+/// What the bot has received for one seat of a match.
 struct Seen {
     game: String,
     events: u32,

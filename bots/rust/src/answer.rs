@@ -1,4 +1,4 @@
-//! What a bot decides.
+//! A bot's answers.
 
 use serde_json::Value;
 
@@ -7,30 +7,30 @@ use serde_json::Value;
 pub enum Answer {
     /// Plays a move.
     Move(Move),
-    /// Takes the draw that the turn shows as `draw_offered`.
+    /// Accepts the draw that the turn shows as `draw_offered`.
     AcceptDraw,
-    /// Gives up.
+    /// Resigns.
     Resign,
 }
 
-/// A move and what goes with it.
+/// A move with optional draw offer and search info.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// The move.
     pub pick: Pick,
-    /// Whether a draw is offered with it; heard only in games with draws by agreement.
+    /// Whether to offer a draw with the move; ignored in games without draws by agreement.
     pub offer_draw: bool,
-    /// What the bot thought, for the record: an object of at most 4 KiB with, say, `score`, `depth`, `nodes`, `pv` and
+    /// Search info for the record: an object of at most 4 KiB, for example with `score`, `depth`, `nodes`, `pv` and
     /// `text`.
     pub info: Option<Value>,
 }
 
-/// Which move.
+/// Identifies a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The index in [`Turn::legal`](crate::Turn::legal).
     Legal(usize),
-    /// The text, for a bot that knows the moves by itself.
+    /// The text of the move, for bots that generate moves themselves.
     Text(String),
 }
 
@@ -57,13 +57,13 @@ impl Move {
         Pick::Text(text.into()).into()
     }
 
-    /// Offers a draw with it.
+    /// Offers a draw with the move.
     #[must_use]
     pub fn offering_draw(self) -> Self {
         Move { offer_draw: true, ..self }
     }
 
-    /// Adds what the bot thought: an object, as [`json!`](serde_json::json) writes it.
+    /// Adds search info: an object, for example from [`json!`](serde_json::json).
     #[must_use]
     pub fn with_info(self, info: Value) -> Self {
         Move { info: Some(info), ..self }

@@ -1,4 +1,4 @@
-//! A bot, as its author writes it.
+//! The [`Bot`] trait.
 
 use referee_protocol::bot::{Hello, Want};
 use referee_protocol::{PROTOCOL, referee};
@@ -6,38 +6,40 @@ use serde_json::value::RawValue;
 
 use crate::{Answer, End, Event, Turn};
 
-/// A match begins. Its `options` can be read into any type: `Options::deserialize(start.options)`.
+/// The start of a match. Its `options` can be deserialized into any type: `Options::deserialize(start.options)`.
 pub type Start<'a> = referee::Start<&'a RawValue>;
 
-/// Something that plays. Only [`choose`](Bot::choose) must be written.
+/// A bot. Only [`choose`](Bot::choose) is required.
 ///
-/// With more than one slot in [`hello`](Bot::hello), matches overlap; every message names its match and seat.
+/// With more than one slot in [`hello`](Bot::hello), matches run concurrently; every message names its match and
+/// seat.
 pub trait Bot {
-    /// How the bot introduces itself.
+    /// The bot's `hello`.
     fn hello(&self) -> Hello {
         hello("bot")
     }
 
-    /// Prepares for a match: the place to load a model. The referee waits, but not for ever.
+    /// Called at the start of a match, for example to load a model. The referee waits until the ready timeout.
     fn start(&mut self, _start: &Start<'_>) {}
 
-    /// What to mix into the chance of the match, as lower-case hex of at most 64 bytes, so that the referee alone cannot
-    /// choose the dice. Asked after [`start`](Bot::start), and only if `start.nonce` says that it counts.
+    /// Returns a nonce that is mixed into the random numbers of the match, so that the referee alone cannot choose
+    /// them: lower-case hex of at most 64 bytes. Called after [`start`](Bot::start), only if `start.nonce` is true.
     fn nonce(&mut self, _start: &Start<'_>) -> Option<String> {
         None
     }
 
-    /// Something happened in a match: a move, a throw of dice, a draw offer. A bot's own moves come back too.
+    /// Called for each event of a match: a move, a roll of dice, a draw offer. Includes the bot's own moves.
     fn event(&mut self, _event: &Event<'_>) {}
 
-    /// Decides on a turn.
+    /// Chooses the answer to a turn.
     fn choose(&mut self, turn: &Turn<'_>) -> Answer;
 
-    /// A match is over.
+    /// Called at the end of a match.
     fn end(&mut self, _end: &End) {}
 }
 
-/// A `hello` with this name, 1 to 64 of ASCII letters, digits, `. _ -` and space, and nothing else said.
+/// Creates a `hello` with this name (1 to 64 of ASCII letters, digits, `. _ -` and space) and default values
+/// otherwise.
 pub fn hello(name: impl Into<String>) -> Hello {
     Hello {
         protocol: PROTOCOL,
@@ -52,8 +54,7 @@ pub fn hello(name: impl Into<String>) -> Hello {
     }
 }
 
-/// A bot that is nothing but its [`choose`](Bot::choose). Unless its `hello` says what it wants, it wants no events, for it
-/// would never see them.
+/// Creates a bot from its [`choose`](Bot::choose) function. Unless `hello` sets `wants`, the bot asks for no events.
 pub fn from_fn<F: FnMut(&Turn<'_>) -> Answer>(mut hello: Hello, choose: F) -> FromFn<F> {
     hello.wants.get_or_insert_with(|| vec![Want::View, Want::Legal]);
     FromFn { hello, choose }

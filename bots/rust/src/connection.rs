@@ -1,4 +1,4 @@
-//! How a bot reaches its referee.
+//! The connection of a bot to its referee, configured by command-line options.
 
 use std::io::{self, BufReader};
 use std::net::TcpStream;
@@ -9,15 +9,16 @@ use crate::run::serve;
 use crate::session::Session;
 use crate::{Bot, Error};
 
-/// The environment variable that holds the token where no file is named.
+/// The environment variable with the token, used without `--token-file`.
 const TOKEN: &str = "REFEREE_TOKEN";
-/// How much is read at once, in bytes.
+/// Size of the read buffer, in bytes.
 const READ: usize = 64 * 1024;
 
-/// How a bot reaches its referee, and what it tells it of itself, as its command line says: [`OPTIONS`](Connection::OPTIONS).
+/// The connection to the referee, the token and the name, as set on the command line: see
+/// [`OPTIONS`](Connection::OPTIONS).
 #[derive(Clone, Default)]
 pub struct Connection {
-    /// Host and port; none: stdin and stdout.
+    /// Host and port; `None`: stdin and stdout.
     address: Option<Address>,
     tls: bool,
     ca: Option<PathBuf>,
@@ -32,15 +33,15 @@ struct Address {
 }
 
 impl Connection {
-    /// What a bot's help says of the options that [`Connection::from_args`] takes.
+    /// Help text for the options that [`Connection::from_args`] accepts.
     pub const OPTIONS: &str = "\
   --connect HOST:PORT   play over TCP, not over stdin and stdout
   --token-file FILE     where the token is, if not in REFEREE_TOKEN
-  --tls                 encrypt, and check who the referee is
+  --tls                 encrypt, and verify the referee's certificate
   --ca FILE             trust these certificates (PEM), not those of the system
   --name NAME           the bot's name";
 
-    /// Takes the options of a connection out of `args`. Returns what is left: the bot's own.
+    /// Parses the connection options out of `args`. Returns the remaining arguments, which belong to the bot.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl Connection {
     pub fn play(self, bot: impl Bot) -> Result<(), Error> {
         let session = Session::new(bot, self.name, self.token);
         let Some(address) = self.address else {
-            // Stdout is not locked for good: a bot's thread that prints would wait for ever, and nobody would see why.
+            // Stdout is not locked permanently: a thread of the bot that prints would deadlock.
             return serve(io::stdin().lock(), io::stdout(), session);
         };
         let stream = address.connect().map_err(|source| Error::Unreachable {
@@ -116,7 +117,7 @@ impl Address {
 
     fn connect(&self) -> io::Result<TcpStream> {
         let stream = TcpStream::connect((&*self.host, self.port))?;
-        // An answer does not wait for more to be said.
+        // Send answers without waiting for more output (Nagle's algorithm).
         stream.set_nodelay(true)?;
         Ok(stream)
     }

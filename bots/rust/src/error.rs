@@ -1,27 +1,34 @@
-//! Why a bot stopped.
+//! Errors of the SDK.
 
 use std::{fmt, io};
 
-/// Why a bot stopped before the referee said so.
+/// Why a bot stopped before the referee's `bye`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),
-    /// No connection came about.
+    /// The connection could not be established.
     Unreachable {
         /// Host and port.
         address: String,
         /// Why.
         source: io::Error,
     },
-    /// The command line is not right.
+    /// The referee rejected the bot before its first match, for example for a wrong token.
+    Refused {
+        /// The code of the referee's `error`, such as `wrong_token`.
+        code: String,
+        /// Why.
+        message: String,
+    },
+    /// The command line is invalid.
     Usage(String),
-    /// The bot chose a legal move that there is not.
+    /// The bot chose an index beyond the legal moves.
     NoSuchMove {
-        /// What it chose.
+        /// The chosen index.
         index: usize,
-        /// How many legal moves the turn had.
+        /// The number of legal moves in the turn.
         legal: usize,
     },
 }
@@ -31,6 +38,9 @@ impl fmt::Display for Error {
         match self {
             Error::Io(source) => write!(f, "lost the referee: {source}"),
             Error::Unreachable { address, source } => write!(f, "no referee at {address}: {source}"),
+            Error::Refused { code, message } => {
+                write!(f, "the referee refused the bot: {code}: {message}")
+            }
             Error::Usage(what) => f.write_str(what),
             Error::NoSuchMove { index, legal } => {
                 write!(
@@ -46,7 +56,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(source) | Error::Unreachable { source, .. } => Some(source),
-            Error::Usage(_) | Error::NoSuchMove { .. } => None,
+            Error::Refused { .. } | Error::Usage(_) | Error::NoSuchMove { .. } => None,
         }
     }
 }

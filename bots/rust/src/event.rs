@@ -1,19 +1,19 @@
-//! What happens in a match.
+//! Events of a match.
 
 use referee_protocol::referee;
 use serde::Deserialize;
 
-/// Something happened. Nobody has looked into it yet: a bot that does not care does not pay for it.
+/// An event, not yet parsed: a bot that ignores events does not pay for parsing them.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a>(pub(crate) &'a str);
 
 impl<'a> Event<'a> {
-    /// The message, with its `event` read into a type that names what the bot wants to know: a struct with `kind`, or an
-    /// enum that is tagged by it.
+    /// Parses the message. `T` is the type of its `event`: a struct with `kind` and the fields that the bot needs, or
+    /// an enum tagged by `kind`.
     ///
     /// # Errors
     ///
-    /// If the event is not of that type. There may be kinds of events that the bot does not know.
+    /// If the event does not fit the type. Bots should expect unknown kinds of events.
     pub fn read<T: Deserialize<'a>>(&self) -> serde_json::Result<referee::Event<'a, T>> {
         serde_json::from_str(self.0)
     }

@@ -1,4 +1,4 @@
-//! What the referee says.
+//! Messages from the referee.
 
 use referee_protocol::referee::{Hello, Ping};
 use referee_protocol::{Head, Text};
@@ -7,7 +7,7 @@ use serde::de::Error as _;
 
 use crate::{End, Event, Start, Turn};
 
-/// A message of the referee.
+/// A message from the referee.
 pub(crate) enum Message<'a> {
     Hello(Hello),
     Start(Start<'a>),
@@ -15,10 +15,17 @@ pub(crate) enum Message<'a> {
     Turn(Turn<'a>),
     End(End),
     Ping(Ping),
-    Error,
+    Error(Refusal),
     Bye,
-    /// A newer referee may say more.
+    /// An unknown message, from a newer referee.
     Other,
+}
+
+/// Code and text of an `error`. The code is a string: a newer referee may have more codes.
+#[derive(Deserialize)]
+pub(crate) struct Refusal {
+    pub(crate) code: String,
+    pub(crate) message: String,
 }
 
 impl<'a> Message<'a> {
@@ -30,18 +37,18 @@ impl<'a> Message<'a> {
             "end" => Message::End(read(line)?),
             "hello" => Message::Hello(read(line)?),
             "ping" => Message::Ping(read(line)?),
-            "error" => Message::Error,
+            "error" => Message::Error(read(line)?),
             "bye" => Message::Bye,
             _ => Message::Other,
         })
     }
 }
 
-/// The type of a message. The referee writes it first, so that a long line need not be read twice.
+/// Returns the type of a message. The referee writes it first, so that a long line is not parsed twice.
 fn kind(line: &str) -> serde_json::Result<Text<'_>> {
     match line.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split_once('"')) {
         Some((kind, _)) if !kind.contains('\\') => Ok(kind.into()),
-        // The derived readers take an array of the fields' values as well.
+        // Derived deserializers would also accept an array of the field values.
         _ if line.trim_start().starts_with('{') => Ok(read::<Head<'_>>(line)?.kind),
         _ => Err(serde_json::Error::custom("not a JSON object")),
     }

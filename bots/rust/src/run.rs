@@ -1,4 +1,4 @@
-//! A bot on a stream.
+//! Runs a bot on a stream.
 
 use std::env;
 use std::io::{self, BufRead, Write};
@@ -6,16 +6,17 @@ use std::io::{self, BufRead, Write};
 use crate::session::Session;
 use crate::{Bot, Connection, Error};
 
-/// Plays every match that the referee starts, until its `bye` or the end of its stream: over stdin and stdout, or as the
-/// [options](Connection::OPTIONS) say that stand among the arguments of the process. The others are the bot's own.
+/// Plays every match that the referee starts, until its `bye` or the end of its stream: over stdin and stdout, or as
+/// configured by the [connection options](Connection::OPTIONS) among the arguments of the process. Other arguments
+/// are ignored.
 ///
-/// Nothing else may be written to stdout: use `eprintln!`; the referee keeps stderr with the record of the match.
+/// The bot must not write to stdout itself. Use `eprintln!`: the referee stores stderr with the record of the match.
 ///
 /// # Errors
 ///
 /// See [`Error`]. A panic of the bot is not caught.
 pub fn run(bot: impl Bot) -> Result<(), Error> {
-    // An argument that is no text is none of ours.
+    // Arguments that are not UTF-8 are not connection options.
     let args = env::args_os().skip(1).filter_map(|arg| arg.into_string().ok());
     let (connection, _) = Connection::from_args(args)?;
     connection.play(bot)
@@ -35,7 +36,7 @@ pub(crate) fn serve<B: Bot>(
     mut writer: impl Write,
     mut session: Session<B>,
 ) -> Result<(), Error> {
-    // Both are kept, so that a decision allocates nothing here once they have grown.
+    // The buffers are reused, so that a decision allocates nothing here after warm-up.
     let (mut line, mut out) = (String::new(), Vec::new());
     while reader.read_line(&mut line)? > 0 {
         let text = line.strip_prefix('\u{feff}').unwrap_or(&line);
@@ -44,14 +45,14 @@ pub(crate) fn serve<B: Bot>(
         }
         line.clear();
         if !out.is_empty() {
-            // A whole line in one piece is one system call, on the line-buffered stdout too.
+            // Writing the whole line at once takes one system call, also on line-buffered stdout.
             match writer.write_all(&out).and_then(|()| writer.flush()) {
-                // Nobody reads any more: as good as the end of the input.
+                // The referee has closed its end: treated like the end of input.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
                 written => written?,
             }
             out.clear();
         }
     }
-    Ok(())
+    session.finish()
 }

@@ -1,4 +1,4 @@
-//! A bot's side of the protocol, without any input or output.
+//! The bot's side of the protocol as a state machine without I/O.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,38 +10,46 @@ use referee_protocol::bot::{AcceptDraw, FromBot, Hello, Move, Pong, Ready, Resig
 use referee_protocol::referee::Auth;
 use serde_json::Value;
 
-use crate::message::Message;
+use crate::message::{Message, Refusal};
 use crate::{Answer, Bot, Error, Pick, Start, Turn};
 
-/// How much of a line that cannot be read is shown, in characters.
+/// Characters of an unreadable line that are shown.
 const SHOWN: usize = 200;
 
-/// Turns each message of the referee into calls of the bot and at most one message back.
+/// Handles each message from the referee: calls the bot and writes at most one reply.
 pub(crate) struct Session<B> {
     bot: B,
     name: Option<String>,
     token: Option<String>,
-    /// The matches that run, with the bot's seats in them.
+    /// The matches in progress, with the bot's seats in them.
     plays: BTreeMap<String, Vec<u8>>,
+    has_started: bool,
+    /// The referee's `error`, if it was the last message.
+    refusal: Option<Refusal>,
 }
 
 impl<B: Bot> Session<B> {
-    /// A bot that introduces itself under another `name`, if there is one, and tells a referee that asks for it the `token`.
+    /// Creates a session. `name` overrides the bot's name; `token` is sent to a referee that requires one.
     pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>) -> Self {
-        Session { bot, name, token, plays: BTreeMap::new() }
+        Session { bot, name, token, plays: BTreeMap::new(), has_started: false, refusal: None }
     }
 
-    /// Handles a line and appends the answer to `out`, if it asks for one. Breaks after `bye`.
+    /// Handles a line and appends the reply, if any, to `out`. Breaks after `bye`.
     ///
-    /// What cannot be read is passed over: nothing that a bot could mend while it plays, but its author wants to know.
+    /// Unreadable lines are reported on stderr and otherwise ignored.
     pub(crate) fn handle(&mut self, line: &str, out: &mut Vec<u8>) -> Result<ControlFlow<()>, Error> {
-        match Message::read(line) {
+        let message = Message::read(line);
+        if !matches!(message, Ok(Message::Bye)) {
+            self.refusal = None;
+        }
+        match message {
             Ok(Message::Turn(turn)) if self.plays(&turn.r#match, turn.seat) => {
                 let answer = self.bot.choose(&turn);
                 say(&reply(&turn, &answer)?, out)?;
             }
             Ok(Message::Event(event)) => self.bot.event(&event),
             Ok(Message::Start(start)) => {
+                self.has_started = true;
                 self.plays.entry(start.r#match.clone()).or_default().push(start.seat);
                 say(&self.ready(&start), out)?;
             }
@@ -56,12 +64,24 @@ impl<B: Bot> Session<B> {
             Ok(Message::Turn(_) | Message::End(_)) => note("no such match was started", line),
             Ok(Message::Hello(hello)) => say(&FromBot::Hello(self.hello(hello.auth)), out)?,
             Ok(Message::Ping(ping)) => say(&FromBot::Pong(Pong { id: ping.id }), out)?,
-            Ok(Message::Error) => note("the referee says", line),
+            Ok(Message::Error(refusal)) => {
+                note("the referee says", line);
+                self.refusal = Some(refusal);
+            }
             Ok(Message::Bye) => return Ok(ControlFlow::Break(())),
             Ok(Message::Other) => {}
             Err(error) => note(&format!("cannot be read: {error}"), line),
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns an error if the referee rejected the bot: its last message before `bye` was an `error`, and no match
+    /// has started.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        match self.refusal {
+            Some(Refusal { code, message }) if !self.has_started => Err(Error::Refused { code, message }),
+            _ => Ok(()),
+        }
     }
 
     fn plays(&self, r#match: &str, seat: u8) -> bool {
@@ -73,7 +93,7 @@ impl<B: Bot> Session<B> {
         if let Some(name) = &self.name {
             hello.name.clone_from(name);
         }
-        // Nobody else gets to know it.
+        // Send the token only to a referee that requires it.
         hello.token = self.token.clone().or(hello.token).filter(|_| auth == Auth::Token);
         hello
     }
@@ -89,7 +109,7 @@ impl<B: Bot> Session<B> {
     }
 }
 
-/// Tells the bot's author.
+/// Reports a problem on stderr.
 fn note(what: &str, line: &str) {
     let shown: String = line.trim_end().chars().take(SHOWN).collect();
     eprintln!("referee_bot: {what}: {shown}");

@@ -1,4 +1,4 @@
-//! TLS, where the bot was built with it.
+//! TLS, if the feature is enabled.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::session::Session;
 use crate::{Bot, Error};
 
-/// Plays over an encrypted stream to a referee that proves to be `host`.
+/// Plays over TLS and verifies that the referee's certificate is valid for `host`.
 #[cfg(not(feature = "tls"))]
 pub(crate) fn serve<B: Bot>(_: TcpStream, _: &str, _: Option<&Path>, _: Session<B>) -> Result<(), Error> {
     Err(Error::Usage(
@@ -29,7 +29,7 @@ mod with_tls {
 
     use super::{Bot, Error, Path, Session, TcpStream};
 
-    /// Plays over an encrypted stream to a referee that proves to be `host`.
+    /// Plays over TLS and verifies that the referee's certificate is valid for `host`.
     pub(crate) fn serve<B: Bot>(
         stream: TcpStream,
         host: &str,
@@ -49,7 +49,7 @@ mod with_tls {
         crate::run::serve(BufReader::new(Half(&stream)), Half(&stream), session)
     }
 
-    /// Whom to trust.
+    /// The trusted root certificates.
     fn roots(ca: Option<&Path>) -> Result<RootCertStore, Error> {
         let certificates: Vec<CertificateDer<'_>> = match ca {
             Some(file) => CertificateDer::pem_file_iter(file)
@@ -71,7 +71,7 @@ mod with_tls {
         Error::Usage(format!("{option}: {error}"))
     }
 
-    /// The stream for whoever reads or writes next: a bot does the one after the other.
+    /// A reader and a writer share the TLS stream; the bot never reads and writes at the same time.
     struct Half<'a>(&'a RefCell<StreamOwned<ClientConnection, TcpStream>>);
 
     impl Read for Half<'_> {

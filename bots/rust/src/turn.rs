@@ -1,4 +1,4 @@
-//! What a bot decides on.
+//! A request for a decision.
 
 use std::ops::Deref;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
-/// A request for a move. It derefs to the message, with all its fields.
+/// A request for a move. Dereferences to the message with all its fields.
 ///
-/// It borrows from the line that the referee sent, and nobody has looked into the view yet: a bot that does not need it
-/// does not pay for it.
+/// Borrows from the line that the referee sent. The view is not yet parsed: a bot that does not need it does not pay
+/// for parsing it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Turn<'a>(#[serde(borrow)] referee::Turn<'a, &'a RawValue>);
@@ -23,18 +23,18 @@ impl<'a> Deref for Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// The legal moves, sorted by their bytes: at least one, or none if [`Hello::wants`](crate::Hello) leaves them out.
+    /// The legal moves, sorted bytewise. Empty only if [`Hello::wants`](crate::Hello) excludes them.
     pub fn legal(&self) -> &[Text<'a>] {
         self.0.legal.as_deref().unwrap_or_default()
     }
 
-    /// The position, read into a type that names what the bot wants to know of it.
+    /// Deserializes the position into a type with the fields that the bot needs.
     ///
-    /// Its strings may borrow from the message: as [`Text`], which copies only those that JSON had to escape.
+    /// Its strings can borrow from the message as [`Text`], which copies only strings with JSON escapes.
     ///
     /// # Errors
     ///
-    /// If the view is not of that type, or if [`Hello::wants`](crate::Hello) leaves it out.
+    /// If the view does not fit the type, or if [`Hello::wants`](crate::Hello) excludes it.
     pub fn view<T: Deserialize<'a>>(&self) -> serde_json::Result<T> {
         T::deserialize(self.0.view.ok_or_else(|| serde_json::Error::missing_field("view"))?)
     }

@@ -94,7 +94,7 @@ fn play<S: Read + Write>(referee: &mut Referee<S>) {
 }
 
 #[test]
-fn the_same_bot_plays_over_tcp_and_says_nothing_on_stdout() {
+fn a_bot_plays_over_tcp_and_writes_nothing_to_stdout() {
     let (listener, address) = listen();
     let bot = Bot::start(&["--seed", "7", "--connect", &address], None);
     let (stream, _) = listener.accept().expect("it connects");
@@ -105,7 +105,7 @@ fn the_same_bot_plays_over_tcp_and_says_nothing_on_stdout() {
 }
 
 #[test]
-fn it_goes_when_the_stream_ends() {
+fn a_bot_exits_when_the_stream_ends() {
     let (listener, address) = listen();
     let bot = Bot::start(&[&format!("--connect={address}")], None);
     let (stream, _) = listener.accept().expect("it connects");
@@ -124,7 +124,7 @@ fn a_name_on_the_command_line_is_used() {
 }
 
 #[test]
-fn a_token_is_told_to_a_referee_that_asks_for_it_and_to_no_other() {
+fn the_token_is_sent_only_to_a_referee_that_requires_it() {
     let file = std::env::temp_dir().join(format!("referee-bot-token-{}", std::process::id()));
     std::fs::write(&file, "from a file\n").expect("a file");
     let file = file.to_str().expect("text").to_owned();
@@ -151,7 +151,7 @@ fn run(args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_is_wrong_with_the_options_is_said() {
+fn invalid_options_are_reported() {
     for (args, what) in [
         (&["--connect", "localhost"][..], "`localhost` is not HOST:PORT"),
         (&["--connect"], "--connect needs a value"),
@@ -164,7 +164,7 @@ fn what_is_wrong_with_the_options_is_said() {
 }
 
 #[test]
-fn a_referee_that_is_not_there_is_named() {
+fn an_unreachable_referee_is_reported_with_its_address() {
     let (listener, address) = listen();
     drop(listener);
     let (status, stderr) = run(&["--connect", &address]);
@@ -174,7 +174,7 @@ fn a_referee_that_is_not_there_is_named() {
 
 #[cfg(not(feature = "tls"))]
 #[test]
-fn a_bot_without_tls_does_not_go_on_in_the_clear() {
+fn a_bot_without_tls_does_not_fall_back_to_plain_text() {
     let (_listener, address) = listen();
     let (status, stderr) = run(&["--tls", "--connect", &address]);
     assert_eq!(status, Some(1));
@@ -221,7 +221,7 @@ mod tls {
     }
 
     #[test]
-    fn the_same_bot_plays_over_tls() {
+    fn a_bot_plays_over_tls() {
         let (bot, stream) = connect("localhost");
         let mut referee = Referee(BufReader::new(stream));
         assert_eq!(referee.greet("none")["name"], "random");
@@ -230,7 +230,7 @@ mod tls {
     }
 
     #[test]
-    fn a_referee_that_proves_to_be_another_is_told_nothing() {
+    fn nothing_is_sent_to_a_referee_with_another_certificate() {
         let (bot, mut stream) = connect("example.org");
         let hello = b"{\"type\":\"hello\",\"protocol\":1,\"server\":\"referee/0.1.0\",\"auth\":\"token\"}\n";
         let told = stream.write_all(hello).and_then(|()| stream.read(&mut [0; 100]));

@@ -83,7 +83,7 @@ fn play(bot: &mut Bot, turns: u32) -> Vec<String> {
 }
 
 #[test]
-fn it_plays_all_legal_moves_and_goes_quietly() {
+fn the_random_bot_plays_all_legal_moves_and_exits_silently() {
     let mut bot = Bot::start(&[]);
     let mut moves = play(&mut bot, 200);
     moves.sort();
@@ -94,7 +94,7 @@ fn it_plays_all_legal_moves_and_goes_quietly() {
 }
 
 #[test]
-fn a_seed_repeats_its_choices() {
+fn a_seed_makes_choices_reproducible() {
     let choices = |seed| {
         let mut bot = Bot::start(&["--seed", seed]);
         let moves = play(&mut bot, 20);
@@ -106,7 +106,7 @@ fn a_seed_repeats_its_choices() {
 }
 
 #[test]
-fn what_the_referee_complains_about_stands_on_stderr() {
+fn errors_from_the_referee_are_written_to_stderr() {
     let mut bot = Bot::start(&[]);
     bot.tell(json!({ "type": "error", "code": "stale", "message": "too late" }));
     bot.ask(json!({ "type": "ping", "id": 1 }));
@@ -116,7 +116,7 @@ fn what_the_referee_complains_about_stands_on_stderr() {
 }
 
 #[test]
-fn it_says_how_it_wants_to_be_called() {
+fn invalid_arguments_print_the_usage() {
     let Output { status, stdout, stderr } =
         Command::new(env!("CARGO_BIN_EXE_referee-random")).arg("--sed").output().expect("the bot starts");
     assert_eq!((status.code(), stdout.len()), (Some(2), 0));

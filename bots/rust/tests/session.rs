@@ -105,15 +105,15 @@ fn a_match_from_hello_to_bye() {
 }
 
 #[test]
-fn a_bot_need_not_say_who_it_is() {
-    struct Nobody;
-    impl Bot for Nobody {
+fn hello_has_defaults() {
+    struct Resigner;
+    impl Bot for Resigner {
         fn choose(&mut self, _: &Turn<'_>) -> Answer {
             Answer::Resign
         }
     }
     assert_eq!(
-        talk(Nobody, &[HELLO]).expect("a quiet end"),
+        talk(Resigner, &[HELLO]).expect("a quiet end"),
         [r#"{"type":"hello","protocol":1,"name":"bot"}"#]
     );
 }
@@ -136,7 +136,7 @@ fn every_kind_of_answer() {
 }
 
 #[test]
-fn a_turn_shows_all_that_the_referee_said() {
+fn a_turn_has_all_fields_of_the_message() {
     let line = r#"{"type":"turn","match":"m1","seat":0,"turn":4,"view":{"dice":[2,5],"hand":"\u00e4"},"legal":["a"],"clock":{"bank_ms":1,"limit_ms":2},"turns_left":9,"draw_offered":true,"retry":{"of":3,"code":"illegal_move","message":"no"}}"#;
     #[derive(Deserialize)]
     struct View<'a> {
@@ -157,7 +157,7 @@ fn a_turn_shows_all_that_the_referee_said() {
 }
 
 #[test]
-fn a_view_that_was_not_wanted_is_an_error_and_no_panic() {
+fn reading_an_unwanted_view_is_an_error() {
     let choose = |turn: &Turn<'_>| {
         let error = turn.view::<serde_json::Value>().expect_err("there is no view");
         assert!(error.to_string().contains("`view`"), "{error}");
@@ -167,7 +167,7 @@ fn a_view_that_was_not_wanted_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_nonce_is_asked_for_only_where_it_counts() {
+fn the_nonce_is_requested_only_if_it_is_used() {
     struct Nonce;
     impl Bot for Nonce {
         fn nonce(&mut self, _: &Start<'_>) -> Option<String> {
@@ -215,7 +215,7 @@ fn matches_may_overlap() {
 }
 
 #[test]
-fn turns_of_a_match_that_was_not_started_or_is_over_are_passed_over() {
+fn turns_of_unknown_or_ended_matches_are_ignored() {
     let end = r#"{"type":"end","match":"m1","seat":0,"ended_by":"aborted","reason":"aborted"}"#;
     assert_eq!(talk(from_fn(hello("test"), first), &[TURN]).expect("a quiet end"), [""; 0]);
     assert_eq!(say(first, &[TURN, end, TURN, end]).len(), 1);
@@ -230,7 +230,7 @@ fn a_ping_is_answered_and_an_error_is_not() {
 }
 
 #[test]
-fn what_it_does_not_know_is_ignored() {
+fn unknown_messages_and_fields_are_ignored() {
     let said = say(
         first,
         &[
@@ -248,7 +248,7 @@ fn what_it_does_not_know_is_ignored() {
 }
 
 #[test]
-fn the_type_may_stand_anywhere_and_in_any_spelling() {
+fn the_type_may_be_at_any_position_and_contain_escapes() {
     let pong = [r#"{"type":"pong","id":7}"#];
     assert_eq!(say(first, &[r#"{"id":7,"type":"ping"}"#]), pong);
     assert_eq!(say(first, &[r#" { "type" : "ping", "id" : 7 }"#]), pong);
@@ -256,7 +256,7 @@ fn the_type_may_stand_anywhere_and_in_any_spelling() {
 }
 
 #[test]
-fn moves_are_repeated_as_they_were_whatever_json_does_to_them() {
+fn moves_survive_json_escaping() {
     let line = r#"{"type":"turn","match":"m\"1","seat":0,"turn":0,"legal":["\"\\\u00e4\n"],"clock":null}"#;
     let said = say(first, &[&start("m\"1", 0, false), line]);
     let said: serde_json::Value = serde_json::from_str(&said[1]).expect("JSON");
@@ -264,14 +264,14 @@ fn moves_are_repeated_as_they_were_whatever_json_does_to_them() {
 }
 
 #[test]
-fn a_last_line_without_a_line_break_counts() {
+fn a_last_line_without_a_line_break_is_handled() {
     assert_eq!(say(first, &[r#"{"type":"ping","id":1}"#]).len(), 1);
     assert_eq!(say(first, &["{\"type\":\"ping\",\"id\":1}\n"]).len(), 1);
     assert!(say(first, &[]).is_empty());
 }
 
 #[test]
-fn a_move_that_there_is_not_ends_the_bot_with_a_reason() {
+fn an_index_beyond_the_legal_moves_is_an_error() {
     let bot = from_fn(hello("test"), |_| Answer::legal(2));
     let error = talk(bot, &[&start("m1", 0, false), TURN]).expect_err("there are two");
     assert!(matches!(error, Error::NoSuchMove { index: 2, legal: 2 }), "{error:?}");
@@ -279,7 +279,7 @@ fn a_move_that_there_is_not_ends_the_bot_with_a_reason() {
 }
 
 #[test]
-fn what_is_no_message_is_passed_over() {
+fn unreadable_lines_are_ignored() {
     for line in [
         "?",
         "[]",
@@ -295,12 +295,12 @@ fn what_is_no_message_is_passed_over() {
 }
 
 #[test]
-fn a_byte_order_mark_is_passed_over() {
+fn a_byte_order_mark_is_ignored() {
     assert_eq!(say(first, &["\u{feff}{\"type\":\"ping\",\"id\":1}\r"]), [r#"{"type":"pong","id":1}"#]);
 }
 
 #[test]
-fn what_is_no_text_ends_the_bot_with_a_reason() {
+fn invalid_utf8_is_an_error() {
     let mut out = Vec::new();
     let line = &b"{\"type\":\"ping\",\"id\":1,\"x\":\"\xff\"}\n"[..];
     let error = run_on(line, &mut out, from_fn(hello("test"), first));
@@ -324,7 +324,7 @@ impl Write for Pieces {
 }
 
 #[test]
-fn every_answer_leaves_at_once_in_one_piece() {
+fn every_answer_is_one_flushed_write() {
     let mut pieces = Pieces::default();
     let input = [r#"{"type":"ping","id":1}"#, &start("m1", 0, false), TURN, BYE].join("\n");
     run_on(input.as_bytes(), &mut pieces, from_fn(hello("test"), first)).expect("a quiet end");
@@ -342,7 +342,7 @@ fn every_answer_leaves_at_once_in_one_piece() {
 }
 
 #[test]
-fn a_referee_that_reads_no_more_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     struct Gone(io::ErrorKind);
     impl Write for Gone {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -23,7 +23,7 @@ fn read<M: FromStr<Err: Debug> + ToString>(text: &str, tell: impl Fn(M) -> Value
 }
 
 #[test]
-fn moves_say_what_the_vectors_say() {
+fn moves_match_the_vectors() {
     for vector in vectors("moves.jsonl") {
         let text = vector["move"].as_str().expect("text");
         let said = match vector["game"].as_str().expect("text") {
@@ -80,7 +80,7 @@ fn again<V: DeserializeOwned + Serialize>(view: &Value) -> Value {
 }
 
 #[test]
-fn views_are_read_whole() {
+fn views_survive_a_round_trip() {
     for vector in vectors("views.jsonl") {
         let view = &vector["view"];
         let again = match vector["game"].as_str().expect("text") {

@@ -1,29 +1,29 @@
-//! The same messages in other ways.
+//! Delivers the same messages in different ways.
 
-use crate::check::desk::Desk;
-use crate::check::manner::Manner;
+use crate::check::context::Context;
+use crate::check::delivery::Delivery;
 use crate::check::verdict::Stop;
 use crate::core::seat::Seat;
 
-/// Some decisions of a match in which everything is sent in this manner.
-pub(super) async fn in_manner(desk: &mut Desk<'_>, manner: Manner) -> Result<(), Stop> {
-    // A large request is a mebibyte, a slow one takes its time.
-    let most = if matches!(manner, Manner::Large | Manner::Slow) { 2 } else { 8 };
-    let rules = desk.any_game()?;
-    let encounter = desk.open(rules, rules.meta().seatings[0], Seat(0))?;
-    desk.talk().await?.manner = manner;
-    let played = desk.play(encounter, Seat(0), most).await;
-    if let Some(talk) = &mut desk.talk {
-        talk.manner = Manner::Plain;
+/// Plays some decisions of a match with this kind of delivery.
+pub(super) async fn with_delivery(context: &mut Context<'_>, delivery: Delivery) -> Result<(), Stop> {
+    // Large and slow requests take long, so play only a few.
+    let most = if matches!(delivery, Delivery::Large | Delivery::Slow) { 2 } else { 8 };
+    let rules = context.any_game()?;
+    let encounter = context.open(rules, rules.meta().seatings[0], Seat(0))?;
+    context.talk().await?.delivery = delivery;
+    let played = context.play(encounter, Seat(0), most).await;
+    if let Some(talk) = &mut context.talk {
+        talk.delivery = Delivery::Plain;
     }
     match played {
-        // The referee itself never sends it.
-        Err(Stop::Failed(complaint)) if manner == Manner::Crlf => {
+        // Only a warning: the referee itself never sends CR LF.
+        Err(Stop::Failed(complaint)) if delivery == Delivery::Crlf => {
             let wrong = complaint.wrong;
-            desk.warnings.push(format!(
+            context.warnings.push(format!(
                 "it does not bear lines that end with CR LF, as a relay on another system may send them: {wrong}"
             ));
-            desk.restart();
+            context.restart();
             Ok(())
         }
         played => played,

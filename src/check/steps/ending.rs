@@ -1,4 +1,4 @@
-//! How the bot ends.
+//! The end of the bot's process.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,38 +7,39 @@ use referee_protocol::limits;
 use rustix::process::{Pid, Signal};
 
 use crate::bot;
-use crate::check::desk::Desk;
+use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
 use crate::core::seat::Seat;
+use crate::referee::Detail;
 
 const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
-/// How long the system may take to hand over what a process left behind.
+/// How long the system may take to reparent orphaned processes.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// Its input ends after a match.
-pub(super) async fn end_of_input(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    after_a_match(desk).await?;
-    end(desk, "").await
+/// Closes the input after a match.
+pub(super) async fn end_of_input(context: &mut Context<'_>) -> Result<(), Stop> {
+    after_a_match(context).await?;
+    end(context, "").await
 }
 
-/// `bye`, then the end of its input.
-pub(super) async fn bye(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    after_a_match(desk).await?;
-    end(desk, "{\"type\":\"bye\",\"reason\":\"the check is over\"}\n").await
+/// Sends `bye`, then closes the input.
+pub(super) async fn bye(context: &mut Context<'_>) -> Result<(), Stop> {
+    after_a_match(context).await?;
+    end(context, "{\"type\":\"bye\",\"reason\":\"the check is over\"}\n").await
 }
 
-/// SIGTERM between two matches.
-pub(super) async fn sigterm(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    after_a_match(desk).await?;
-    let Some(mut talk) = desk.talk.take() else { return Ok(()) };
+/// Sends SIGTERM between two matches.
+pub(super) async fn sigterm(context: &mut Context<'_>) -> Result<(), Stop> {
+    after_a_match(context).await?;
+    let Some(mut talk) = context.talk.take() else { return Ok(()) };
     talk.signal(Signal::TERM);
     let how = talk.exited(SIGTERM).await;
-    desk.stderr = talk.stderr();
+    context.stderr = talk.stderr();
     match how {
-        Some(how) => desk.notes.push(how),
-        None => desk.warnings.push(format!(
+        Some(how) => context.notes.push(how.to_string()),
+        None => context.warnings.push(format!(
             "it goes on after SIGTERM: it would be killed {} ms later ({})",
             limits::SIGTERM_MS,
             Rule::SIGNALS.section
@@ -47,23 +48,23 @@ pub(super) async fn sigterm(desk: &mut Desk<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A process that has played: some leave something behind only then.
-async fn after_a_match(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    let rules = desk.any_game()?;
-    let encounter = desk.open(rules, rules.meta().seatings[0], Seat(0))?;
-    desk.play(encounter, Seat(0), 1).await
+/// Plays part of a match: some bots start child processes only then.
+async fn after_a_match(context: &mut Context<'_>) -> Result<(), Stop> {
+    let rules = context.any_game()?;
+    let encounter = context.open(rules, rules.meta().seatings[0], Seat(0))?;
+    context.play(encounter, Seat(0), 1).await
 }
 
-async fn end(desk: &mut Desk<'_>, last_words: &str) -> Result<(), Stop> {
-    let limit = desk.check.move_limit;
+async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
+    let limit = context.check.move_limit;
     let before: HashSet<Pid> = bot::children().collect();
-    let Some(mut talk) = desk.talk.take() else { return Ok(()) };
+    let Some(mut talk) = context.talk.take() else { return Ok(()) };
     if !last_words.is_empty() {
-        talk.say(last_words.as_bytes(), limit).await;
+        talk.send(last_words.as_bytes(), limit).await;
     }
     talk.close();
     let how = talk.exited(END).await;
-    desk.stderr = talk.stderr();
+    context.stderr = talk.stderr();
     let Some(how) = how else {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
         return Err(talk.complain(wrong, Rule::END).into());
@@ -74,10 +75,10 @@ async fn end(desk: &mut Desk<'_>, last_words: &str) -> Result<(), Stop> {
         let wrong = format!("it ended and left {left} of its processes behind");
         return Err(talk.complain(wrong, Rule::LEFT).into());
     }
-    if how == "status 0" {
-        desk.notes.push(how);
+    if how == Detail::LEFT {
+        context.notes.push(how.to_string());
     } else {
-        desk.warnings.push(format!("it ended with {how} instead of status 0"));
+        context.warnings.push(format!("it ended with {how} instead of status 0"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Matches, and every kind of decision.
+//! Complete matches, and every kind of decision.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use referee_protocol::bot::Want;
 use referee_protocol::referee as message;
 use serde_json::value::RawValue;
 
-use crate::check::desk::Desk;
+use crate::check::context::Context;
 use crate::check::encounter::Encounter;
 use crate::check::positions::{Position, positions};
 use crate::check::rule::Rule;
@@ -18,53 +18,53 @@ use crate::core::json;
 use crate::core::seat::Seat;
 use crate::server::incoming::{self, Incoming};
 
-/// The answers that are enough to see that a match is under way.
+/// Number of answers after which a match counts as under way.
 const FEW: u32 = 8;
 
-/// It gets into a match and plays on.
-pub(super) async fn first_match(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    let rules = desk.any_game()?;
-    let encounter = desk.open(rules, rules.meta().seatings[0], Seat(0))?;
-    desk.notes.push(rules.meta().id.to_owned());
-    desk.play(encounter, Seat(0), FEW).await
+/// Plays the beginning of a match.
+pub(super) async fn first_match(context: &mut Context<'_>) -> Result<(), Stop> {
+    let rules = context.any_game()?;
+    let encounter = context.open(rules, rules.meta().seatings[0], Seat(0))?;
+    context.notes.push(rules.meta().id.to_owned());
+    context.play(encounter, Seat(0), FEW).await
 }
 
-/// A match to its end for each number of seats, against random moves, each in another seat.
-pub(super) async fn whole_matches(desk: &mut Desk<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
+/// Plays a complete match against random moves for each number of seats, each in a different seat.
+pub(super) async fn whole_matches(context: &mut Context<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
     for (index, &seating) in rules.meta().seatings.iter().enumerate() {
         let seat = Seat(((index + 1) % seating.seats()) as u8);
-        let encounter = desk.open(rules, seating, seat)?;
-        let before = desk.decisions;
-        desk.play(encounter, seat, u32::MAX).await?;
-        desk.notes.push(format!("{} seats: {} decisions", seating.seats(), desk.decisions - before));
+        let encounter = context.open(rules, seating, seat)?;
+        let before = context.decisions;
+        context.play(encounter, seat, u32::MAX).await?;
+        context.notes.push(format!("{} seats: {} decisions", seating.seats(), context.decisions - before));
     }
     Ok(())
 }
 
-/// Positions out of random playouts, so that every kind of move was once among the legal ones.
-pub(super) async fn decisions(desk: &mut Desk<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
+/// Requests a decision in positions from random playouts, which cover every kind of move.
+pub(super) async fn decisions(context: &mut Context<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
     let positions = positions(rules);
     let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
-    desk.notes.push(format!("{} kinds in {} positions", kinds.len(), positions.len()));
+    context.notes.push(format!("{} kinds in {} positions", kinds.len(), positions.len()));
     for position in &positions {
-        let mut matches = [(desk.open_still(rules, position.seating, position.seat)?, position.seat)];
-        desk.begin(&mut matches).await?;
-        decide(desk, &matches[0].0, position).await?;
+        let mut matches = [(context.open_still(rules, position.seating, position.seat)?, position.seat)];
+        context.begin(&mut matches).await?;
+        decide(context, &matches[0].0, position).await?;
         matches[0].0.abort();
-        desk.exchange(&mut matches).await?;
+        context.exchange(&mut matches).await?;
     }
     Ok(())
 }
 
-/// One decision of the bot in a position that it has not seen coming.
-async fn decide(desk: &mut Desk<'_>, encounter: &Encounter, position: &Position) -> Result<(), Stop> {
-    let limit = desk.check.move_limit;
-    let lines = request(desk, encounter.id(), position);
-    let talk = desk.talk().await?;
-    talk.say(&lines, limit).await;
-    let line = desk.answer().await?;
+/// Requests one decision in a position without its history.
+async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Position) -> Result<(), Stop> {
+    let limit = context.check.move_limit;
+    let lines = request(context, encounter.id(), position);
+    let talk = context.talk().await?;
+    talk.send(&lines, limit).await;
+    let line = context.answer().await?;
     let kinds: Vec<&str> = position.kinds.iter().map(String::as_str).collect();
-    let talk = desk.talk().await?;
+    let talk = context.talk().await?;
     let fail = |wrong: String, rule| {
         Err(talk.complain(format!("{wrong}; in a position with: {}", kinds.join(", ")), rule).into())
     };
@@ -87,13 +87,13 @@ async fn decide(desk: &mut Desk<'_>, encounter: &Encounter, position: &Position)
     }
 }
 
-/// What a seat gets when it has to decide here.
-fn request(desk: &Desk<'_>, id: &str, position: &Position) -> Vec<u8> {
+/// The messages that a seat receives when it has to decide in this position.
+fn request(context: &Context<'_>, id: &str, position: &Position) -> Vec<u8> {
     let Position { seat, table, events, .. } = position;
     let mut lines = Vec::new();
     let raw =
         |bytes: Vec<u8>| String::from_utf8(bytes).ok().and_then(|text| RawValue::from_string(text).ok());
-    if desk.is_wanted(Want::Event) {
+    if context.is_wanted(Want::Event) {
         for (n, event) in (0..).zip(events) {
             let Some(event) = raw(event.clone()) else { continue };
             let event = message::Event { r#match: id.into(), seat: seat.0, n, event };
@@ -103,13 +103,13 @@ fn request(desk: &Desk<'_>, id: &str, position: &Position) -> Vec<u8> {
     let mut view = Vec::new();
     table.write_view(Viewer::Seat(*seat), &mut view);
     let legal = (0..table.count(*seat)).map(|index| Text::from(table.text(*seat, index))).collect();
-    let limit_ms = desk.check.move_limit.as_millis() as u64;
+    let limit_ms = context.check.move_limit.as_millis() as u64;
     let turn = message::Turn {
         r#match: id.into(),
         seat: seat.0,
         turn: 0,
-        view: raw(view).filter(|_| desk.is_wanted(Want::View)),
-        legal: Some(legal).filter(|_| desk.is_wanted(Want::Legal)),
+        view: raw(view).filter(|_| context.is_wanted(Want::View)),
+        legal: Some(legal).filter(|_| context.is_wanted(Want::Legal)),
         clock: Some(message::TurnClock { bank_ms: 0, limit_ms }),
         turns_left: table.turns_left(),
         draw_offered: false,

@@ -1,4 +1,4 @@
-//! The steps, one file a noun, and their order.
+//! The steps and their order.
 
 mod delivery;
 mod ending;
@@ -12,27 +12,29 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::bot::Command;
-use crate::check::desk::Desk;
-use crate::check::manner::Manner;
+use crate::bot::{Command, Launch};
+use crate::check::context::Context;
+use crate::check::delivery::Delivery;
 use crate::check::verdict::{Outcome, Stop, Verdict};
 use crate::core::erased::Rules;
 
-/// What is checked.
+/// The configuration of a check.
 pub struct Check {
     /// The bot.
     pub command: Command,
-    /// The one game to check it in; none: all that it plays.
+    /// How to start it.
+    pub launch: Launch,
+    /// The only game to check; `None`: all games that the bot plays.
     pub game: Option<&'static dyn Rules>,
-    /// How long it has for a decision.
+    /// The time limit for a decision.
     pub move_limit: Duration,
-    /// From its start to `hello`.
+    /// Timeout from its start to `hello`.
     pub hello_limit: Duration,
-    /// For its first `ready`.
+    /// Timeout for its first `ready`.
     pub ready_limit: Duration,
 }
 
-/// Something to find out.
+/// A step of the check.
 #[derive(Clone, Copy)]
 enum Step {
     StartUp,
@@ -40,7 +42,7 @@ enum Step {
     FirstMatch,
     Match(&'static dyn Rules),
     Decisions(&'static dyn Rules),
-    Delivery(&'static str, Manner),
+    Delivery(&'static str, Delivery),
     Errors,
     Retry,
     DrawOffers,
@@ -53,19 +55,19 @@ enum Step {
     Sigterm,
 }
 
-/// What a bot has to manage before anything else makes sense.
+/// The steps that a bot must pass before the others make sense.
 const FIRST: [Step; 3] = [Step::StartUp, Step::Hello, Step::FirstMatch];
 
-/// What does not depend on the game.
+/// The steps that do not depend on the game.
 const GENERAL: [Step; 18] = [
-    Step::Delivery("unknown fields", Manner::UnknownFields),
-    Step::Delivery("unknown messages", Manner::UnknownMessages),
-    Step::Delivery("ping", Manner::Pings),
-    Step::Delivery("joined writes", Manner::Joined),
-    Step::Delivery("split writes", Manner::Split),
-    Step::Delivery("slow delivery", Manner::Slow),
-    Step::Delivery("CRLF", Manner::Crlf),
-    Step::Delivery("large views", Manner::Large),
+    Step::Delivery("unknown fields", Delivery::UnknownFields),
+    Step::Delivery("unknown messages", Delivery::UnknownMessages),
+    Step::Delivery("ping", Delivery::Pings),
+    Step::Delivery("joined writes", Delivery::Joined),
+    Step::Delivery("split writes", Delivery::Split),
+    Step::Delivery("slow delivery", Delivery::Slow),
+    Step::Delivery("CRLF", Delivery::Crlf),
+    Step::Delivery("large views", Delivery::Large),
     Step::Errors,
     Step::Retry,
     Step::DrawOffers,
@@ -100,41 +102,41 @@ impl Step {
         }
     }
 
-    async fn take(self, desk: &mut Desk<'_>) -> Result<(), Stop> {
+    async fn take(self, context: &mut Context<'_>) -> Result<(), Stop> {
         match self {
-            Step::StartUp => greeting::start_up(desk).await,
-            Step::Hello => greeting::hello(desk),
-            Step::FirstMatch => games::first_match(desk).await,
-            Step::Match(rules) => games::whole_matches(desk, rules).await,
-            Step::Decisions(rules) => games::decisions(desk, rules).await,
-            Step::Delivery(_, manner) => delivery::in_manner(desk, manner).await,
-            Step::Errors => refusals::errors(desk).await,
-            Step::Retry => refusals::retry(desk).await,
-            Step::DrawOffers => offers::draw_offers(desk).await,
-            Step::SecondMatch => succession::second_match(desk).await,
-            Step::BrokenOff => succession::broken_off(desk).await,
-            Step::Slots => succession::slots(desk).await,
+            Step::StartUp => greeting::start_up(context).await,
+            Step::Hello => greeting::hello(context),
+            Step::FirstMatch => games::first_match(context).await,
+            Step::Match(rules) => games::whole_matches(context, rules).await,
+            Step::Decisions(rules) => games::decisions(context, rules).await,
+            Step::Delivery(_, delivery) => delivery::with_delivery(context, delivery).await,
+            Step::Errors => refusals::errors(context).await,
+            Step::Retry => refusals::retry(context).await,
+            Step::DrawOffers => offers::draw_offers(context).await,
+            Step::SecondMatch => succession::second_match(context).await,
+            Step::BrokenOff => succession::broken_off(context).await,
+            Step::Slots => succession::slots(context).await,
             Step::Time => {
-                desk.judge_time();
+                context.judge_time();
                 Ok(())
             }
-            Step::EndOfInput => ending::end_of_input(desk).await,
-            Step::Bye => ending::bye(desk).await,
-            Step::Sigterm => ending::sigterm(desk).await,
+            Step::EndOfInput => ending::end_of_input(context).await,
+            Step::Bye => ending::bye(context).await,
+            Step::Sigterm => ending::sigterm(context).await,
         }
     }
 }
 
 impl Check {
-    /// Takes all steps, and tells each when it is done.
+    /// Runs all steps, and reports each outcome to `tell`.
     ///
     /// # Errors
     /// When the bot cannot be started at all.
     pub async fn run(&self, mut tell: impl FnMut(&Outcome)) -> Result<Vec<Outcome>, String> {
-        let mut desk = Desk::new(self);
+        let mut context = Context::new(self);
         let mut outcomes = Vec::new();
         for step in FIRST {
-            let outcome = take(&mut desk, step).await?;
+            let outcome = take(&mut context, step).await?;
             tell(&outcome);
             let has_failed = outcome.verdict == Verdict::Failed;
             outcomes.push(outcome);
@@ -143,27 +145,27 @@ impl Check {
             }
         }
         let of_games =
-            desk.games().into_iter().flat_map(|rules| [Step::Match(rules), Step::Decisions(rules)]);
+            context.games().into_iter().flat_map(|rules| [Step::Match(rules), Step::Decisions(rules)]);
         for step in of_games.chain(GENERAL) {
-            let outcome = take(&mut desk, step).await?;
+            let outcome = take(&mut context, step).await?;
             tell(&outcome);
             outcomes.push(outcome);
         }
-        if let Some(talk) = desk.talk.take() {
+        if let Some(talk) = context.talk.take() {
             talk.finish().await;
         }
         Ok(outcomes)
     }
 }
 
-async fn take(desk: &mut Desk<'_>, step: Step) -> Result<Outcome, String> {
+async fn take(context: &mut Context<'_>, step: Step) -> Result<Outcome, String> {
     let began = Instant::now();
-    let mut result = step.take(desk).await;
+    let mut result = step.take(context).await;
     if result.is_ok() {
-        result = desk.quiet().await;
+        result = context.quiet().await;
     }
-    let mut notes = std::mem::take(&mut desk.notes);
-    let warnings = std::mem::take(&mut desk.warnings);
+    let mut notes = std::mem::take(&mut context.notes);
+    let warnings = std::mem::take(&mut context.warnings);
     let verdict = if warnings.is_empty() { Verdict::Passed } else { Verdict::Warned };
     notes.extend(warnings);
     let (verdict, complaint) = match result {
@@ -175,10 +177,10 @@ async fn take(desk: &mut Desk<'_>, step: Step) -> Result<Outcome, String> {
         }
         Err(Stop::CannotRun(why)) => return Err(why),
     };
-    let stderr = desk.take_stderr();
+    let stderr = context.take_stderr();
     if verdict == Verdict::Failed {
-        // What it does next tells nothing: the next step gets a new process.
-        desk.talk = None;
+        // The state of the bot is unknown after a failure: the next step starts a new process.
+        context.talk = None;
     }
     let took_ms = began.elapsed().as_millis() as u64;
     Ok(Outcome { step: step.name(), verdict, notes, complaint, took_ms, stderr })

@@ -1,17 +1,17 @@
-//! `error` messages, and requests that are put again.
+//! `error` messages and retries.
 
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 
-use crate::check::desk::Desk;
+use crate::check::context::Context;
 use crate::check::verdict::Stop;
 use crate::core::json;
 use crate::core::seat::Seat;
 
-/// Errors about messages that do not matter any more, of a kind that it knows and of one that it cannot know.
-pub(super) async fn errors(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    let rules = desk.any_game()?;
-    let encounter = desk.open(rules, rules.meta().seatings[0], Seat(0))?;
+/// Sends irrelevant errors, with a known and an unknown code.
+pub(super) async fn errors(context: &mut Context<'_>) -> Result<(), Stop> {
+    let rules = context.any_game()?;
+    let encounter = context.open(rules, rules.meta().seatings[0], Seat(0))?;
     let stale = message::Error {
         code: ErrorCode::Stale,
         message: "request 0 is closed".to_owned(),
@@ -21,33 +21,33 @@ pub(super) async fn errors(desk: &mut Desk<'_>) -> Result<(), Stop> {
         turn: Some(0),
         legal_forms: None,
     };
-    let limit = desk.check.move_limit;
+    let limit = context.check.move_limit;
     let mut lines = Vec::new();
     json::write_line(&mut lines, &message::FromReferee::<()>::Error(stale));
     lines.extend(b"{\"type\":\"error\",\"code\":\"bad_weather\",\"message\":\"it rains\"}\n");
-    desk.talk().await?.say(&lines, limit).await;
+    context.talk().await?.send(&lines, limit).await;
     let mut matches = [(encounter, Seat(0))];
-    desk.begin(&mut matches).await?;
-    desk.talk().await?.say(&lines, limit).await;
-    desk.play_all(&mut matches, 2).await
+    context.begin(&mut matches).await?;
+    context.talk().await?.send(&lines, limit).await;
+    context.play_all(&mut matches, 2).await
 }
 
-/// An answer arrives damaged: the request is put again, and has to be answered under its new id.
-pub(super) async fn retry(desk: &mut Desk<'_>) -> Result<(), Stop> {
-    let rules = desk.any_game()?;
+/// Simulates a malformed answer: the request is repeated and must be answered under its new id.
+pub(super) async fn retry(context: &mut Context<'_>) -> Result<(), Stop> {
+    let rules = context.any_game()?;
     let seat = Seat(0);
-    let mut matches = [(desk.open(rules, rules.meta().seatings[0], seat)?, seat)];
-    desk.begin(&mut matches).await?;
+    let mut matches = [(context.open(rules, rules.meta().seatings[0], seat)?, seat)];
+    context.begin(&mut matches).await?;
     for _ in 0..2 {
-        desk.exchange(&mut matches).await?;
+        context.exchange(&mut matches).await?;
         let encounter = &mut matches[0].0;
         let turn = encounter.open_request(seat).unwrap_or_default();
-        // What it answers is lost on the way.
-        if !desk.overhear(encounter, seat).await? {
-            desk.notes.push("it resigned".to_owned());
+        // Discard the answer and report a malformed one instead.
+        if !context.discard_answer(encounter, seat).await? {
+            context.notes.push("it resigned".to_owned());
             break;
         }
         encounter.damage(seat, turn);
     }
-    desk.play_all(&mut matches, 2).await
+    context.play_all(&mut matches, 2).await
 }

@@ -1,22 +1,31 @@
-//! Entrants that come and go.
+//! Changes of a tournament that has begun: entrants that come and go, how it is played from now on.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use serde::{Deserialize, Serialize};
 
-use crate::cli::tournament::config::EntrantConfig;
-use crate::cli::tournament::folder::{Folder, Reading, journal, read, row};
+use crate::bot::Command;
+use crate::cli::options::clock;
+use crate::cli::screen::complain;
+use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig, way};
+use crate::cli::tournament::folder::{Alone, Reading, fingerprints, read, row};
 use crate::cli::tournament::results;
-use crate::cli::{Exit, Failure};
+use crate::cli::{Exit, Failure, screen};
 use crate::server::Source;
+use crate::store::{self, Changes, Journal, Results};
 use crate::tournament::Entrant;
 use crate::tournament::schedule::{Entry, Format, Schedule};
+use crate::tournament::standings::Withdrawn;
 
-/// Take another entrant in
+/// Take another entrant in, also while the tournament is played
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament add cup ./newbot --name new
-  referee tournament add cup tcp:alice")]
+  referee tournament add cup tcp:alice --listen 127.0.0.1:4700 --token-file tokens")]
 pub(super) struct AddArgs {
     /// The tournament's folder
     dir: PathBuf,
@@ -28,9 +37,18 @@ pub(super) struct AddArgs {
     /// The folder that it runs in [default: this one]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
+    /// Where to listen for bots that connect, if the tournament does not yet
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// A file with a line NAME=TOKEN for each bot that connects, in place of the one there was
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
 }
 
-/// Take an entrant out: what it has played stands
+/// Take an entrant out, also while the tournament is played
+///
+/// In a Swiss tournament and in a knockout its results stand. In the other formats they stand if it has played at least
+/// half of its matches, and its opponents win the rest; otherwise all its results are annulled.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament withdraw cup old")]
@@ -41,51 +59,268 @@ pub(super) struct WithdrawArgs {
     name: String,
 }
 
+/// Change how the matches to come are played, also while the tournament is played
+///
+/// What has been played stands. The record of each match has the clock that it was played with.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament change cup --jobs 4
+  referee tournament change cup --clock delay=1s,bank=30s
+  referee tournament change cup --command 'alice=python3 alice2.py'")]
+pub(super) struct ChangeArgs {
+    /// The tournament's folder
+    dir: PathBuf,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// What can be changed; at least one of it.
+#[derive(Debug, ClapArgs)]
+#[group(required = true, multiple = true)]
+struct Settings {
+    /// How many pairings play at once
+    #[arg(long, value_name = "N")]
+    jobs: Option<u32>,
+    /// Each bot's clock, as for `referee play`
+    #[arg(long, value_name = "CLOCK")]
+    clock: Option<String>,
+    /// The command line of an entrant, run in this folder; may be repeated
+    #[arg(long, value_name = "NAME=COMMAND")]
+    command: Vec<String>,
+}
+
+/// A change, as a process asks the one for it that plays the tournament. Paths are seen from the tournament's folder.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+enum Change {
+    Add {
+        entrant: EntrantConfig,
+        listen: Option<SocketAddr>,
+        token_file: Option<PathBuf>,
+    },
+    Withdraw {
+        name: String,
+    },
+    Set {
+        jobs: Option<u32>,
+        clock: Option<String>,
+        /// By entrant.
+        commands: BTreeMap<String, String>,
+        directory: PathBuf,
+    },
+}
+
+/// What a change leads to.
+struct Decided {
+    changes: Changes,
+    /// For people.
+    said: String,
+}
+
 pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
-    let mut folder = Folder::open(&args.dir)?;
-    let directory = std::path::absolute(args.directory.unwrap_or_else(|| PathBuf::from(".")))
-        .map_err(Failure::cannot_run)?;
-    let mut config = folder.config;
-    config.entrants.push(EntrantConfig::new(args.name, args.bot, Some(directory)));
-    let joins = folder.schedule.next_round();
-    if let Format::Swiss { rounds, .. } = folder.schedule.plan().format
+    // Seen from the tournament's folder, so that both can move together, unless it is named from the root.
+    let here = here(&args.dir)?;
+    let directory = here.join(args.directory.unwrap_or_default());
+    let entrant = EntrantConfig::new(args.name, args.bot, Some(directory));
+    let token_file = args.token_file.map(|path| here.join(path));
+    change(&args.dir, &Change::Add { entrant, listen: args.listen, token_file })
+}
+
+pub(super) fn withdraw(args: WithdrawArgs) -> Result<Exit, Failure> {
+    change(&args.dir, &Change::Withdraw { name: args.name })
+}
+
+pub(super) fn set(args: ChangeArgs) -> Result<Exit, Failure> {
+    let Settings { jobs, clock, command } = args.settings;
+    let named = command.iter().map(|text| {
+        let (name, command) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--command: `{text}` is not NAME=COMMAND")))?;
+        Ok((name.to_owned(), command.to_owned()))
+    });
+    let commands = named.collect::<Result<_, Failure>>()?;
+    let directory = here(&args.dir)?;
+    change(&args.dir, &Change::Set { jobs, clock, commands, directory })
+}
+
+/// This folder, seen from that of the tournament.
+fn here(dir: &Path) -> Result<PathBuf, Failure> {
+    results(dir)?;
+    way(dir, Path::new(".")).map_err(Failure::cannot_run)
+}
+
+/// Makes a change, or has the process make it that plays the tournament.
+fn change(dir: &Path, change: &Change) -> Result<Exit, Failure> {
+    let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
+    let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
+        let mut results = results(dir)?;
+        let decided = decide(&read(&results)?.seen_from(dir)?, change)?;
+        let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
+        results.ask(&text).map_err(Failure::cannot_run)?;
+        format!("{}\nthis happens when the matches that are played now have ended", decided.said)
+    } else {
+        let Alone { mut results, reading, .. } = Alone::open(dir, true)?;
+        let decided = decide(&reading, change)?;
+        results.change(&decided.changes).map_err(Failure::cannot_run)?;
+        decided.said
+    };
+    writeln!(screen::stdout(), "{said}")?;
+    Ok(Exit::Done)
+}
+
+/// Applies a requested change. A change that has become impossible is reported and skipped.
+pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) -> Result<Reading, Failure> {
+    let change: Change = serde_json::from_str(asked).map_err(Failure::cannot_run)?;
+    match decide(&reading, &change) {
+        Ok(Decided { changes, said }) => {
+            results.change(&changes).map_err(Failure::cannot_run)?;
+            complain(format_args!("changed: {said}"));
+        }
+        Err(failure) => complain(format_args!("not changed: {:#}", failure.error)),
+    }
+    // What was cut off since is known to the reading alone where it is of this process.
+    let folder = reading.config.folder().to_owned();
+    read(results)?.seen_from(&folder)
+}
+
+fn decide(reading: &Reading, change: &Change) -> Result<Decided, Failure> {
+    match change {
+        Change::Add { entrant, listen, token_file } => decide_to_add(reading, entrant, *listen, token_file),
+        Change::Withdraw { name } => decide_to_withdraw(reading, name),
+        Change::Set { jobs, clock, commands, directory } => {
+            decide_to_set(reading, (*jobs, clock.as_deref()), commands, directory)
+        }
+    }
+}
+
+fn decide_to_add(
+    reading: &Reading,
+    entrant: &EntrantConfig,
+    listen: Option<SocketAddr>,
+    token_file: &Option<PathBuf>,
+) -> Result<Decided, Failure> {
+    let (mut config, schedule) = (reading.config.clone(), &reading.schedule);
+    check_new(reading, entrant)?;
+    match (&mut config.listen, listen) {
+        (Some(has), Some(address)) if has.address != address => {
+            return Err(Failure::usage(format!("--listen: the tournament listens at {}", has.address)));
+        }
+        (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
+        (None, None) if entrant.tcp.is_some() => {
+            let what = "the bot connects by itself: say where, such as --listen 127.0.0.1:4700";
+            return Err(Failure::usage(what));
+        }
+        _ => {}
+    }
+    match (&mut config.listen, token_file) {
+        (Some(listen), Some(file)) => listen.token_file = Some(file.clone()),
+        (None, Some(_)) => return Err(Failure::usage("--token-file: the tournament does not listen")),
+        _ => {}
+    }
+    config.entrants.push(entrant.clone());
+    let joins = schedule.next_round();
+    if let Format::Swiss { rounds, .. } = schedule.plan().format
         && joins > rounds
     {
         return Err(Failure::usage(format!(
             "nobody can join any more: round {rounds}, the last one, is paired"
         )));
     }
-    let mut entries = folder.schedule.plan().entrants.clone();
+    let mut entries = schedule.plan().entrants.clone();
     entries.push(Entry { joins, leaves: None });
+    let own = Entrant(reading.entrants.len() as u16);
     let plan = config.plan(Some(entries))?;
-    let prepared = config.prepare(folder.prepared.run.seed, &plan)?;
+    let prepared = config.prepare(reading.seed()?, &plan)?;
     config.keep_names(&prepared.entrants);
-    let Some(entrant) = prepared.entrants.last() else { return Ok(Exit::Done) };
-    let row = row(entrant, joins);
-    folder.results.add_entrant(&row, &config.to_toml()?).map_err(Failure::cannot_run)?;
-    if plan.format.is_known() {
+    let bots = prepared.bots_of(own.index());
+    let row = row(&bots[0].name, bots, joins);
+    let said = if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
-        let own = Entrant(folder.prepared.entrants.len() as u16);
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
-        println!("{} joins: {matches} matches more, after all others", row.name);
+        format!("{} joins: {matches} matches more, after all others", row.name)
     } else {
-        println!("{} joins in round {joins}", row.name);
-    }
-    Ok(Exit::Done)
+        format!("{} joins in round {joins}", row.name)
+    };
+    let changes = Changes { config: Some(config.to_toml()?), joins: Some(row), ..Changes::default() };
+    Ok(Decided { changes, said })
 }
 
-pub(super) fn withdraw(args: &WithdrawArgs) -> Result<Exit, Failure> {
-    let results = results(&args.dir)?;
-    let _alone = journal(&args.dir)?;
-    let Reading { entrants, schedule, .. } = read(&results)?;
-    let Some(index) = entrants.iter().position(|row| row.name == args.name) else {
-        let names: Vec<&str> = entrants.iter().map(|row| row.name.as_str()).collect();
-        return Err(Failure::usage(format!("there is no `{}`: there is {}", args.name, names.join(", "))));
+/// Refuses an entrant whose name there is.
+fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> {
+    let label = match (&entrant.command, &entrant.tcp) {
+        (Some(command), _) => {
+            let command: Command = command.parse().map_err(Failure::usage)?;
+            let directory = entrant.directory.as_deref().map(|path| reading.config.resolve(path));
+            Command { directory, ..command }.label()
+        }
+        (None, tcp) => tcp.clone().unwrap_or_default(),
     };
-    if entrants[index].leaves.is_some() {
-        return Err(Failure::usage(format!("`{}` has left already", args.name)));
+    let name = entrant.name.as_ref().unwrap_or(&label);
+    let Some(row) = reading.entrants.iter().find(|row| row.name == *name) else { return Ok(()) };
+    let left = if row.leaves.is_some() { "has left" } else { "takes part already" };
+    Err(Failure::usage(format!("`{name}` {left}: `{}`; --name adds another entrant", row.source)))
+}
+
+/// The entrant of this name.
+fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
+    let found = reading.entrants.iter().position(|row| row.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = reading.entrants.iter().map(|row| row.name.as_str()).collect();
+        Failure::usage(format!("there is no `{name}`: there is {}", names.join(", ")))
+    })
+}
+
+fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure> {
+    let index = find(reading, name)?;
+    if reading.entrants[index].leaves.is_some() {
+        return Err(Failure::usage(format!("`{name}` has left already")));
     }
-    results.withdraw(index, schedule.next_round()).map_err(Failure::cannot_run)?;
-    println!("{} has left", args.name);
-    Ok(Exit::Done)
+    let leaves = reading.schedule.next_round();
+    let schedule = reading.schedule.without(Entrant(index as u16)).map_err(Failure::usage)?;
+    let what = match schedule.withdrawn()[index] {
+        Some(Withdrawn::Annulled) => {
+            "it has played fewer than half of its matches, so its results are annulled"
+        }
+        _ => "its results count",
+    };
+    let changes = Changes { leaves: Some((index, leaves)), ..Changes::default() };
+    Ok(Decided { changes, said: format!("{name} has left: {what}") })
+}
+
+fn decide_to_set(
+    reading: &Reading,
+    (jobs, new_clock): (Option<u32>, Option<&str>),
+    commands: &BTreeMap<String, String>,
+    directory: &Path,
+) -> Result<Decided, Failure> {
+    let mut config: Config = reading.config.clone();
+    let mut said = Vec::new();
+    if let Some(jobs) = jobs {
+        said.push(format!("jobs: {jobs}, before {}", config.jobs));
+        config.jobs = jobs;
+    }
+    if let Some(text) = new_clock {
+        clock(text).map_err(|what| Failure::usage(format!("--clock: {what}")))?;
+        said.push(format!("clock of the matches to come: {text}, before {}", config.clock));
+        config.clock = text.to_owned();
+    }
+    let mut changed = Vec::new();
+    for (name, command) in commands {
+        let index = find(reading, name)?;
+        let entrant = &mut config.entrants[index];
+        let Some(before) = entrant.command.replace(command.clone()) else {
+            return Err(Failure::usage(format!("--command: `{name}` has no command line of its own")));
+        };
+        entrant.directory = Some(directory.to_owned());
+        said.push(format!("{name}: `{command}`, before `{before}`"));
+        changed.push(index);
+    }
+    let prepared = config.prepare(reading.seed()?, reading.schedule.plan())?;
+    let source = |index: usize| {
+        let bots = prepared.bots_of(index);
+        (index, bots[0].source.to_string(), fingerprints(bots))
+    };
+    let sources = changed.into_iter().map(source).collect();
+    let changes = Changes { config: Some(config.to_toml()?), sources, ..Changes::default() };
+    Ok(Decided { changes, said: said.join("\n") })
 }

@@ -1,7 +1,9 @@
 //! The file that describes a tournament.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use referee_protocol::limits;
 use referee_protocol::words::OnFault;
@@ -11,16 +13,21 @@ use serde_json::{Map, Value};
 use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::openings::{OpeningOptions, Order};
-use crate::cli::options::{ListenOptions, clock, game, milliseconds, seed, seed_of_file};
+use crate::cli::options::{ListenOptions, SLOTS, clock, game, milliseconds, seed, seed_of_file};
 use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::games;
 use crate::server::{
-    Entrant, Listen, Openings, Run, Source, Terms, check_clock, check_fresh, check_name, is_told_by_a_deal,
+    Entrant, Listen, Openings, Roster, Run, Source, Terms, check_clock, check_fresh, check_name,
+    is_told_by_a_deal,
 };
+use crate::store::read_regular;
 use crate::tournament::Deals;
 use crate::tournament::schedule::{Entry, Format, Plan};
+
+/// The most processes of bots that live at once, unless more play at once or the file says otherwise.
+const PROCESSES: usize = 64;
 
 /// What a file may say; `examples/tournament.toml` shows and explains all of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,17 +49,21 @@ pub(super) struct Config {
     #[serde(default)]
     order: Order,
     #[serde(default = "default_clock")]
-    clock: String,
+    pub(super) clock: String,
     #[serde(default = "default_margin")]
     margin: String,
     #[serde(default)]
-    on_fault: OnFault,
+    pub(super) on_fault: OnFault,
     #[serde(default = "default_hello_limit")]
     hello_limit: String,
     #[serde(default = "default_ready_limit")]
     ready_limit: String,
     #[serde(default = "one")]
-    jobs: u32,
+    pub(super) jobs: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<u32>,
+    #[serde(default = "slots")]
+    slots: u32,
     #[serde(default)]
     pin: bool,
     #[serde(default)]
@@ -65,8 +76,11 @@ pub(super) struct Config {
     #[serde(default)]
     options: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    listen: Option<ListenConfig>,
+    pub(super) listen: Option<ListenConfig>,
     pub(super) entrants: Vec<EntrantConfig>,
+    /// Where paths are seen from: the folder of the file, or that of the tournament.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 fn default_clock() -> String {
@@ -86,6 +100,9 @@ fn default_wait() -> String {
 }
 fn one() -> u32 {
     1
+}
+fn slots() -> u32 {
+    SLOTS
 }
 fn full() -> f64 {
     1.0
@@ -146,10 +163,10 @@ fn three() -> u32 {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ListenConfig {
-    address: std::net::SocketAddr,
+pub(super) struct ListenConfig {
+    pub(super) address: std::net::SocketAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token_file: Option<PathBuf>,
+    pub(super) token_file: Option<PathBuf>,
     #[serde(default = "connections")]
     connections: u32,
     #[serde(default = "default_wait")]
@@ -177,9 +194,68 @@ pub(super) struct EntrantConfig {
     pub(super) clock_factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<Restart>,
+    /// The bots of the seats of its side, in order, where these are different ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    team: Vec<EntrantConfig>,
+}
+
+impl ListenConfig {
+    pub(super) fn new(address: std::net::SocketAddr) -> ListenConfig {
+        let (connections, wait) = (connections(), default_wait());
+        ListenConfig { address, token_file: None, connections, wait, tls_cert: None, tls_key: None }
+    }
 }
 
 impl EntrantConfig {
+    /// What plays for it: itself, or its team.
+    pub(super) fn bots(&self) -> &[EntrantConfig] {
+        if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
+    }
+
+    fn bots_mut(&mut self) -> &mut [EntrantConfig] {
+        if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
+    }
+
+    /// Refuses a team that cannot play.
+    fn check_team(&self, game: &str, plan: &Plan) -> Result<(), String> {
+        if self.team.is_empty() {
+            return Ok(());
+        }
+        let (seats, sides) = (plan.seating.seats(), plan.seating.sides());
+        let own = EntrantConfig { name: None, team: Vec::new(), ..self.clone() };
+        if self.name.is_none() {
+            return Err("a team needs a `name`".to_owned());
+        }
+        if seats == sides {
+            return Err(format!("a `team` needs partners: {game} with {seats} seats has none"));
+        }
+        if matches!(plan.format, Format::Partners { .. }) {
+            return Err("a `team` is fixed, but the format `partners` pairs each with each".to_owned());
+        }
+        if self.team.len() != seats / sides {
+            let (bots, seats) = (self.team.len(), seats / sides);
+            return Err(format!("its team has {bots} bots, but a side of {game} has {seats} seats"));
+        }
+        if self.team.iter().any(|bot| !bot.team.is_empty()) {
+            return Err("a bot of a team has no `team` of its own".to_owned());
+        }
+        if !own.is_blank() {
+            return Err("a `team` stands beside a `name` alone: all else belongs to its bots".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether it says nothing of a bot.
+    fn is_blank(&self) -> bool {
+        let EntrantConfig { name: _, command, tcp, directory, env, clock_factor, restart, team: _ } = self;
+        command.is_none()
+            && tcp.is_none()
+            && directory.is_none()
+            && env.is_empty()
+            && *clock_factor == full()
+            && restart.is_none()
+    }
+
     pub(super) fn new(name: Option<String>, source: Source, directory: Option<PathBuf>) -> EntrantConfig {
         let (command, tcp) = match source {
             Source::Command(command) => (Some(command.to_string()), None),
@@ -193,6 +269,7 @@ impl EntrantConfig {
             env: BTreeMap::new(),
             clock_factor: 1.0,
             restart: None,
+            team: Vec::new(),
         }
     }
 }
@@ -201,22 +278,33 @@ impl EntrantConfig {
 pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
+    /// The bots, one or a team for each entrant.
     pub(super) entrants: Vec<Entrant>,
+    pub(super) roster: Arc<Roster>,
     pub(super) openings: Openings,
     pub(super) jobs: usize,
+    pub(super) processes: usize,
+    pub(super) slots: usize,
     pub(super) is_pinned: bool,
     pub(super) listen: Option<Listen>,
 }
 
+impl Prepared {
+    /// The bots of an entrant.
+    pub(super) fn bots_of(&self, entrant: usize) -> &[Entrant] {
+        &self.entrants[self.roster.bots(entrant)]
+    }
+}
+
 impl Config {
-    /// Reads a file. Paths in it are seen from its folder, and are absolute from here on.
+    /// Reads a file.
     pub(super) fn read(path: &Path) -> Result<Config, Failure> {
         let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        let mut config = Config::parse(&text).map_err(wrong)?;
+        let text = read_regular(path).map_err(|error| wrong(error.to_string()))?;
+        let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
+        let config = Config::parse(&text).map_err(wrong)?;
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
-        config.resolve(file.parent().unwrap_or(Path::new("/")));
-        Ok(config)
+        Ok(config.seen_from(file.parent().unwrap_or(Path::new("/"))))
     }
 
     /// Reads what a file says.
@@ -229,15 +317,45 @@ impl Config {
         toml::to_string(self).map_err(Failure::cannot_run)
     }
 
-    fn resolve(&mut self, folder: &Path) {
-        let listen = self.listen.iter_mut();
+    /// The same, with its relative paths seen from here.
+    pub(super) fn seen_from(self, folder: &Path) -> Config {
+        Config { folder: folder.to_owned(), ..self }
+    }
+
+    /// The same, as a file in another folder would say it: a relative path stays one, so that both folders can move
+    /// together.
+    pub(super) fn moved_to(&self, folder: &Path) -> io::Result<Config> {
+        let mut config = self.clone().seen_from(folder);
+        let way = way(folder, &self.folder)?;
+        let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
-        for path in of_listen.chain([&mut self.openings, &mut self.seed_file]).flatten() {
-            *path = folder.join(&path);
+        for path in of_listen.chain([&mut config.openings, &mut config.seed_file]).flatten() {
+            *path = way.join(&path);
         }
-        for entrant in &mut self.entrants {
-            entrant.directory = Some(folder.join(entrant.directory.take().unwrap_or_default()));
+        for entrant in config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut) {
+            entrant.directory = Some(way.join(entrant.directory.take().unwrap_or_default()));
         }
+        Ok(config)
+    }
+
+    /// Where its relative paths are seen from.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a path of it leads.
+    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+        let (mut folder, mut rest) = (self.folder.as_path(), path);
+        // The folder of a tournament is no link, so that this shortens what is shown and changes nothing.
+        while let (Ok(after), Some(parent)) = (rest.strip_prefix(".."), folder.parent()) {
+            (folder, rest) = (parent, after);
+        }
+        folder.join(rest)
+    }
+
+    /// Where its file of openings is.
+    pub(super) fn openings_file(&self) -> Option<PathBuf> {
+        self.openings.as_deref().map(|path| self.resolve(path))
     }
 
     /// The label of the tournament.
@@ -255,16 +373,39 @@ impl Config {
             (Some(_), Some(_)) => Err(Failure::usage("`seed` and `seed_file` exclude each other")),
             (Some(text), None) => seed(text).map(Some).map_err(named("seed")),
             (None, Some(path)) => {
+                let path = self.resolve(path);
                 let wrong = named(&format!("seed_file {}", path.display()));
-                seed_of_file(path).map(Some).map_err(wrong)
+                seed_of_file(&path).map(Some).map_err(wrong)
             }
             (None, None) => Ok(None),
         }
     }
 
-    /// Names every entrant as it is called from here on, also when its script, whose name it may have, is no more.
-    pub(super) fn keep_names(&mut self, entrants: &[Entrant]) {
-        for (config, entrant) in self.entrants.iter_mut().zip(entrants) {
+    /// All bots, in the order of the entrants.
+    pub(super) fn bots(&self) -> impl Iterator<Item = &EntrantConfig> {
+        self.entrants.iter().flat_map(EntrantConfig::bots)
+    }
+
+    /// Whose they are.
+    pub(super) fn roster(&self) -> Roster {
+        Roster::of(self.entrants.iter().map(|entrant| entrant.bots().len()))
+    }
+
+    /// The names of the entrants, once they are kept.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.entrants.iter().map(|entrant| entrant.name.clone().unwrap_or_default()).collect()
+    }
+
+    /// The names of each entrant's bots, once they are kept.
+    pub(super) fn bot_names(&self) -> Vec<Vec<String>> {
+        let name = |bot: &EntrantConfig| bot.name.clone().unwrap_or_default();
+        self.entrants.iter().map(|entrant| entrant.bots().iter().map(name).collect()).collect()
+    }
+
+    /// Names every bot as it is called from here on, also when its script, whose name it may have, is no more.
+    pub(super) fn keep_names(&mut self, bots: &[Entrant]) {
+        let configs = self.entrants.iter_mut().flat_map(EntrantConfig::bots_mut);
+        for (config, entrant) in configs.zip(bots) {
             config.name = Some(entrant.name.clone());
         }
     }
@@ -288,34 +429,49 @@ impl Config {
         for (index, entrant) in self.entrants.iter().enumerate() {
             let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
             let wrong = |what: String| Failure::usage(format!("entrant {which}: {what}"));
-            if let Some(name) = &entrant.name {
-                check_name(name).map_err(wrong)?;
-                if !names.insert(name) {
-                    return Err(wrong("there are two of this name".to_owned()));
-                }
+            entrant.check_team(&self.game, plan).map_err(wrong)?;
+            // The bot of an entrant that has left may be gone.
+            let is_there = plan.entrants[index].leaves.is_none();
+            if entrant.team.is_empty() {
+                sources.push(self.source(entrant, &mut names, is_there).map_err(wrong)?);
+                continue;
             }
-            if !(0.01..=100.0).contains(&entrant.clock_factor) {
-                return Err(wrong(format!("clock_factor {} is not from 0.01 to 100", entrant.clock_factor)));
+            check_new_name(&entrant.name, &mut names).map_err(wrong)?;
+            for (at, bot) in entrant.team.iter().enumerate() {
+                let which = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
+                let wrong = |what| wrong(format!("bot {which}: {what}"));
+                sources.push(self.source(bot, &mut names, is_there).map_err(wrong)?);
             }
-            sources.push(match (&entrant.command, &entrant.tcp) {
-                (Some(command), None) => {
-                    let command: Command = command.parse().map_err(wrong)?;
-                    let (directory, env) = (entrant.directory.clone(), entrant.env.clone());
-                    let command = Command { directory, env, ..command };
-                    // Who has left may be gone.
-                    if plan.entrants[index].leaves.is_none() {
-                        command.check().map_err(wrong)?;
-                    }
-                    Source::Command(command)
-                }
-                (None, Some(name)) => {
-                    check_name(name).map_err(wrong)?;
-                    Source::Tcp(name.clone())
-                }
-                _ => return Err(wrong("it has either a `command` or a `tcp` name".to_owned())),
-            });
         }
         Ok(sources)
+    }
+
+    fn source(
+        &self,
+        bot: &EntrantConfig,
+        names: &mut HashSet<String>,
+        is_there: bool,
+    ) -> Result<Source, String> {
+        check_new_name(&bot.name, names)?;
+        if !(0.01..=100.0).contains(&bot.clock_factor) {
+            return Err(format!("clock_factor {} is not from 0.01 to 100", bot.clock_factor));
+        }
+        match (&bot.command, &bot.tcp) {
+            (Some(command), None) => {
+                let command: Command = command.parse()?;
+                let directory = self.resolve(bot.directory.as_deref().unwrap_or(Path::new("")));
+                let command = Command { directory: Some(directory), env: bot.env.clone(), ..command };
+                if is_there {
+                    command.check()?;
+                }
+                Ok(Source::Command(command))
+            }
+            (None, Some(name)) => {
+                check_name(name)?;
+                Ok(Source::Tcp(name.clone()))
+            }
+            _ => Err("it has either a `command` or a `tcp` name".to_owned()),
+        }
     }
 
     /// What its schedule follows from; that needs neither the bots nor any other file. `entries` are when each entrant
@@ -357,9 +513,9 @@ impl Config {
         let terms = self.terms()?;
         let listen = self.listen_options(&sources)?;
         let openings = self.openings(rules, plan.seating, &seed)?;
-        let names = self.entrants.iter().map(|entrant| entrant.name.clone());
+        let names = self.bots().map(|bot| bot.name.clone());
         let mut entrants = Entrant::named(sources.into_iter().zip(names).collect());
-        for (entrant, config) in entrants.iter_mut().zip(&self.entrants) {
+        for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
             entrant.clock_factor = config.clock_factor;
             if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
                 check_clock(clock).map_err(|what| {
@@ -372,12 +528,26 @@ impl Config {
         if !(1..=10_000).contains(&self.jobs) {
             return Err(Failure::usage(format!("jobs: {} is not from 1 to 10000", self.jobs)));
         }
+        if !(1..=limits::SLOTS).contains(&self.slots.into()) {
+            return Err(Failure::usage(format!("slots: {} is not from 1 to {}", self.slots, limits::SLOTS)));
+        }
+        let (jobs, seats) = (self.jobs as usize, plan.seating.seats());
+        let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
+        if processes < jobs * seats {
+            return Err(Failure::usage(format!(
+                "processes: {processes} is less than the {} that play at once, {seats} for each of `jobs` = {jobs}",
+                jobs * seats
+            )));
+        }
         Ok(Prepared {
             run: Run { seed, terms },
             rules,
             entrants,
+            roster: Arc::new(self.roster()),
             openings,
-            jobs: self.jobs as usize,
+            jobs,
+            processes,
+            slots: self.slots as usize,
             is_pinned: self.pin,
             listen,
         })
@@ -398,12 +568,12 @@ impl Config {
             None => ListenOptions::none(),
             Some(listen) => ListenOptions {
                 listen: Some(listen.address),
-                token_file: listen.token_file.clone(),
+                token_file: listen.token_file.as_deref().map(|path| self.resolve(path)),
                 wait: milliseconds(&listen.wait)
                     .map_err(|what| Failure::usage(format!("listen.wait: {what}")))?,
                 connections: listen.connections,
-                tls_cert: listen.tls_cert.clone(),
-                tls_key: listen.tls_key.clone(),
+                tls_cert: listen.tls_cert.as_deref().map(|path| self.resolve(path)),
+                tls_key: listen.tls_key.as_deref().map(|path| self.resolve(path)),
                 ..ListenOptions::none()
             },
         };
@@ -416,11 +586,26 @@ impl Config {
         }
         let options = OpeningOptions {
             opening_plies: Some(self.opening_plies),
-            openings: self.openings.clone(),
+            openings: self.openings_file(),
             order: self.order,
         };
         options.openings(rules, seating, self.options.clone(), seed, 0).map_err(in_keys)
     }
+}
+
+/// Refuses a name that is none, or that another one has.
+fn check_new_name(name: &Option<String>, names: &mut HashSet<String>) -> Result<(), String> {
+    let Some(name) = name else { return Ok(()) };
+    check_name(name)?;
+    if names.insert(name.clone()) { Ok(()) } else { Err("there are two of this name".to_owned()) }
+}
+
+/// The relative path that leads from one folder to another.
+pub(super) fn way(from: &Path, to: &Path) -> io::Result<PathBuf> {
+    let (from, to) = (from.canonicalize()?, to.canonicalize()?);
+    let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    Ok(up.chain(to.components().skip(common)).collect())
 }
 
 /// The options of the command line that the keys of the file stand for, and these.

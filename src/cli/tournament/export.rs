@@ -3,19 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use serde::Serialize;
 
 use super::{results, unreadable};
-use crate::cli::files::{read, write_out};
+use crate::cli::files::{OutputOptions, read};
+use crate::cli::screen;
+use crate::cli::tournament::folder;
 use crate::cli::{Exit, Failure};
+use crate::core::counted;
+use crate::core::json;
 use crate::core::{Notation, Sheet};
 use crate::games;
 use crate::record;
-use crate::report::tournament::{MatchReport, match_headings, movetext};
+use crate::report::tournament::{MatchReport, Matches, match_headings, movetext};
 use crate::store::{MatchRow, Results, unsealed};
 
 /// Write the matches of a tournament in a form that other programs read
 ///
-/// csv has a row and json an object for each attempt at a match, also for those that were broken off. text has tags and
+/// csv has a row and json an object for each attempt at a match, also for those that were broken off: who played whom, in
+/// which round, when, with which result, and the record. text has tags and
 /// the moves of each match, as PGN has them for chess; pdn is PDN, which checkers has. Both are made from the records,
 /// which are verified first: one that differs is refused, standard error tells what differs, the exit code is 1, and
 /// the others are still written. Matches without a record are left out of them, and so are those of a set that is not
@@ -32,9 +38,8 @@ pub(super) struct Args {
     /// In which form
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Format,
-    /// A new file to write to instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,30 +54,44 @@ enum Format {
     Pdn,
 }
 
+/// A line of JSON.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "match")]
+struct Told<'a> {
+    #[serde(flatten)]
+    report: &'a MatchReport,
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
     let failed = |error| unreadable(&args.folder, &error);
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
+    let reading = folder::read(&db)?;
+    let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
     let mut records = Records::of(&args.folder);
-    let mut out = Output::new(args.output.as_deref());
+    let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {
         Format::Csv => {
             out.add(&match_headings(about.seating.seats())?)?;
-            each(&args.folder, &db, |row| out.add(&MatchReport::of(row, &names).csv()?))?;
+            each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
         }
         Format::Json => each(&args.folder, &db, |row| {
-            let json = serde_json::to_string(&MatchReport::of(row, &names)).map_err(Failure::cannot_run)?;
+            let json = json::text(&Told { report: &matches.report(row) });
             out.add((json + "\n").as_bytes())
         })?,
         Format::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
-            Some(sheet) => out.add(movetext(&about, row, &sheet).as_bytes()),
+            Some(sheet) => {
+                let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
+                out.add(movetext(&about, row, &sheet).as_bytes())
+            }
             None => Ok(()),
         })?,
         Format::Pdn => {
             let pdn = pdn(&about.game)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
+                let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
                 let mut text = String::new();
                 pdn.write(&sheet, &mut text)
                     .map_err(|what| Failure::cannot_run(format!("{}: {what}", row.id)))?;
@@ -111,25 +130,21 @@ fn each(
 
 /// Standard output at once, or a file at the end.
 struct Output<'a> {
-    path: Option<&'a Path>,
+    options: &'a OutputOptions,
     kept: Vec<u8>,
 }
 
-impl<'a> Output<'a> {
-    fn new(path: Option<&'a Path>) -> Output<'a> {
-        Output { path, kept: Vec::new() }
-    }
-
+impl Output<'_> {
     fn add(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        if self.path.is_none() {
-            return write_out(None, bytes);
+        if !self.options.is_file() {
+            return self.options.write(bytes);
         }
         self.kept.extend(bytes);
         Ok(())
     }
 
     fn close(self) -> Result<(), Failure> {
-        if self.path.is_some() { write_out(self.path, &self.kept) } else { Ok(()) }
+        if self.options.is_file() { self.options.write(&self.kept) } else { Ok(()) }
     }
 }
 
@@ -156,7 +171,8 @@ impl Records {
             (self.missing, "their records are not there"),
         ] {
             if count > 0 {
-                eprintln!("{count} matches are left out: {why}");
+                let are = counted(count, "match is", "matches are");
+                screen::complain(format_args!("{are} left out: {why}"));
             }
         }
         self.exit
@@ -175,7 +191,7 @@ impl Records {
             Err(differences) => {
                 self.exit = Exit::No;
                 for difference in differences {
-                    eprintln!("{}: {difference}", path.display());
+                    screen::complain(format_args!("{}: {difference}", path.display()));
                 }
                 None
             }

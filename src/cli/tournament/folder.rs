@@ -1,20 +1,23 @@
 //! The folder of a tournament.
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use referee_protocol::referee::Reveal;
 use sha2::{Digest, Sha256};
 
+use crate::cli::tournament::audit::Auditor;
+use crate::cli::tournament::change;
 use crate::cli::tournament::config::{Config, Prepared};
 use crate::cli::{Failure, files};
 use crate::core::chance::Seed;
 use crate::core::hex;
+use crate::record;
 use crate::server::{Entrant, Unsealed};
-use crate::store::{About, EntrantRow, Journal, Records, Results};
+use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results};
+use crate::tournament::MatchResult;
 use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
 
 /// A tournament as its folder has it.
@@ -22,21 +25,28 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     pub(super) results: Results,
     pub(super) journal: Journal,
+    pub(super) records: Records,
     pub(super) config: Config,
     pub(super) prepared: Prepared,
     pub(super) schedule: Schedule,
 }
 
-pub(super) fn fingerprints(entrant: &Entrant) -> BTreeMap<String, String> {
-    entrant.files.iter().cloned().collect()
+/// The files of the bots of an entrant. Those of a team may have the same names.
+pub(super) fn fingerprints(bots: &[Entrant]) -> BTreeMap<String, String> {
+    let of_bot = |bot: &Entrant| {
+        let of = if bots.len() > 1 { format!("{}: ", bot.name) } else { String::new() };
+        bot.files.iter().map(move |(path, hash)| (format!("{of}{path}"), hash.clone())).collect::<Vec<_>>()
+    };
+    bots.iter().flat_map(of_bot).collect()
 }
 
-/// An entrant that is paired from this round on.
-pub(super) fn row(entrant: &Entrant, joins: u32) -> EntrantRow {
+/// An entrant with these bots that is paired from this round on.
+pub(super) fn row(name: &str, bots: &[Entrant], joins: u32) -> EntrantRow {
+    let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
     EntrantRow {
-        name: entrant.name.clone(),
-        source: entrant.source.to_string(),
-        files: fingerprints(entrant),
+        name: name.to_owned(),
+        source: sources.join(" + "),
+        files: fingerprints(bots),
         joins,
         leaves: None,
         interruptions: 0,
@@ -44,13 +54,13 @@ pub(super) fn row(entrant: &Entrant, joins: u32) -> EntrantRow {
 }
 
 /// Whoever has it is the only one who plays the tournament or changes it.
-pub(super) fn journal(folder: &Path) -> Result<Journal, Failure> {
-    Journal::open(&folder.join("begun")).map_err(|error| {
-        let path = folder.display();
-        Failure::cannot_run(match error.kind() {
-            io::ErrorKind::WouldBlock => format!("{path}: another process plays this tournament"),
-            _ => format!("{path}: {error}"),
-        })
+fn journal(folder: &store::Folder) -> Result<Journal, Failure> {
+    Journal::open(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            let path = folder.path().display();
+            Failure::cannot_run(format!("{path}: another process plays this tournament"))
+        }
+        _ => Failure::cannot_run(error),
     })
 }
 
@@ -65,13 +75,18 @@ fn database(path: &Path) -> PathBuf {
 
 impl Folder {
     /// Makes the folder of a new tournament.
-    pub(super) fn create(path: &Path, mut config: Config, seed: Seed) -> Result<Folder, Failure> {
+    pub(super) fn create(
+        path: &Path,
+        mut config: Config,
+        seed: Seed,
+        is_durable: bool,
+    ) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let plan = config.plan(None)?;
         let prepared = config.prepare(seed, &plan)?;
-        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
-        let journal = journal(path)?;
-        if database(path).exists() {
+        let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
+        let journal = journal(&folder)?;
+        if folder.has_file("results.sqlite").map_err(Failure::cannot_run)? {
             return Err(Failure::usage(format!(
                 "{} holds a tournament already: `referee tournament resume {}` goes on with it, --dir names another \
                  folder",
@@ -85,24 +100,29 @@ impl Folder {
             game: prepared.rules.meta().id.to_owned(),
             rules: prepared.rules.meta().rules_version,
             seating: plan.seating,
-            config: config.to_toml()?,
-            openings: config.openings.as_deref().map(digest).transpose()?,
+            config: config.moved_to(path).map_err(wrong)?.to_toml()?,
+            openings: config.openings_file().as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
         };
-        let rows = prepared.entrants.iter().map(|entrant| row(entrant, 1));
+        let names = config.names();
+        let rows = names.iter().enumerate().map(|(index, name)| row(name, prepared.bots_of(index), 1));
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
-        Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
+        results.set_durable(is_durable).map_err(wrong)?;
+        let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
+        Ok(Folder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
-    /// Opens the folder of a tournament that has begun, alone. What was cut off is noted as that.
-    pub(super) fn open(path: &Path) -> Result<Folder, Failure> {
+    /// Opens the folder of a tournament that has begun, alone. What was asked of the process that played it is done, and what
+    /// was cut off is noted as that.
+    pub(super) fn open(path: &Path, is_durable: bool) -> Result<Folder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let mut results = super::results(path)?;
-        let mut journal = journal(path)?;
-        let Reading { about, config, mut schedule, refused, .. } = read(&results)?;
-        let seed = hex::decode32(&about.seed).map(Seed);
-        let seed = seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))?;
+        let Alone { mut results, journal, records, mut reading } = Alone::open(path, is_durable)?;
+        for asked in results.take_asked().map_err(wrong)? {
+            reading = change::apply_asked(&mut results, reading, &asked)?;
+        }
+        let seed = reading.seed()?;
+        let Reading { about, config, schedule, .. } = reading;
         let prepared = config.prepare(seed, schedule.plan())?;
         let rules = prepared.rules.meta().rules_version;
         if rules != about.rules {
@@ -111,7 +131,7 @@ impl Folder {
                 about.rules, about.game
             )));
         }
-        if let (Some(path), Some(before)) = (&config.openings, &about.openings)
+        if let (Some(path), Some(before)) = (&config.openings_file(), &about.openings)
             && digest(path)? != *before
         {
             return Err(Failure::usage(format!(
@@ -119,75 +139,210 @@ impl Folder {
                 path.display()
             )));
         }
-        for number in refused {
-            results.make_void(number).map_err(wrong)?;
-            schedule.cut_off(number);
-        }
-        for (id, entrants) in journal.read().map_err(wrong)? {
-            let Ok(id) = id.parse::<MatchId>() else { continue };
-            if !results.has(id).map_err(wrong)? {
-                results.cut_off(id, id.set(schedule.legs()), &entrants).map_err(wrong)?;
-                schedule.cut_off(id.number);
-            }
-        }
-        journal.clear().map_err(wrong)?;
-        Ok(Folder { path: path.to_owned(), results, journal, config, prepared, schedule })
-    }
-
-    /// Where its records go.
-    pub(super) fn records(&self) -> Result<Records, Failure> {
-        Records::reopen(&self.path.join("records"))
-            .map_err(|error| Failure::cannot_run(format!("{}: {error}", self.path.display())))
+        Ok(Folder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
     /// The records that wait for their seals: of sets that were not complete when the run ended.
-    pub(super) fn unsealed(&self, records: &Records) -> Result<Vec<Unsealed>, Failure> {
+    pub(super) fn unsealed(&self) -> Result<Vec<Unsealed>, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", self.path.display()));
         let mut unsealed = Vec::new();
-        for match_id in records.set_aside_matches().map_err(wrong)? {
+        for match_id in self.records.matches().map_err(wrong)?.1 {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
             let deal = format!("s{}", id.set(self.schedule.legs()));
-            let record = records.take_up(&match_id).map_err(wrong)?;
-            let run = &self.prepared.run.seed;
-            let reveal = Reveal {
-                seed: run.of_deal(&deal).to_hex(),
-                salt: hex::encode(&run.salt(&match_id)),
-                deal: deal.clone(),
-                // Mirrored sets and nonces exclude each other.
-                nonces: vec![String::new(); self.schedule.plan().seating.seats()],
-            };
+            let record = self.records.take_up(&match_id).map_err(wrong)?;
+            let seats = self.schedule.plan().seating.seats();
+            let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
             unsealed.push(Unsealed { deal, match_id, record, reveal });
         }
         Ok(unsealed)
     }
 }
 
+/// A tournament that nobody else plays or changes now, wherever its bots are.
+pub(super) struct Alone {
+    pub(super) results: Results,
+    journal: Journal,
+    records: Records,
+    pub(super) reading: Reading,
+}
+
+impl Alone {
+    /// Opens it. What was cut off is noted as that.
+    pub(super) fn open(path: &Path, is_durable: bool) -> Result<Alone, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        let mut results = super::results(path)?;
+        let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
+        let mut journal = journal(&folder)?;
+        results.migrate().map_err(wrong)?;
+        results.set_durable(is_durable).map_err(wrong)?;
+        let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
+        adopt(&mut results, &records)?;
+        let mut reading = read(&results)?.seen_from(path)?;
+        let roster = reading.config.roster();
+        for number in std::mem::take(&mut reading.refused) {
+            results.make_void(number).map_err(wrong)?;
+            reading.schedule.cut_off(number);
+        }
+        for (id, entrants) in journal.read().map_err(wrong)? {
+            let Ok(id) = id.parse::<MatchId>() else { continue };
+            if !results.has(id).map_err(wrong)? {
+                let entrants: Vec<usize> = entrants.iter().map(|&bot| roster.entrant_of(bot)).collect();
+                results.cut_off(id, id.set(reading.schedule.legs()), &entrants).map_err(wrong)?;
+                reading.schedule.cut_off(id.number);
+            }
+        }
+        journal.clear().map_err(wrong)?;
+        Ok(Alone { results, journal, records, reading })
+    }
+}
+
+/// What seals the record of a match of a mirrored set.
+pub(super) fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Reveal {
+    Reveal {
+        seed: run.of_deal(deal).to_hex(),
+        salt: hex::encode(&run.salt(match_id)),
+        deal: deal.to_owned(),
+        // Mirrored sets and nonces exclude each other.
+        nonces: vec![String::new(); seats],
+    }
+}
+
+/// Takes in the matches that had come to their end, but were not in the results yet, when a process was killed: their
+/// records are there. One that was not written to its end, as a power failure leaves it, is removed.
+fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
+    let reading = read(results)?;
+    let (auditor, seed) = (Auditor::new(&reading)?, reading.seed()?);
+    let (sealed, aside) = records.matches().map_err(Failure::cannot_run)?;
+    let mut rows = BTreeMap::new();
+    let id_of = |name: &str| name.parse::<MatchId>().ok().filter(|id| id.to_string() == name);
+    for match_id in &sealed {
+        let Some(id) = id_of(match_id) else { continue };
+        let has_row = results.has(id).map_err(Failure::cannot_run)?;
+        let is_aside = aside.contains(match_id);
+        if has_row && !is_aside {
+            continue;
+        }
+        let record = records.read(match_id).map_err(Failure::cannot_run)?;
+        if !record::is_sealed(&record) {
+            tracing::warn!(
+                "{}: removed, for it was not written to its end",
+                records.path(match_id).display()
+            );
+            records.discard(match_id).map_err(Failure::cannot_run)?;
+            continue;
+        }
+        if is_aside {
+            records.discard_aside(match_id).map_err(Failure::cannot_run)?;
+        }
+        if !has_row {
+            let recorded = auditor.recorded(id, &record).map_err(|what| {
+                Failure::cannot_run(format!(
+                    "{} is no record of this tournament ({}): move it away",
+                    records.path(match_id).display(),
+                    what.join("; ")
+                ))
+            })?;
+            rows.insert(id, dated(recorded.row, &records.path(match_id)));
+        }
+    }
+    for match_id in &aside {
+        let Some(id) = id_of(match_id) else { continue };
+        if rows.contains_key(&id) || results.has(id).map_err(Failure::cannot_run)? {
+            continue;
+        }
+        let mut record = records.take_up(match_id).map_err(Failure::cannot_run)?;
+        let seats = reading.schedule.plan().seating.seats();
+        record::seal(&mut record, reveal(&seed, match_id, &auditor.deal(id), seats));
+        match auditor.recorded(id, &record) {
+            Ok(recorded) => {
+                let path = store::unsealed(&records.path(match_id));
+                rows.insert(id, dated(recorded.row, &path));
+            }
+            Err(_) => {
+                tracing::warn!("{match_id}.unsealed: removed, for it was not written to its end");
+                records.discard_aside(match_id).map_err(Failure::cannot_run)?;
+            }
+        }
+    }
+    let rows: Vec<MatchRow> = rows.into_values().collect();
+    results.add_matches(&rows).map_err(Failure::cannot_run)
+}
+
+/// The row of a match whose record was written to its end at the time that its file has.
+fn dated(row: MatchRow, record: &Path) -> MatchRow {
+    let ended = std::fs::metadata(record).and_then(|found| found.modified()).ok();
+    let began_at = ended.and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
+    MatchRow { began_at, ..row }
+}
+
 /// A tournament as its database tells it, wherever its bots are.
 pub(super) struct Reading {
     pub(super) about: About,
     pub(super) entrants: Vec<EntrantRow>,
-    config: Config,
+    pub(super) config: Config,
     pub(super) schedule: Schedule,
     /// The matches whose results do not belong to the schedule: what led to them was not stored any more.
     refused: Vec<u32>,
 }
 
+impl Reading {
+    /// The same, with its relative paths seen from the folder of the tournament.
+    pub(super) fn seen_from(self, path: &Path) -> Result<Reading, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        let config = self.config.seen_from(&path.canonicalize().map_err(wrong)?);
+        Ok(Reading { config, ..self })
+    }
+
+    /// The run seed.
+    pub(super) fn seed(&self) -> Result<Seed, Failure> {
+        let seed = hex::decode32(&self.about.seed).map(Seed);
+        seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))
+    }
+}
+
 /// What is to be played, and what of it was.
 pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
-    let about = results.about().map_err(Failure::cannot_run)?;
-    let entrants = results.entrants().map_err(Failure::cannot_run)?;
-    let config = Config::parse(&about.config).map_err(Failure::cannot_run)?;
-    let entries = entrants.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
-    let played = results.results(about.seating).map_err(Failure::cannot_run)?;
-    let (mut schedule, refused) =
-        Schedule::resume(config.plan(Some(entries))?, played).map_err(Failure::cannot_run)?;
+    let seating = results.about().map_err(Failure::cannot_run)?.seating;
+    let (mut reading, refused) = read_with(results, results.results(seating).map_err(Failure::cannot_run)?)?;
     for refused in &refused {
         tracing::warn!("{refused}");
     }
     let cut_offs = results.cut_offs().map_err(Failure::cannot_run)?;
     for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
-        schedule.cut_off(number);
+        reading.schedule.cut_off(number);
     }
-    let refused = refused.into_iter().map(Unplanned::number).collect();
-    Ok(Reading { about, entrants, config, schedule, refused })
+    reading.refused = refused.into_iter().map(Unplanned::number).collect();
+    Ok(reading)
+}
+
+/// The tournament of a database as it would be with these results, and those that its schedule does not take.
+pub(super) fn read_with(
+    results: &Results,
+    played: Vec<(u32, MatchResult)>,
+) -> Result<(Reading, Vec<Unplanned>), Failure> {
+    let about = results.about().map_err(Failure::cannot_run)?;
+    let entrants = results.entrants().map_err(Failure::cannot_run)?;
+    let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));
+    let config = Config::parse(&about.config).map_err(|what| wrong(format!("config: {what}")))?;
+    if config.game != about.game {
+        return Err(wrong(format!("the game is {}, but {} in the configuration", about.game, config.game)));
+    }
+    let names: Vec<&str> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    let configured: Vec<&str> =
+        config.entrants.iter().map(|entrant| entrant.name.as_deref().unwrap_or_default()).collect();
+    if names != configured {
+        return Err(wrong(format!(
+            "the entrants are {}, but {} in the configuration",
+            names.join(", "),
+            configured.join(", ")
+        )));
+    }
+    let entries = entrants.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
+    let plan = config.plan(Some(entries))?;
+    if plan.seating != about.seating {
+        return Err(wrong("the seats are not those of the configuration".to_owned()));
+    }
+    let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
+    let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
+    Ok((Reading { about, entrants, config, schedule, refused: Vec::new() }, refused))
 }

@@ -1,21 +1,25 @@
 //! `referee tournament`: many matches between many bots.
 
+mod audit;
 mod change;
+mod check;
 mod config;
+#[cfg(test)]
+mod corrupt;
 mod export;
 mod folder;
 mod play;
 mod report;
 mod standings;
 mod status;
+mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
 use crate::store::Results;
-use crate::tournament::schedule::{Format, Schedule};
 
 /// Play tournaments, and go on with them after any interruption
 #[derive(Debug, ClapArgs)]
@@ -26,6 +30,7 @@ use crate::tournament::schedule::{Format, Schedule};
   referee tournament status cup --json
   referee tournament standings cup
   referee tournament report cup --format html -o cup.html
+  referee tournament verify cup
 
 examples/tournament.toml shows and explains everything that a file may say.")]
 pub(super) struct Args {
@@ -35,38 +40,32 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Check(CheckArgs),
+    Check(check::Args),
     Run(play::RunArgs),
     Resume(play::ResumeArgs),
     Status(status::Args),
     Standings(standings::Args),
     Report(report::Args),
     Export(export::Args),
+    Verify(verify::Args),
     Add(change::AddArgs),
+    Change(change::ChangeArgs),
     Withdraw(change::WithdrawArgs),
-}
-
-/// Check a file without playing: every key, the game and its options, the openings, the bots'
-/// programs and folders
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  referee tournament check cup.toml")]
-struct CheckArgs {
-    /// The file
-    config: PathBuf,
 }
 
 pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
-        Command::Check(args) => check(&args.config),
+        Command::Check(args) => check::run(&args),
         Command::Run(args) => play::run(&args),
         Command::Resume(args) => play::resume(&args),
         Command::Status(args) => status::run(&args),
         Command::Standings(args) => standings::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Add(args) => change::add(args),
-        Command::Withdraw(args) => change::withdraw(&args),
+        Command::Change(args) => change::set(args),
+        Command::Withdraw(args) => change::withdraw(args),
     }
 }
 
@@ -82,17 +81,4 @@ fn results(folder: &Path) -> Result<Results, Failure> {
 
 fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", folder.display()))
-}
-
-fn check(path: &Path) -> Result<Exit, Failure> {
-    let config = config::Config::read(path)?;
-    // What is checked does not depend on the seed.
-    let seed = config.seed()?.unwrap_or(crate::core::chance::Seed([0; 32]));
-    let plan = config.plan(None)?;
-    let prepared = config.prepare(seed, &plan)?;
-    let schedule = Schedule::new(plan).map_err(Failure::usage)?;
-    let most = if matches!(schedule.plan().format, Format::Knockout { .. }) { "at most " } else { "" };
-    let (title, entrants, matches) = (config.title(), prepared.entrants.len(), schedule.most_matches());
-    println!("{title}: {entrants} entrants, {most}{matches} matches");
-    Ok(Exit::Done)
 }

@@ -1,35 +1,53 @@
 //! Playing a tournament.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use clap::Args as ClapArgs;
-use indicatif::ProgressBar;
-use serde::Serialize;
+use tokio::sync::oneshot;
 
 use crate::cli::options::random_seed;
-use crate::cli::progress;
+use crate::cli::output::Tolerant;
+use crate::cli::progress::{Progress, Shown};
+use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{Folder, fingerprints};
-use crate::cli::tournament::standings;
-use crate::cli::{Exit, Failure, block_on};
-use crate::server::{Board, Contest, Fixture, Halt, Happening, House, MatchReport, Scoring};
-use crate::store::{MatchRow, Results, VOID};
+use crate::cli::tournament::{audit, standings};
+use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::core::json;
+use crate::server::{Contest, Halt, Happening, House, MatchReport, NoShow, Parked, Scoring};
+use crate::store::{MatchRow, Results};
 use crate::tournament::schedule::{MatchId, Schedule};
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament run cup.toml
-  referee tournament run cup.toml --dir results/cup --json")]
+  referee tournament run cup.toml --dir results/cup --json
+  referee tournament run cup.toml --strict")]
 pub(super) struct RunArgs {
     /// The file that describes it
     config: PathBuf,
     /// A new folder for its results and records [default: the name of the file, in this folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    #[command(flatten)]
+    options: PlayOptions,
+}
+
+/// How a tournament is played, whether it begins or goes on.
+#[derive(Debug, ClapArgs)]
+struct PlayOptions {
+    /// Do not wait until records and results are on the disk: quicker, but a power failure may lose them
+    #[arg(long)]
+    no_fsync: bool,
+    /// End with exit code 1 if a bot made a fault in any match of the tournament
+    #[arg(long)]
+    strict: bool,
     /// One JSON object a line: each match, then the standings
     #[arg(long)]
     json: bool,
@@ -46,9 +64,8 @@ pub(super) struct ResumeArgs {
     /// Go on although a bot's program or scripts have changed
     #[arg(long)]
     allow_changed: bool,
-    /// One JSON object a line: each match, then the standings
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    options: PlayOptions,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -59,16 +76,16 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
-    play(Folder::create(&dir, config, seed)?, args.json)
+    play(Folder::create(&dir, config, seed, !args.options.no_fsync)?, &args.options)
 }
 
 pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
-    let folder = Folder::open(&args.dir)?;
+    let folder = Folder::open(&args.dir, !args.options.no_fsync)?;
     let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
-    let entrants = folder.prepared.entrants.iter().enumerate().zip(rows);
-    let changed: Vec<(usize, String)> = entrants
-        .filter(|((_, entrant), row)| row.leaves.is_none() && fingerprints(entrant) != row.files)
-        .map(|((index, entrant), _)| (index, entrant.name.clone()))
+    let files = |index| fingerprints(folder.prepared.bots_of(index));
+    let changed: Vec<(usize, String)> = (rows.into_iter().enumerate())
+        .filter(|(index, row)| row.leaves.is_none() && files(*index) != row.files)
+        .map(|(index, row)| (index, row.name))
         .collect();
     for (index, name) in changed {
         if !args.allow_changed {
@@ -77,101 +94,197 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
                  say --allow-changed"
             )));
         }
-        folder
-            .results
-            .set_files(index, &fingerprints(&folder.prepared.entrants[index]))
-            .map_err(Failure::cannot_run)?;
+        folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;
     }
-    play(folder, args.json)
+    play(folder, &args.options)
 }
 
-fn play(folder: Folder, is_json: bool) -> Result<Exit, Failure> {
-    let records = folder.records()?;
-    let unsealed = folder.unsealed(&records)?;
-    let Folder { path, mut results, journal, prepared, schedule, .. } = folder;
+/// What became of playing.
+enum Played {
+    /// It is over, or was interrupted.
+    Ended(Exit),
+    /// The tournament is to be changed. Bots that connect wait here meanwhile.
+    Changes(Option<Parked>),
+}
+
+fn play(mut folder: Folder, options: &PlayOptions) -> Result<Exit, Failure> {
+    let mut parked = None;
+    loop {
+        let path = folder.path.clone();
+        match play_until_changed(folder, parked, options)? {
+            Played::Ended(exit) => return Ok(exit),
+            Played::Changes(lobby) => parked = lobby,
+        }
+        folder = Folder::open(&path, !options.no_fsync)?;
+    }
+}
+
+/// How often it is looked whether changes are asked for.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Tells when another process asks for a change of the tournament.
+fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
+    let results = super::results(path)?;
+    let (tell, told) = oneshot::channel();
+    let watch = move || {
+        while !tell.is_closed() {
+            // One that cannot be read now is looked at again; what is wrong with it, who writes to it will tell.
+            if results.asked().is_ok_and(|asked| !asked.is_empty()) {
+                // Nobody listens if the run has just ended.
+                let _ = tell.send(());
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    };
+    thread::Builder::new().name("changes".to_owned()).spawn(watch).map_err(Failure::cannot_run)?;
+    Ok(told)
+}
+
+fn play_until_changed(
+    folder: Folder,
+    parked: Option<Parked>,
+    options: &PlayOptions,
+) -> Result<Played, Failure> {
+    let is_json = options.json;
+    let unsealed = folder.unsealed()?;
+    let Folder { path, mut results, journal, records, config, prepared, schedule } = folder;
     let on_fault = prepared.run.terms.on_fault;
     let seating = schedule.plan().seating;
-    let scoring = Scoring { seating, legs: schedule.legs(), on_fault };
-    let progress = progress(&schedule);
-    let board = Board::new(schedule);
-    let contest = Contest::new((board.clone(), scoring), prepared.openings, Some(journal));
-    let names: Vec<String> = prepared.entrants.iter().map(|entrant| entrant.name.clone()).collect();
+    let scoring = Scoring { seating, legs: schedule.legs(), on_fault, roster: prepared.roster };
+    // Of the bots: a team has several.
+    let names: Vec<String> = prepared.entrants.iter().map(|bot| bot.name.clone()).collect();
+    let mut no_shows = NoShows::default();
+    let mut contest = Contest::new(schedule, scoring.clone(), prepared.openings);
+    let board = contest.board();
+    let (shown, shown_names) = (board.clone(), config.names());
+    let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names));
     let house = House {
-        run: prepared.run,
-        rules: prepared.rules,
-        seating,
-        entrants: prepared.entrants,
         jobs: prepared.jobs,
+        processes: prepared.processes,
+        slots: prepared.slots,
         is_pinned: prepared.is_pinned,
         listen: prepared.listen,
+        lobby: parked,
+        drain: Some(wait_for_changes(&path)?),
         records: Some(records),
+        journal: Some(journal),
         unsealed: Some(unsealed),
-        watch: None,
+        ..House::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
     };
-    let say =
-        |line: &str| writeln!(io::stdout(), "{line}").map_err(|error| format!("standard output: {error}"));
-    let mut shown: Option<Instant> = None;
+    let mut out = Screen(Tolerant::new());
+    // What has ended is in the results, and then told, when its record is on the disk.
+    let (mut unstored, mut untold) = (Vec::new(), Vec::new());
+    let mut absent = BTreeSet::new();
+    results.set_absent(&absent).map_err(Failure::cannot_run)?;
     let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
         match happening {
             Happening::Listening(address) => {
-                progress.suspend(|| eprintln!("listening on {address}"));
+                progress.line(format!("listening on {address}"));
                 if is_json {
-                    say(&format!(r#"{{"type":"listening","address":"{address}"}}"#))?;
+                    // An error is kept for the end.
+                    let _ = writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#);
                 }
             }
-            Happening::Waiting(name) => progress.suspend(|| eprintln!("waiting for `{name}` to connect")),
-            Happening::Ended { fixture, report, never_came, .. } => {
-                if let Some(why) = never_came {
-                    progress.suspend(|| eprintln!("{}: {why}", fixture.id));
+            Happening::Waiting(name) => {
+                progress.line(format!("waiting for `{name}` to connect"));
+                absent.insert(name.to_owned());
+                results.set_absent(&absent).map_err(|error| error.to_string())?;
+            }
+            Happening::Connected(name) => {
+                absent.remove(name);
+                results.set_absent(&absent).map_err(|error| error.to_string())?;
+            }
+            Happening::Moved(_) => {}
+            Happening::Ended { fixture, report, seal, no_show, .. } => {
+                if let Some(line) = no_show.and_then(|no_show| no_shows.note(&fixture.id, no_show)) {
+                    progress.line(line);
                 }
-                let is_void = store(&mut results, (&board, scoring), fixture, report);
-                let is_void = is_void.map_err(|error| error.to_string())?;
-                progress.inc(u64::from(!report.is_cut_off && !is_void));
-                if !progress.is_hidden() && shown.is_none_or(|at| at.elapsed() > OFTEN) {
-                    shown = Some(now());
-                    let schedule = board.look();
-                    progress.set_length(length(&schedule));
-                    progress.set_message(leaders(&schedule, &names));
-                }
+                let id: MatchId = fixture.id.parse().map_err(|error| format!("{error}"))?;
+                let result = scoring.result(fixture, report);
+                let row = audit::row((id, &scoring), fixture, report, result, seal);
+                unstored.push(MatchRow { began_at: began_at(report), ..row });
                 if is_json {
-                    let line = serde_json::to_string(&Told { report, is_void })
-                        .map_err(|error| error.to_string())?;
-                    say(&line)?;
+                    untold.push(json::text(report));
+                }
+            }
+            Happening::Settled => {
+                results.add_matches(&unstored).map_err(|error| error.to_string())?;
+                unstored.clear();
+                for line in untold.drain(..) {
+                    let _ = writeln!(out, "{line}");
                 }
             }
         }
         Ok(())
     };
-    let stopped = block_on(async { house.play(contest, interrupted(), &mut tell).await })?;
-    progress.finish_and_clear();
+    let stopped = with_bots(|| house.play(contest, interrupted(), &mut tell));
+    no_shows.lines(&names).for_each(|line| progress.line(line));
+    progress.finish();
     if let Some(why) = stopped.why {
         return Err(Failure::cannot_run(why));
     }
-    standings::show(&path, &results, &board.look(), is_json)?;
-    if stopped.is_interrupted {
-        eprintln!("interrupted: `referee tournament resume {}` goes on", path.display());
-        return Ok(Exit::Interrupted);
+    results.check_in_place().map_err(Failure::cannot_run)?;
+    if !stopped.is_interrupted
+        && (stopped.is_drained || !results.asked().map_err(Failure::cannot_run)?.is_empty())
+    {
+        return Ok(Played::Changes(stopped.lobby));
     }
-    Ok(Exit::Done)
+    standings::show(&mut out, &path, &results, &board.look(), is_json)?;
+    if stopped.is_interrupted {
+        complain(format_args!("interrupted: `referee tournament resume {}` goes on", path.display()));
+        return Ok(Played::Ended(Exit::Interrupted));
+    }
+    let exit = if options.strict && has_faults(&results)? { Exit::No } else { Exit::Done };
+    out.0.end(exit).map(Played::Ended)
 }
 
-/// How often the leaders are looked for, which takes its time when there are many matches.
-const OFTEN: Duration = Duration::from_millis(500);
-
-#[expect(clippy::disallowed_methods, reason = "for people who look on")]
-fn now() -> Instant {
-    Instant::now()
+/// Whether a bot made a fault in any match.
+fn has_faults(results: &Results) -> Result<bool, Failure> {
+    let mut has_faults = false;
+    let read = results.for_each_match(|row| {
+        has_faults |= row.faults.iter().any(|faults| !faults.is_empty());
+        Ok(())
+    });
+    read.map(|()| has_faults).map_err(Failure::cannot_run)
 }
 
-/// How many matches there are, as far as that is known.
-fn length(schedule: &Schedule) -> u64 {
-    (schedule.results().count() + schedule.due().count()) as u64
+/// How often each entrant could not play a match at all.
+#[derive(Default)]
+struct NoShows(BTreeMap<usize, u32>);
+
+impl NoShows {
+    /// Counts one. What is told of it: each entrant's first.
+    fn note(&mut self, match_id: &str, NoShow { entrant, why }: NoShow) -> Option<String> {
+        let count = self.0.entry(entrant).or_default();
+        *count += 1;
+        (*count == 1).then(|| format!("{match_id}: {why}"))
+    }
+
+    /// What is told of those that were not told one by one.
+    fn lines(&self, names: &[String]) -> impl Iterator<Item = String> {
+        let several = self.0.iter().filter(|&(_, &count)| count > 1);
+        several.map(|(&entrant, count)| format!("`{}` did not start in {count} matches", names[entrant]))
+    }
 }
 
-fn progress(schedule: &Schedule) -> ProgressBar {
-    let progress = progress::of_matches(length(schedule));
-    progress.set_position(schedule.results().count() as u64);
-    progress
+/// When a match began that has ended just now.
+#[expect(clippy::disallowed_methods, reason = "no result depends on it")]
+fn began_at(report: &MatchReport) -> Option<SystemTime> {
+    let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
+    SystemTime::now().checked_sub(took)
+}
+
+/// How many matches have ended, of how many.
+fn how_far(schedule: &Schedule, names: &[String]) -> Shown {
+    let position = (schedule.results().count() + schedule.voids()) as u64;
+    let missing = schedule.missing();
+    Shown {
+        position,
+        length: position + missing.least,
+        is_certain: missing.is_certain(),
+        message: leaders(schedule, names),
+    }
 }
 
 /// The first three.
@@ -181,53 +294,4 @@ fn leaders(schedule: &Schedule, names: &[String]) -> String {
     let first: Vec<String> =
         first.map(|row| format!("{} {}", names[row.entrant.index()], row.points)).collect();
     first.join(", ")
-}
-
-/// A match that has ended, as `--json` prints it.
-#[derive(Serialize)]
-struct Told<'a> {
-    #[serde(flatten)]
-    report: &'a MatchReport,
-    /// It does not count: its pair was decided while it ran.
-    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
-    is_void: bool,
-}
-
-/// Keeps what became of a match, and says whether it came to its end without counting: the schedule, which has heard of
-/// it before, did not take it.
-fn store(
-    results: &mut Results,
-    (board, scoring): (&Board, Scoring),
-    fixture: &Fixture,
-    report: &MatchReport,
-) -> io::Result<bool> {
-    let id: MatchId = fixture.id.parse().map_err(io::Error::other)?;
-    let result = scoring.result(fixture, report).filter(|_| board.look().has_result(id.number));
-    let is_void = result.is_none() && !report.is_cut_off;
-    let row = MatchRow {
-        id,
-        set: id.set(scoring.legs),
-        lineup: fixture.entrants.iter().map(|&entrant| entrant as u16).collect(),
-        ranks: result.map(|result| result.ranks()),
-        faulted: result.map(|result| result.faulted).unwrap_or_default(),
-        forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
-        ended_by: if is_void { VOID.to_owned() } else { report.ended_by.to_string() },
-        reason: report.reason.clone(),
-        scores: report.scores.clone().filter(|_| !is_void),
-        faults: report
-            .faults
-            .iter()
-            .map(|faults| faults.iter().map(|(code, count)| (code.to_string(), count)).collect())
-            .collect(),
-        decisions: report.decisions,
-        duration_us: report.duration_us,
-        lag_ms: report.lag_ms,
-        cpu_ms: report.cpu_ms.clone(),
-        record: report
-            .record
-            .as_ref()
-            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
-    };
-    results.add_match(&row)?;
-    Ok(is_void)
 }

@@ -1,13 +1,16 @@
 //! `referee tournament standings`: who is where.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::{results, unreadable};
+use crate::cli::output::stdout;
+use crate::cli::screen::Screen;
 use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
+use crate::core::json;
 use crate::report::tournament::{StandingsReport, standings_table};
 use crate::store::Results;
 use crate::tournament::schedule::Schedule;
@@ -32,7 +35,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
-    show(&args.folder, &db, &read(&db)?.schedule, args.json)?;
+    let mut out = Screen(stdout());
+    show(&mut out, &args.folder, &db, &read(&db)?.schedule, args.json)?;
     Ok(Exit::Done)
 }
 
@@ -44,13 +48,18 @@ struct Told<'a> {
 }
 
 /// Prints who is where.
-pub(super) fn show(folder: &Path, db: &Results, schedule: &Schedule, is_json: bool) -> Result<(), Failure> {
+pub(super) fn show(
+    out: &mut impl Write,
+    folder: &Path,
+    db: &Results,
+    schedule: &Schedule,
+    is_json: bool,
+) -> Result<(), Failure> {
     let report = StandingsReport::of(db, schedule).map_err(|error| unreadable(folder, &error))?;
-    let mut out = io::stdout().lock();
     if is_json {
-        writeln!(out, "{}", serde_json::to_string(&Told { report: &report }).map_err(Failure::cannot_run)?)?;
+        writeln!(out, "{}", json::text(&Told { report: &report }))?;
     } else {
         out.write_all(standings_table(&report).as_bytes())?;
     }
-    Ok(())
+    Ok(out.flush()?)
 }

@@ -1,5 +1,7 @@
 //! `referee tournament status`: how far a tournament is.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -7,7 +9,10 @@ use serde::Serialize;
 
 use super::results;
 use crate::cli::tournament::folder::{Reading, read};
-use crate::cli::{Exit, Failure};
+use crate::cli::{Exit, Failure, screen};
+use crate::core::counted;
+use crate::core::json;
+use crate::store::{self, Journal};
 
 /// How far a tournament is
 #[derive(Debug, ClapArgs)]
@@ -16,10 +21,10 @@ use crate::cli::{Exit, Failure};
   referee tournament status cup --json")]
 pub(super) struct Args {
     /// Its folder
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     /// One JSON object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Serialize)]
@@ -29,13 +34,19 @@ struct Status {
     game: String,
     /// Matches with a result.
     played: usize,
-    /// Matches that are known to be missing; a later round may bring more.
-    missing: usize,
+    /// Matches that are missing, also of rounds that are not paired yet, whatever the results are.
+    missing: u64,
+    /// In a knockout results may bring more, but no more than so many.
+    missing_at_most: u64,
     is_over: bool,
+    /// Whether a process plays it now.
+    is_played: bool,
     /// Attempts at matches that were cut off or aborted.
     cut_off: usize,
-    /// Matches that were played to their end but do not count: their pair was decided meanwhile.
+    /// Matches that do not count: those of `void_for`, and those whose results followed from others that were lost.
     void: usize,
+    /// Void matches by the cause: they have no result and are not played again.
+    void_for: BTreeMap<String, u32>,
     entrants: Vec<EntrantStatus>,
 }
 
@@ -46,22 +57,37 @@ struct EntrantStatus {
     /// Matches of its that were cut off or aborted.
     interruptions: u32,
     has_left: bool,
+    /// Whether matches wait for it to connect.
+    is_absent: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let results = results(&args.dir)?;
-    let Reading { about, entrants, schedule, .. } = read(&results)?;
+    let Reading { about, entrants, config, schedule, .. } = read(&results)?;
+    let folder = store::Folder::open(&args.dir).map_err(Failure::cannot_run)?;
+    let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;
+    let absent = if is_played { results.absent().map_err(Failure::cannot_run)? } else { BTreeSet::new() };
+    let missing = schedule.missing();
     let status = Status {
         name: about.name,
         game: about.game,
         played: schedule.results().count(),
-        missing: schedule.due().count(),
+        missing: missing.least,
+        missing_at_most: missing.most,
         is_over: schedule.is_over(),
+        is_played,
         cut_off: results.cut_offs().map_err(Failure::cannot_run)?.len(),
+        void_for: results.void_for().map_err(Failure::cannot_run)?,
         void: results.voids().map_err(Failure::cannot_run)?.len(),
         entrants: entrants
             .into_iter()
-            .map(|row| EntrantStatus {
+            .zip(&config.entrants)
+            .map(|(row, entrant)| EntrantStatus {
+                is_absent: entrant
+                    .bots()
+                    .iter()
+                    .filter_map(|bot| bot.tcp.as_ref())
+                    .any(|name| absent.contains(name)),
                 name: row.name,
                 source: row.source,
                 interruptions: row.interruptions,
@@ -69,21 +95,37 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             })
             .collect(),
     };
+    let mut out = screen::stdout();
     if args.json {
-        println!("{}", serde_json::to_string(&status).map_err(Failure::cannot_run)?);
+        writeln!(out, "{}", json::text(&status))?;
         return Ok(Exit::Done);
     }
-    let how = if status.is_over { "over" } else { "not over" };
-    println!(
-        "{} ({}): {how}, {} matches played, {} missing, {} attempts cut off",
-        status.name, status.game, status.played, status.missing, status.cut_off
-    );
-    if status.void > 0 {
-        println!("  {} matches do not count: their pair was decided while they ran", status.void);
+    let how = match (status.is_over, status.is_played) {
+        (true, _) => "over",
+        (false, true) => "played now",
+        (false, false) => "not over",
+    };
+    let at_least = if missing.is_certain() { "" } else { "at least " };
+    writeln!(
+        out,
+        "{} ({}): {how}, {} played, {at_least}{} missing, {} cut off",
+        status.name,
+        status.game,
+        counted(status.played, "match", "matches"),
+        status.missing,
+        counted(status.cut_off, "attempt", "attempts")
+    )?;
+    for (cause, count) in &status.void_for {
+        writeln!(out, "  {} void: {cause}", counted(*count, "match is", "matches are"))?;
+    }
+    let lost = status.void - status.void_for.values().sum::<u32>() as usize;
+    if lost > 0 {
+        writeln!(out, "  {lost} matches do not count: the results that they followed from were lost")?;
     }
     for entrant in status.entrants {
         let left = if entrant.has_left { ", has left" } else { "" };
-        println!("  {}: {} interruptions{left}", entrant.name, entrant.interruptions);
+        let absent = if entrant.is_absent { ", not connected" } else { "" };
+        writeln!(out, "  {}: {} interruptions{left}{absent}", entrant.name, entrant.interruptions)?;
     }
     Ok(Exit::Done)
 }

@@ -1,11 +1,11 @@
-//! Where the pieces stand, who moves, and what may be moved.
+//! The board: pieces, side to move, move generation.
 
 use std::fmt;
 
 use super::moves::Move;
 use crate::core::Seat;
 
-/// The squares of a set, one bit each: the lowest is square 1, the highest square 32.
+/// The bit of a square in a set: the lowest bit is square 1, the highest square 32.
 pub(super) const fn bit(square: u32) -> u32 {
     1 << square
 }
@@ -19,12 +19,12 @@ pub(super) fn squares(mut set: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Who a piece belongs to.
+/// The colour of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Colour {
-    /// Seat 0: begins, and moves towards square 32.
+    /// Seat 0; moves first, towards square 32.
     Black,
-    /// Seat 1: moves towards square 1.
+    /// Seat 1; moves towards square 1.
     White,
 }
 
@@ -34,7 +34,7 @@ impl Colour {
         Seat(self as u8)
     }
 
-    /// The opponent's.
+    /// The opponent's colour.
     pub const fn other(self) -> Colour {
         match self {
             Colour::Black => Colour::White,
@@ -69,11 +69,11 @@ pub(super) enum Way {
     SouthEast,
 }
 
-/// The rows 1-4, 9-12, 17-20 and 25-28. The squares of the other rows lie half-way to the west of these.
+/// The rows 1-4, 9-12, 17-20 and 25-28. The squares of the other rows are offset to the west.
 const SHIFTED: u32 = 0x0f0f_0f0f;
-/// Shifted rows but for their last square, which has nothing to its east.
+/// These rows without their last square, which has no eastern neighbour.
 const EASTWARD: u32 = SHIFTED & !0x0808_0808;
-/// The other rows but for their first square, which has nothing to its west.
+/// The other rows without their first square, which has no western neighbour.
 const WESTWARD: u32 = !SHIFTED & !0x1010_1010;
 
 impl Way {
@@ -88,12 +88,12 @@ impl Way {
         }
     }
 
-    /// Whether men of this colour go this way.
+    /// Whether men of this colour move this way.
     const fn is_forward(self, colour: Colour) -> bool {
         matches!(self, Way::SouthWest | Way::SouthEast) == matches!(colour, Colour::Black)
     }
 
-    /// The squares one further on; those that leave the board are lost.
+    /// Moves a set by one square; squares that leave the board are dropped.
     pub(super) const fn step(self, set: u32) -> u32 {
         match self {
             Way::NorthWest => (set & SHIFTED) >> 4 | (set & WESTWARD) >> 5,
@@ -104,7 +104,7 @@ impl Way {
     }
 }
 
-/// A position without counters. Its text is PDN's FEN.
+/// A position without counters. Its text form is PDN's FEN.
 ///
 /// Sets of squares are bits: bit i is square i + 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,7 +154,7 @@ impl Board {
         !(self.pieces[0] | self.pieces[1])
     }
 
-    /// The pieces of the side to move that go this way: men forward only, kings everywhere.
+    /// The pieces of the side to move that can move this way: men only forward, kings in all directions.
     const fn going(&self, way: Way) -> u32 {
         if way.is_forward(self.to_move) { self.own() } else { self.own() & self.kings }
     }
@@ -174,7 +174,7 @@ impl Board {
         Way::ALL.into_iter().any(|way| self.steps(way) != 0 || self.jumpers(way) != 0)
     }
 
-    /// Adds the legal moves: the captures if there is one, else the steps.
+    /// Appends the legal moves: captures if there are any, otherwise steps.
     pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
         let jumpers = Way::ALL.into_iter().fold(0, |set, way| set | self.jumpers(way));
         if jumpers == 0 {
@@ -185,13 +185,13 @@ impl Board {
             }
         }
         for square in squares(jumpers) {
-            // The square that the piece left is empty for as long as it jumps: it may pass or end there.
+            // The origin counts as empty during the capture: the piece may pass or end there.
             let jumper = Jumper { board: self, from: bit(square), empty: self.empty() | bit(square) };
-            jumper.go_on(Move::from_square(square), bit(square), self.enemy(), out);
+            jumper.extend(Move::from_square(square), bit(square), self.enemy(), out);
         }
     }
 
-    /// Plays a legal move. Whether it captured or crowned.
+    /// Plays a legal move. Returns whether it captured or crowned.
     pub(super) fn play(&mut self, mv: Move) -> bool {
         let (from, to) = (bit(mv.first()), bit(mv.last()));
         let is_king = self.kings & from != 0;
@@ -209,7 +209,7 @@ impl Board {
     }
 }
 
-/// A piece in the middle of a capture.
+/// A piece during a capture.
 struct Jumper<'a> {
     board: &'a Board,
     from: u32,
@@ -217,10 +217,10 @@ struct Jumper<'a> {
 }
 
 impl Jumper<'_> {
-    /// Follows a capture in all ways to its ends. `enemy` is what has not been jumped yet. A jumped square is never
-    /// landed on (it lies in a row of the other parity), so `empty` need not grow. A man on its crowning row finds no
-    /// way forward, which ends its turn as the rules ask.
-    fn go_on(&self, path: Move, at: u32, enemy: u32, out: &mut Vec<Move>) {
+    /// Extends a capture recursively in all directions. `enemy` is the set of pieces not jumped yet. A capture never
+    /// lands on a jumped square (it lies in a row of the other parity), so `empty` does not grow. A man on its
+    /// crowning row has no forward direction, which ends its turn as the rules require.
+    fn extend(&self, path: Move, at: u32, enemy: u32, out: &mut Vec<Move>) {
         let mut is_end = true;
         for way in Way::ALL {
             if self.board.going(way) & self.from == 0 {
@@ -230,7 +230,7 @@ impl Jumper<'_> {
             let landing = way.step(over) & self.empty;
             if landing != 0 {
                 is_end = false;
-                self.go_on(path.then(landing.trailing_zeros()), landing, enemy & !over, out);
+                self.extend(path.then(landing.trailing_zeros()), landing, enemy & !over, out);
             }
         }
         if is_end {

@@ -1,5 +1,5 @@
-//! PDN's FEN: `B:W18,K27:B1,12` is Black to move, White's man on 18 and king on 27, Black's men on 1 and 12. A colour
-//! without pieces is its letter alone: `B:W:B1`.
+//! PDN's FEN: `B:W18,K27:B1,12` is Black to move, White's man on 18 and king on 27, Black's men on 1 and 12. A
+//! colour without pieces is only its letter: `B:W:B1`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::board::{Board, Colour, bit, squares};
 use super::text::{Text, read_square, spell_square};
 
-/// `B:W` and `:B`, and at most `K32,` for each square.
+/// Maximum length: `B:W` and `:B`, and at most `K32,` for each square.
 const LONGEST: usize = 5 + 4 * 32;
 
 impl Colour {
@@ -75,32 +75,32 @@ impl<'de> Deserialize<'de> for Board {
     }
 }
 
-/// A text that is no position.
+/// A FEN is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadFen {
-    /// It has not three parts.
+    /// It does not have three parts.
     #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
     Parts,
-    /// A part does not begin with a colour, or the first is more than one.
+    /// A part does not begin with a colour, or the first part is longer than a colour.
     #[error("in the FEN `{0}` is no colour: B is Black, W is White")]
     Colour(String),
-    /// Both lists are of one colour.
+    /// Both lists have the same colour.
     #[error("the FEN lists the pieces of {0} twice: one list is of W, one of B, empty if there are none")]
     OneColour(Colour),
-    /// A piece is no square.
+    /// A piece is not a valid square.
     #[error(
         "in the FEN `{0}` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
     )]
     Piece(String),
-    /// Two pieces stand on one square.
+    /// Two pieces are on the same square.
     #[error("the FEN names square {0} twice: a square holds one piece")]
     Twice(u32),
-    /// A man should have been crowned.
+    /// A man is on its crowning row.
     #[error("the FEN has {0}'s man {1} on the row where it is crowned: a king there is K{1}")]
     Uncrowned(Colour, u32),
 }
 
-/// As much of a stranger's text as an error repeats.
+/// Truncates input for error messages.
 fn excerpt(text: &str) -> String {
     text.chars().take(12).collect()
 }
@@ -108,8 +108,8 @@ fn excerpt(text: &str) -> String {
 impl FromStr for Board {
     type Err = BadFen;
 
-    /// Reads the lists in either order, their squares in any, and a dot at the end if there is one. A side to move
-    /// without pieces can be read, for a game ends like that; it cannot be started with.
+    /// Accepts the lists and their squares in any order, and an optional final dot. Accepts a side to move without
+    /// pieces, because a game can end like that; a game cannot start from such a position.
     fn from_str(text: &str) -> Result<Board, BadFen> {
         let mut parts = text.strip_suffix('.').unwrap_or(text).split(':');
         let (Some(to_move), Some(one), Some(other), None) =

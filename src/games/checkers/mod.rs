@@ -1,4 +1,4 @@
-//! Checkers, which is English draughts. Seat 0 is Black and moves first, seat 1 is White.
+//! Checkers (English draughts). Seat 0 is Black and moves first; seat 1 is White.
 
 mod board;
 mod fen;
@@ -23,15 +23,15 @@ use crate::core::{
     Seating, Turn, Uniform, Viewer,
 };
 
-/// What a set-up may choose.
+/// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The start position.
     pub fen: Board,
-    /// The game is drawn after so many plies in a row without capture or crowning; 0 means never.
+    /// The game is drawn after this many consecutive plies without capture or crowning; 0 means never.
     pub draw_plies: u32,
-    /// The game is drawn after so many plies; 0 means never.
+    /// The game is drawn after this many plies; 0 means never.
     pub turn_limit: u32,
 }
 
@@ -45,14 +45,14 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Checkers {
     board: Board,
-    /// Plies in a row without capture or crowning.
+    /// Consecutive plies without capture or crowning.
     quiet_plies: u32,
     draw_plies: u32,
     turns_left: Option<u32>,
 }
 
 impl Checkers {
-    /// The end, if this is one. The rules' own endings come first, and defeat before the draw.
+    /// The outcome, if the game is over. The rules' own endings precede the turn limit, and a loss precedes the draw.
     fn outcome(&self) -> Option<Outcome> {
         let winner = || self.board.to_move().other().seat().index();
         if self.board.is_bare() {
@@ -107,13 +107,11 @@ impl Game for Checkers {
         let Options { fen: board, draw_plies, turn_limit } = *options;
         if board.is_bare() {
             let side = board.to_move();
-            return Err(Misconfigured(format!(
-                "{side} is to move in the FEN {board} and needs a piece on it"
-            )));
+            return Err(Misconfigured(format!("invalid FEN {board}: {side} is to move but has no piece")));
         }
         if draw_plies == 0 && turn_limit == 0 {
             return Err(Misconfigured(
-                "draw_plies 0 needs a turn_limit above 0, or the game might not end".to_owned(),
+                "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end".to_owned(),
             ));
         }
         Ok(Checkers { board, quiet_plies: 0, draw_plies, turns_left: (turn_limit > 0).then_some(turn_limit) })
@@ -138,7 +136,7 @@ impl Game for Checkers {
     }
 
     fn settle(&mut self, _: &[u16], _: &mut impl FnMut(NoFact)) {
-        unreachable!("nothing is drawn in checkers");
+        unreachable!("checkers has no chance");
     }
 
     fn view(&self, _: Viewer) -> View {

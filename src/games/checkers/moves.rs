@@ -1,4 +1,4 @@
-//! A move and its text.
+//! Moves and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use super::board::{Way, bit};
 use super::text::{Text, read_square, spell_square};
 
-/// The most squares that a move visits, the first included.
+/// The maximum number of squares that a move visits, including the first.
 ///
-/// A jump goes two rows and two columns on, so all squares that a capture visits lie in rows of one parity, and all
-/// that it jumps over in rows of the other. A jumped square is not on the edge. Of the dark squares off the edge nine
-/// lie in even rows (three in each of three) and nine in odd ones; each is jumped at most once, for what stood there
-/// is gone. So there are at most nine jumps, which visit ten squares.
+/// A jump moves two rows and two columns, so all visited squares are in rows of one parity, and all jumped squares
+/// in rows of the other. A jumped square is not on the edge. Of the dark squares off the edge, nine are in even rows
+/// (three in each of three) and nine in odd ones. Each is jumped at most once, because its piece is captured. So
+/// there are at most nine jumps, which visit ten squares.
 pub(super) const MAX_SQUARES: usize = 10;
 
-/// A step or a whole capture: every square it visits, in order.
+/// A step or a complete capture: every visited square, in order.
 ///
-/// Its text is PDN's: `11-15` for a step, `15x24x31` for a capture.
+/// The text form is that of PDN: `11-15` for a step, `15x24x31` for a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// In the bits from 5k the index of the k-th square, in the highest four how many there are.
+    /// Bits 5k to 5k+4 contain the index of the k-th square; the highest four bits contain the number of squares.
     path: u64,
 }
 
@@ -27,12 +27,12 @@ const COUNT: u32 = 60;
 const _: () = assert!(MAX_SQUARES * 5 <= COUNT as usize && MAX_SQUARES < 16);
 
 impl Move {
-    /// A path with nothing but its first square, to be continued with [`Move::then`].
+    /// A path of one square, to be extended with [`Move::then`].
     pub(super) const fn from_square(square: u32) -> Move {
         Move { path: square as u64 | 1 << COUNT }
     }
 
-    /// The path with one square more. There must be less than [`MAX_SQUARES`].
+    /// Extends the path by one square. It must have fewer than [`MAX_SQUARES`].
     pub(super) const fn then(self, square: u32) -> Move {
         Move { path: (self.path | (square as u64) << (5 * self.count())) + (1 << COUNT) }
     }
@@ -54,7 +54,8 @@ impl Move {
         self.square(self.count() - 1)
     }
 
-    /// Whether it captures. The squares of a step are at most five numbers apart, those of a jump seven or nine.
+    /// Whether it is a capture. The square numbers of a step differ by at most five, those of a jump by seven or
+    /// nine.
     pub const fn is_capture(self) -> bool {
         self.square(0).abs_diff(self.square(1)) > 5
     }
@@ -64,7 +65,7 @@ impl Move {
         (0..self.count()).map(move |k| self.square(k) as u8 + 1)
     }
 
-    /// Gives its text to `push`, which is ASCII.
+    /// Passes its text, which is ASCII, to `push` byte by byte.
     pub(super) fn spell(self, mut push: impl FnMut(u8)) {
         spell_square(self.first(), &mut push);
         let between = if self.is_capture() { b'x' } else { b'-' };
@@ -74,18 +75,19 @@ impl Move {
         }
     }
 
-    /// The squares it jumps over, as a set. It must be a capture.
+    /// The set of jumped squares. The move must be a capture.
     pub(super) fn jumped(self) -> u32 {
         (1..self.count()).fold(0, |set, k| {
             let (from, to) = (self.square(k - 1), self.square(k));
-            // The square between lies half-way, which is no whole number: upwards from rows that are
-            // shifted right (1-4, 9-12, ...), downwards from the others.
+            // The jumped square has the mean of the two numbers: rounded up from the rows 1-4, 9-12, ..., rounded //
+            // down from the others.
             let shifted = !(from >> 2) & 1;
             set | bit((from + to + shifted) / 2)
         })
     }
 
-    /// Whether the text is this capture with its first and last square alone: `15x31` for `15x24x31`.
+    /// Whether the text is the short form of this capture, with only the first and last square: `15x31` for
+    /// `15x24x31`.
     pub(super) fn is_shortened_to(self, text: &str) -> bool {
         let ends = text.split_once('x').and_then(|(from, to)| Some((read_square(from)?, read_square(to)?)));
         self.is_capture() && ends == Some((self.first(), self.last()))
@@ -106,17 +108,17 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text that is no move on any board.
+/// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadMove {
-    /// It is built in another way.
+    /// It does not follow the grammar.
     #[error(
         "a move is a step like 11-15 or a capture with every square it visits like 15x24x31, squares 1 to 32"
     )]
     Form,
-    /// No piece goes from the one square to the other like this.
+    /// No piece can move between these squares like this.
     #[error(
-        "a step goes to a square that touches, each jump of a capture to the second square on a diagonal"
+        "a step goes to a diagonally adjacent square, each jump of a capture two squares along a diagonal"
     )]
     Reach,
 }

@@ -1,4 +1,4 @@
-//! Files of openings: collections in PDN, and positions.
+//! Opening files: PDN collections, and lists of positions.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use super::pdn;
 use crate::core::openings::lines;
 use crate::core::{Flaw, GivenOpening, OpeningFile};
 
-/// Both give the start position themselves.
+/// Both formats include the start position.
 pub(super) const FILES: &[OpeningFile] = &[
     OpeningFile { ending: "pdn", read: |file| pdn::openings(file).collect() },
     OpeningFile { ending: "fen", read: positions },
 ];
 
-/// The option that starts from a position.
+/// The option that sets the start position.
 pub(super) fn start(board: &Board) -> Map<String, Value> {
     Map::from_iter([("fen".to_owned(), Value::String(board.to_string()))])
 }
 
-/// Reads a position a line.
+/// Reads one position per line.
 fn positions(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
     let read = |(line, fen): (usize, Cow<'_, str>)| match fen.parse::<Board>() {
         Ok(board) => Ok(GivenOpening { game: 0, line, options: start(&board), moves: Vec::new() }),

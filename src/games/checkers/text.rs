@@ -1,4 +1,4 @@
-//! Square numbers and short texts, written and read without the heap.
+//! Square numbers and short texts, without heap allocation.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl<const N: usize> fmt::Display for Text<N> {
     }
 }
 
-/// Gives the number of the square with this index, 1 to 32, to `push`.
+/// Passes the number of the square with this index, 1 to 32, to `push`.
 pub(super) fn spell_square(square: u32, mut push: impl FnMut(u8)) {
     let number = square as u8 + 1;
     if number >= 10 {
@@ -42,7 +42,7 @@ pub(super) fn spell_square(square: u32, mut push: impl FnMut(u8)) {
     push(b'0' + number % 10);
 }
 
-/// The index of the square with this number; none unless it is 1 to 32, without sign or leading zero.
+/// Parses a square number; `None` unless it is 1 to 32, without sign or leading zero. Returns the index.
 pub(super) fn read_square(number: &str) -> Option<u32> {
     let number = match *number.as_bytes() {
         [ones @ b'1'..=b'9'] => ones - b'0',

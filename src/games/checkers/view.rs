@@ -1,4 +1,4 @@
-//! The position as everybody sees it, on the wire and on a terminal.
+//! The view of a position, which is the same for all viewers: JSON and text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::Checkers;
 use super::board::{Board, bit, squares};
 use crate::core::{Seat, json};
 
-/// The position as every seat and all spectators see it.
+/// The view of every seat and spectator.
 #[derive(Debug, Serialize)]
 pub struct View {
     #[serde(serialize_with = "as_list")]
@@ -29,7 +29,7 @@ impl View {
         }
     }
 
-    /// Appends what `Serialize` would.
+    /// Appends the same JSON as `Serialize`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"to_move\":[");
         out.extend(self.to_move.map(|seat| b'0' + seat.0));
@@ -47,17 +47,17 @@ fn as_list<S: Serializer>(seat: &Option<Seat>, serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(seat)
 }
 
-/// A view read back. Its FEN tells what its other fields tell, but for the count.
+/// A deserialized view. Its FEN contains everything except the count of quiet plies.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Seen {
     /// The pieces and the side to move.
     #[serde(rename = "fen")]
     pub board: Board,
-    /// Plies in a row without capture or crowning.
+    /// Consecutive plies without capture or crowning.
     pub quiet_plies: u32,
 }
 
-/// The board as a letter for each square: `b` `w` men, `B` `W` kings, `.` empty.
+/// The board with one character per square: `b` `w` men, `B` `W` kings, `.` empty.
 #[derive(Debug)]
 struct Letters(Board);
 
@@ -81,7 +81,8 @@ impl Serialize for Letters {
     }
 }
 
-/// The board with White below. Empty squares show their numbers, the edges the first and the last of each row.
+/// Writes the board with White at the bottom. Empty squares show their numbers, the edges the first and the last
+/// number of each row.
 pub(super) fn draw(position: &Checkers, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let board = position.board;
     let letters = board.letters();

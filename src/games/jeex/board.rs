@@ -1,4 +1,4 @@
-//! Where the stones lie, what each side has in supply, who moves, and what may be done.
+//! The board: stones, supplies, side to move, move generation.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use super::grid::{BATTLEFIELDS, Direction, FIELDS, Field, fields};
 use super::moves::Move;
 use crate::core::Seat;
 
-/// The stones that each side begins with.
+/// Initial supply of each side.
 const STONES: u8 = 7;
 
-/// Who a stone belongs to.
+/// The colour of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "u8")]
 pub enum Colour {
-    /// Seat 0: begins.
+    /// Seat 0; moves first.
     White,
     /// Seat 1.
     Black,
@@ -30,7 +30,7 @@ impl Colour {
         Seat(self as u8)
     }
 
-    /// The opponent's.
+    /// The opponent's colour.
     pub const fn other(self) -> Colour {
         match self {
             Colour::White => Colour::Black,
@@ -57,13 +57,13 @@ impl TryFrom<u8> for Colour {
     }
 }
 
-/// A part of the game.
+/// A phase of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Until each side has placed its first stone.
     Opening,
-    /// From then on.
+    /// After the opening.
     Play,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// The fields of all directions together.
+/// The union over all directions.
 fn union(of: impl Fn(Direction) -> u16) -> u16 {
     Direction::ALL.into_iter().fold(0, |set, direction| set | of(direction))
 }
@@ -84,9 +84,9 @@ fn union(of: impl Fn(Direction) -> u16) -> u16 {
 /// A position without counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
-    /// The fields where each colour's stones lie.
+    /// The fields with stones of each colour.
     stones: [u16; 2],
-    /// The fields whose stones point in each direction, whoever they belong to.
+    /// The fields with stones of either colour that point in each direction.
     facing: [u16; 8],
     pub(super) supply: [u8; 2],
     pub(super) removed: u8,
@@ -131,17 +131,17 @@ impl Board {
         self.phase
     }
 
-    /// How many stones a side can still place: 0 to 13.
+    /// The supply of a side, 0 to 13.
     pub const fn supply(&self, colour: Colour) -> u8 {
         self.supply[colour as usize]
     }
 
-    /// How many stones have been captured on battlefields and are out of the game.
+    /// The number of stones captured on battlefields, which are removed from the game.
     pub const fn removed(&self) -> u8 {
         self.removed
     }
 
-    /// The stones on the board with owner and direction, in the order of their fields' names.
+    /// The stones on the board with owner and direction, sorted by field name.
     pub fn stones(&self) -> impl Iterator<Item = (Field, (Colour, Direction))> {
         let [white, black] = self.stones;
         fields(white | black).map(move |at| {
@@ -155,35 +155,35 @@ impl Board {
         union(|direction| self.pointing(colour, direction) & direction.towards_centre())
     }
 
-    /// Whether the side could rightly claim Jeex: it attacks the centre and its opponent does not.
+    /// Whether a claim of Jeex by this side is correct: it attacks the centre and its opponent does not.
     pub fn is_jeex_for(&self, colour: Colour) -> bool {
         self.attackers(colour) != 0 && self.attackers(colour.other()) == 0
     }
 
-    /// Whether a side is left without stones on the board. In the opening it has not yet got any.
+    /// Whether a side has no stones on the board, after the opening.
     pub(super) fn is_deserted(&self) -> bool {
         self.phase == Phase::Play && self.stones.contains(&0)
     }
 
-    /// Puts a stone on an empty field, from nowhere.
+    /// Puts a stone on an empty field without taking it from a supply.
     pub(super) const fn put(&mut self, at: Field, owner: Colour, direction: Direction) {
         self.stones[owner as usize] |= at.bit();
         self.facing[direction as usize] |= at.bit();
     }
 
-    /// Takes what lies on a field off the board.
+    /// Removes the stone on a field.
     fn take(&mut self, at: Field) {
         for set in self.stones.iter_mut().chain(&mut self.facing) {
             *set &= !at.bit();
         }
     }
 
-    /// Where the stone on this field points; there must be one.
+    /// The direction of the stone on this field; there must be one.
     fn direction(&self, at: Field) -> Direction {
         Direction::ALL
             .into_iter()
             .find(|&direction| self.facing[direction as usize] & at.bit() != 0)
-            .unwrap_or_else(|| unreachable!("a stone points somewhere"))
+            .unwrap_or_else(|| unreachable!("every stone has a direction"))
     }
 
     const fn empty(&self) -> u16 {
@@ -195,7 +195,7 @@ impl Board {
         self.stones[colour as usize] & self.facing[direction as usize]
     }
 
-    /// Adds the legal moves. The game must not be over.
+    /// Appends the legal moves. The game must not be over.
     pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
         match self.phase {
             Phase::Opening => self.first_stones(out),
@@ -208,7 +208,7 @@ impl Board {
         }
     }
 
-    /// Rule 1. For White no stone lies on the board yet, so that only the centre is refused.
+    /// Rule 1. When White opens, the board is empty, so only attacks on the centre are excluded.
     fn first_stones(&self, out: &mut Vec<Move>) {
         let other = self.to_move.other();
         let pointed_at = union(|direction| direction.adjacent(self.pointing(other, direction)));

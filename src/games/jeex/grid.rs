@@ -1,25 +1,25 @@
-//! The fields around the Jeex centre, and which is directly adjacent to which.
+//! The fields around the Jeex centre, and their adjacency.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The cells of the grid in the order of their names, the centre `c2` among them: in a set of fields bit i is cell i.
+/// The cells of the grid, including the centre `c2`, sorted by name. Bit i of a set of fields is cell i.
 const NAMES: [&str; 15] =
     ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e1", "e2", "e3"];
 const CELLS: u16 = (1 << NAMES.len()) - 1;
-/// The cells that have nothing to their south, and those that have nothing to their north.
+/// The cells of the southernmost and of the northernmost rank.
 const RANK_1: u16 = 0b001_001_001_001_001;
 const RANK_3: u16 = RANK_1 << 2;
 
-/// The Jeex centre, `c2`. It is a cell that can be pointed at, but no field.
+/// The Jeex centre, `c2`. Stones can point at it, but it is not a field.
 pub(super) const CENTRE: u16 = 1 << 7;
 /// All 14 fields.
 pub(super) const FIELDS: u16 = CELLS & !CENTRE;
 /// The two battlefields, `b2` and `d2` (J1).
 pub(super) const BATTLEFIELDS: u16 = 1 << 4 | 1 << 10;
 
-/// The fields of a set, in the order of their names.
+/// The fields of a set, sorted by name.
 pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
     std::iter::from_fn(move || {
         let field = (set != 0).then(|| Field(set.trailing_zeros() as u8))?;
@@ -28,7 +28,7 @@ pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
     })
 }
 
-/// One of the 14 fields, `a1` to `e3` without `c2`. They are ordered by their names.
+/// One of the 14 fields, `a1` to `e3` without `c2`. Fields are ordered by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Field(u8);
 
@@ -38,7 +38,7 @@ impl Field {
         NAMES[self.0 as usize]
     }
 
-    /// The field with this name; none if it is off the board or the centre.
+    /// The field with this name; `None` for the centre and names off the board.
     pub fn named(name: &str) -> Option<Field> {
         fields(FIELDS).find(|field| field.name() == name)
     }
@@ -76,7 +76,8 @@ impl<'de> Deserialize<'de> for Field {
     }
 }
 
-/// Where the point of a stone looks: `N` is towards rank 3, `E` towards file e. Its tail looks the opposite way.
+/// The direction in which a stone points: `N` is towards rank 3, `E` towards file e. Its tail points the opposite
+/// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "they are the points of the compass")]
 pub enum Direction {
@@ -97,7 +98,7 @@ impl Direction {
         [N, NE, E, SE, S, SW, W, NW]
     };
 
-    /// Its compass point: `NE`.
+    /// Its compass point, for example `NE`.
     pub const fn name(self) -> &'static str {
         ["N", "NE", "E", "SE", "S", "SW", "W", "NW"][self as usize]
     }
@@ -112,7 +113,7 @@ impl Direction {
         Direction::ALL[(self as usize + 4) % 8]
     }
 
-    /// The next cells this way, the centre among them; those off the board are lost.
+    /// Moves a set by one cell, including to the centre; cells that leave the board are dropped.
     const fn step(self, set: u16) -> u16 {
         let (south, north) = (set & !RANK_1, set & !RANK_3);
         CELLS
@@ -128,8 +129,8 @@ impl Direction {
             }
     }
 
-    /// The fields directly adjacent to these this way: the next cells, and straight across the centre where it is next.
-    /// No two fields have the same one, so a step back undoes it.
+    /// The fields directly adjacent to a set in this direction: the next cells, skipping the centre. The mapping is
+    /// injective, so a step back inverts it.
     pub(super) const fn adjacent(self, set: u16) -> u16 {
         let next = self.step(set);
         next & FIELDS | self.step(next & CENTRE)

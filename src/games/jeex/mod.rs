@@ -1,4 +1,4 @@
-//! Jeex. Seat 0 is White and begins, seat 1 is Black.
+//! Jeex. Seat 0 is White and moves first; seat 1 is Black.
 
 mod board;
 mod grid;
@@ -20,13 +20,13 @@ use crate::core::{
     Viewer,
 };
 
-/// What a set-up may choose.
+/// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The game is drawn after so many plies, those of the opening included; at least 2.
+    /// The game is drawn after this many plies, including the opening; at least 2.
     pub turn_limit: u32,
-    /// The game is drawn after so many rotations in a row; 0 means never.
+    /// The game is drawn after this many consecutive rotations; 0 means never.
     pub draw_plies: u32,
 }
 
@@ -40,7 +40,7 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Jeex {
     board: Board,
-    /// Rotations in a row.
+    /// Consecutive rotations.
     quiet_plies: u32,
     draw_plies: u32,
     turns_left: u32,
@@ -52,7 +52,7 @@ impl Jeex {
         &self.board
     }
 
-    /// The end, if this is one. The rules' own endings come first (J4).
+    /// The outcome, if the game is over. The rules' own endings precede the limits (J4).
     fn outcome(&self) -> Option<Outcome> {
         let claimant = self.board.to_move();
         if self.board.claimed {
@@ -136,7 +136,7 @@ impl Game for Jeex {
     }
 
     fn settle(&mut self, _: &[u16], _: &mut impl FnMut(NoFact)) {
-        unreachable!("nothing is drawn in Jeex");
+        unreachable!("Jeex has no chance");
     }
 
     fn view(&self, _: Viewer) -> View {

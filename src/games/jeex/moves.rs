@@ -1,35 +1,35 @@
-//! A move and its text.
+//! Moves and their text form.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::grid::{Direction, Field};
 
-/// One of the four things that a turn can be (rule 2).
+/// One of the four kinds of moves (rule 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `place b3 E`: a stone from the supply, onto an empty field.
+    /// `place b3 E`: places a stone from the supply on an empty field.
     Place {
-        /// Where to.
+        /// The field.
         at: Field,
-        /// Where its point looks.
+        /// The direction of the stone.
         facing: Direction,
     },
-    /// `rotate b3 SE`: an own stone, on its field.
+    /// `rotate b3 SE`: rotates an own stone.
     Rotate {
-        /// Where it lies.
+        /// The field.
         at: Field,
-        /// Where its point looks from now on.
+        /// The new direction of the stone.
         facing: Direction,
     },
-    /// `capture c3 b3`: an own stone takes the field of an enemy stone.
+    /// `capture c3 b3`: captures an enemy stone and moves to its field.
     Capture {
-        /// Where it comes from.
+        /// The field of the capturing stone.
         from: Field,
-        /// The field that it points at.
+        /// The field of the captured stone.
         to: Field,
     },
-    /// `claim`: Jeex, rightly or wrongly.
+    /// `claim`: claims Jeex, correctly or not.
     Claim,
 }
 
@@ -44,21 +44,21 @@ impl fmt::Display for Move {
     }
 }
 
-/// A text that is no move on any board.
+/// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadMove {
-    /// It is built in another way.
+    /// It does not follow the grammar.
     #[error(
         "a move is like one of these, with single spaces: place b3 E, rotate b3 SE, capture c3 b3, claim"
     )]
     Form,
-    /// A field is none.
+    /// A field is invalid.
     #[error("a field is a file a to e and a rank 1 to 3 like b3, but not the centre c2")]
     Field,
-    /// A direction is none.
+    /// A direction is invalid.
     #[error("a direction is one of N, NE, E, SE, S, SW, W, NW")]
     Direction,
-    /// No stone points from the one field at the other.
+    /// No stone on the first field can point at the second.
     #[error("a capture goes to the next field in one of the eight directions, or straight across the centre")]
     Reach,
 }

@@ -1,4 +1,4 @@
-//! The position as everybody sees it, on the wire and on a terminal.
+//! The view of a position, which is the same for all viewers: JSON and text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::board::{Board, Colour, Phase};
 use super::grid::{BATTLEFIELDS, CENTRE, Direction, Field, fields};
 use crate::core::{Game, Known, Seat};
 
-/// The position as every seat and all spectators see it.
+/// The view of every seat and spectator.
 #[derive(Debug, Serialize)]
 pub struct View {
     #[serde(serialize_with = "as_list")]
@@ -40,7 +40,7 @@ fn as_list<S: Serializer>(seat: &Option<Seat>, serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(seat)
 }
 
-/// The stones as an object: field to owner and direction.
+/// The stones as an object from field to owner and direction.
 #[derive(Debug)]
 struct Stones(Board);
 
@@ -50,21 +50,21 @@ impl Serialize for Stones {
     }
 }
 
-/// A view read back.
+/// A deserialized view.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Seen {
-    /// The side to move; none when the game is over.
+    /// The side to move; `None` when the game is over.
     #[serde(deserialize_with = "from_list")]
     pub to_move: Option<Colour>,
     /// Whether the opening is over.
     pub phase: Phase,
     /// The stones on the board.
     pub stones: BTreeMap<Field, (Colour, Direction)>,
-    /// What each side can still place.
+    /// The supply of each side.
     pub supply: [u8; 2],
-    /// How many stones are out of the game.
+    /// The number of stones removed from the game.
     pub removed: u8,
-    /// Rotations in a row up to now.
+    /// Consecutive rotations so far.
     pub quiet_plies: u32,
 }
 
@@ -73,8 +73,8 @@ fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Colour
 }
 
 impl Seen {
-    /// The position that was seen. Views of games that are over leave out who would move and whether there was a claim;
-    /// the number of turns played tells the one, the absence of another ending the other.
+    /// Reconstructs the position. Views of finished games omit the side to move and whether there was a claim. The
+    /// side to move follows from the number of turns played, the claim from the absence of other endings.
     pub(super) fn position(&self, known: &Known<'_, super::Options>) -> Jeex {
         let super::Options { turn_limit, draw_plies } = *known.options;
         let turns_left = known.turns_left.unwrap_or(turn_limit);
@@ -103,7 +103,8 @@ impl Direction {
     }
 }
 
-/// A cell of the board, four columns wide: a stone is its owner's letter and an arrow, a battlefield is in brackets.
+/// Writes a cell of the board, four columns wide: a stone as its owner's letter and an arrow, a battlefield in
+/// brackets.
 fn draw_cell(board: &Board, cell: u16, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if cell == CENTRE {
         return f.write_str(" () ");
@@ -116,7 +117,7 @@ fn draw_cell(board: &Board, cell: u16, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// The board with rank 3 above, what each side has, and what comes next.
+/// Writes the board with rank 3 at the top, the supplies and the side to move.
 pub(super) fn draw(position: &Jeex, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const FILES: &str = "    a    b    c    d    e";
     let board = &position.board;

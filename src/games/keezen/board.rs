@@ -1,18 +1,18 @@
-//! The board: where the pawns stand, and what is in their way.
+//! The board: places of pawns, and what blocks them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::core::{MAX_SEATS, Outcome, Seat};
 
-/// Pawns of a seat, and squares of its home.
+/// Number of pawns of a seat, and of squares of its home.
 pub(super) const PAWNS: usize = 4;
-/// Squares of a board side (K1).
+/// Track squares per seat (K1).
 pub(super) const SIDE: u8 = 16;
-/// Track squares of the largest board.
+/// Number of track squares on the largest board.
 const LONGEST: u8 = SIDE * MAX_SEATS as u8;
 
-/// A square by the name that all seats use. Its text is `t17` for a square of the track, `h0.1` for one of a home.
+/// A square in absolute coordinates. Its text form is `t17` for the track, `h0.1` for a home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spot {
     /// A square of the track, 0 to 63 or 95.
@@ -36,12 +36,12 @@ impl fmt::Debug for Spot {
     }
 }
 
-/// A text that is no square of any board.
+/// A text is not a square of any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a square is `t17` (on the track) or `h0.1` (in the home of seat 0)")]
 pub struct BadSpot;
 
-/// A number from 0 to `below - 1`, as it is written.
+/// Parses a number from 0 to `below - 1`, without sign or leading zero.
 pub(super) fn number(text: &str, below: u8) -> Option<u8> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
     text.parse().ok().filter(|&number| is_plain && number < below)
@@ -62,27 +62,27 @@ impl FromStr for Spot {
     }
 }
 
-/// Where a pawn stands, seen from its seat: in the base, or so far on its way. The order is base, track, home.
+/// The place of a pawn relative to its seat: in the base, or a distance along its way. Ordered base, track, home.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place(u8);
 
 impl Place {
     pub(super) const BASE: Place = Place(0);
-    /// The only place on the track where a pawn is safe.
+    /// The pawn's start, the only place on the track where it is safe.
     pub(super) const START: Place = Place::on_way(0);
 
-    /// The start is 0; the home follows the last square of the track.
+    /// The distance of a place: 0 at the start; the home follows the last track square.
     pub(super) const fn on_way(way: u8) -> Place {
         Place(way + 1)
     }
 
-    /// None in the base.
+    /// The distance along the way; `None` in the base.
     pub(super) const fn way(self) -> Option<u8> {
         self.0.checked_sub(1)
     }
 }
 
-/// A seat's way: a bit for each square that none of its pawns may pass or enter, and one behind the last.
+/// The way of a seat: one bit per square that its pawns may neither pass nor enter, and one beyond the last square.
 #[derive(Clone, Copy)]
 pub(super) struct Lane {
     closed: u128,
@@ -90,17 +90,17 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// How many squares a pawn on this one may go forward; all smaller numbers are possible too.
+    /// The maximum number of squares that a pawn here can move forward. All smaller numbers are possible too.
     pub(super) const fn room(self, way: u8) -> u8 {
         (self.closed >> (way + 1)).trailing_zeros() as u8
     }
 
-    /// Whether a pawn on this square of the track may go so many squares backward.
+    /// Whether a pawn on this track square can move this many squares backward.
     pub(super) fn is_open_behind(self, way: u8, steps: u8) -> bool {
         (1..=steps).all(|step| self.closed >> ((way + self.track - step) % self.track) & 1 == 0)
     }
 
-    /// The lane after one of the seat's pawns has gone forward.
+    /// The lane after one of the seat's pawns has moved forward.
     pub(super) const fn after(self, from: u8, to: u8) -> Lane {
         let closed = self.closed & !(1 << from) | ((to >= self.track) as u128) << to;
         Lane { closed, ..self }
@@ -111,7 +111,7 @@ impl Lane {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
     seats: u8,
-    /// By seat, sorted.
+    /// The pawns of each seat, sorted.
     pawns: [[Place; PAWNS]; MAX_SEATS],
 }
 
@@ -121,12 +121,12 @@ impl Board {
         Board { seats, pawns: [[Place::BASE; PAWNS]; MAX_SEATS] }
     }
 
-    /// How many seats there are.
+    /// The number of seats.
     pub const fn seats(&self) -> u8 {
         self.seats
     }
 
-    /// How many sides there are: with two seats each plays for itself, else two play together.
+    /// The number of sides: two seats play against each other, more play in teams of two.
     const fn sides(&self) -> u8 {
         if self.seats == 2 { 2 } else { self.seats / 2 }
     }
@@ -136,32 +136,32 @@ impl Board {
         (0..self.seats).map(Seat)
     }
 
-    /// The seat so many places to the left.
+    /// The seat this many places to the left.
     pub(super) const fn left_of(&self, seat: Seat, places: u8) -> Seat {
         Seat((seat.0 + places) % self.seats)
     }
 
-    /// The seat that plays together with this one; none with two seats.
+    /// The partner of a seat; `None` with two seats.
     pub fn partner(&self, seat: Seat) -> Option<Seat> {
         (self.sides() < self.seats).then(|| self.left_of(seat, self.sides()))
     }
 
-    /// How many squares the track has: 64, or 96 with six seats.
+    /// The number of track squares: 64, or 96 with six seats.
     pub const fn track(&self) -> u8 {
         if self.seats == 6 { 6 * SIDE } else { 4 * SIDE }
     }
 
-    /// The track square on which a seat's pawns start.
+    /// The start square of a seat, on the track.
     pub const fn start_of(&self, seat: Seat) -> u8 {
         self.track() / self.seats * seat.0
     }
 
-    /// How far along a seat's way a square of the track is.
+    /// The distance of a track square along a seat's way.
     pub(super) fn way_to(&self, seat: Seat, square: u8) -> u8 {
         (square + self.track() - self.start_of(seat)) % self.track()
     }
 
-    /// The square so far along a seat's way.
+    /// The square at this distance along a seat's way.
     pub(super) fn spot(&self, seat: Seat, way: u8) -> Spot {
         match way.checked_sub(self.track()) {
             None => Spot::Track((self.start_of(seat) + way) % self.track()),
@@ -169,7 +169,7 @@ impl Board {
         }
     }
 
-    /// How far along a seat's way a square is; none in another's home or off this board.
+    /// The distance of a square along a seat's way; `None` for another seat's home or a square off this board.
     fn way(&self, seat: Seat, spot: Spot) -> Option<u8> {
         match spot {
             Spot::Track(square) => (square < self.track()).then(|| self.way_to(seat, square)),
@@ -181,17 +181,17 @@ impl Board {
         &self.pawns[seat.index()]
     }
 
-    /// Where a seat's pawns are, sorted: `None` in the base first, then the track by way, then the home.
+    /// The squares of a seat's pawns, sorted: `None` for the base first, then the track by distance, then the home.
     pub fn pawns(&self, seat: Seat) -> impl Iterator<Item = Option<Spot>> + Clone {
         self.places(seat).iter().map(move |place| place.way().map(|way| self.spot(seat, way)))
     }
 
-    /// How far the seat's pawns are that are not in the base, the last first.
+    /// The distances of a seat's pawns outside the base, smallest first.
     pub(super) fn ways(&self, seat: Seat) -> impl Iterator<Item = u8> {
         self.places(seat).iter().filter_map(|place| place.way())
     }
 
-    /// The same for those on the track that are not safe on their start.
+    /// The same for pawns on the track that are not safe on their start.
     pub(super) fn exposed(&self, seat: Seat) -> impl Iterator<Item = u8> {
         self.ways(seat).filter(|way| (1..self.track()).contains(way))
     }
@@ -205,7 +205,7 @@ impl Board {
         self.places(seat).contains(&Place::START)
     }
 
-    /// How many pawns of the seat are in its home, 0 to 4.
+    /// The number of the seat's pawns in its home, 0 to 4.
     pub fn home(&self, seat: Seat) -> usize {
         self.ways(seat).filter(|&way| way >= self.track()).count()
     }
@@ -215,12 +215,12 @@ impl Board {
         self.places(seat)[0] > Place::on_way(self.track() - 1)
     }
 
-    /// Whose pawns a seat plays: its own, or its partner's when they are all in its home.
+    /// The seat whose pawns a seat plays: itself, or its partner when all own pawns are home.
     pub fn played_by(&self, seat: Seat) -> Seat {
         self.partner(seat).filter(|_| self.is_home(seat)).unwrap_or(seat)
     }
 
-    /// The side whose pawns are all home wins.
+    /// The side whose pawns are all home, which wins.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         let is_home =
             |side: u8| self.all().filter(|seat| seat.0 % self.sides() == side).all(|seat| self.is_home(seat));
@@ -228,7 +228,7 @@ impl Board {
         Some(Outcome::win(side.into(), "home"))
     }
 
-    /// What is in the way of a seat's pawns: on the track those that stand on their own start, in the home its own.
+    /// The squares that block a seat's pawns: pawns on their own start on the track, its own pawns in the home.
     pub(super) fn lane(&self, seat: Seat) -> Lane {
         let track = self.track();
         let safe = self.all().filter(|&other| self.holds_start(other));
@@ -239,7 +239,7 @@ impl Board {
         Lane { closed, track }
     }
 
-    /// Whose pawn stands on a square, and where that is on its way.
+    /// The owner of the pawn on a square, and its distance along the owner's way.
     pub(super) fn on(&self, spot: Spot) -> Option<(Seat, u8)> {
         self.all().find_map(|seat| {
             let way = self.way(seat, spot)?;
@@ -247,7 +247,7 @@ impl Board {
         })
     }
 
-    /// Moves one of a seat's pawns, and nothing else.
+    /// Moves one of a seat's pawns, without captures.
     pub(super) fn put(&mut self, seat: Seat, from: Place, to: Place) {
         let pawns = &mut self.pawns[seat.index()];
         if let Some(pawn) = pawns.iter_mut().find(|place| **place == from) {
@@ -256,9 +256,9 @@ impl Board {
         }
     }
 
-    /// Puts a pawn of the seat from its base onto this square.
+    /// Moves a pawn of the seat from its base to this square.
     ///
-    /// Says whether that is possible: the square is one that the seat's pawns can reach, and free.
+    /// Returns false if the base is empty, or the square is occupied or unreachable for the seat's pawns.
     pub(super) fn set_up(&mut self, seat: Seat, spot: Spot) -> bool {
         let way = self.way(seat, spot).filter(|_| self.on(spot).is_none() && self.has_base_pawn(seat));
         if let Some(way) = way {

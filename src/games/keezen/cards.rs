@@ -1,4 +1,4 @@
-//! The cards: ranks, hands, and the stock that they are dealt from.
+//! The cards: ranks, hands, and the stock from which they are dealt.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::core::MAX_SEATS;
 
-/// The most cards that a hand can have.
+/// The maximum number of cards in a hand.
 pub(super) const HAND: usize = 5;
-/// The ranks, of each of which there are as many cards as seats.
+/// The number of ranks. Each rank has as many cards as there are seats.
 pub(super) const RANKS: usize = 13;
 
-/// A card. The suits have no meaning.
+/// A card. Suits have no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "a card has no better name than its own")]
+#[expect(missing_docs, reason = "the names of the cards are self-explanatory")]
 pub enum Rank {
     #[default]
     Two,
@@ -32,7 +32,7 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// All of them, in the order in which hands are shown.
+    /// All ranks, in the order of hands.
     pub const ALL: [Rank; RANKS] = [
         Rank::Two,
         Rank::Three,
@@ -50,7 +50,7 @@ impl Rank {
     ];
     const NAMES: [&str; RANKS] = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
 
-    /// As moves and views name it.
+    /// The name in moves and views.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -60,7 +60,8 @@ impl Rank {
         Self::NAMES.iter().position(|&known| known == name).map(|at| Self::ALL[at])
     }
 
-    /// How many squares one pawn goes forward with it, 1 to 12; none for a four, which goes backward, a jack and a king.
+    /// The number of squares that one pawn moves forward, 1 to 12; `None` for a four, which moves backward, a jack
+    /// and a king.
     pub const fn forward(self) -> Option<u8> {
         match self {
             Rank::Four | Rank::Jack | Rank::King => None,
@@ -90,17 +91,17 @@ impl<'de> Deserialize<'de> for Rank {
     }
 }
 
-/// The cards that a player holds.
+/// The hand of a player.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Vec<Rank>")]
 pub struct Hand {
-    /// Those beyond `len` are twos, so that equal hands are equal.
+    /// Entries beyond `len` are twos, so that equal hands compare equal.
     cards: [Rank; HAND],
     len: u8,
 }
 
 impl Hand {
-    /// No card.
+    /// The empty hand.
     pub const NONE: Hand = Hand { cards: [Rank::Two; HAND], len: 0 };
 
     /// The cards, sorted.
@@ -108,29 +109,29 @@ impl Hand {
         &self.cards[..self.len as usize]
     }
 
-    /// How many they are.
+    /// The number of cards.
     pub const fn len(&self) -> u8 {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the hand is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The ranks among them, each once, in order.
+    /// The distinct ranks in the hand, in order.
     pub(super) fn ranks(&self) -> impl Iterator<Item = Rank> {
         self.cards().chunk_by(Rank::eq).map(|same| same[0])
     }
 
-    /// Takes up a card. There are less than five.
+    /// Adds a card. The hand must have fewer than five.
     pub(super) fn take(&mut self, card: Rank) {
         self.cards[self.len as usize] = card;
         self.len += 1;
         self.cards[..self.len as usize].sort_unstable();
     }
 
-    /// Lays down a card, if it is there.
+    /// Removes a card, if present.
     pub(super) fn lay(&mut self, card: Rank) {
         if let Some(at) = self.cards().iter().position(|&held| held == card) {
             self.cards[at..self.len as usize].rotate_left(1);
@@ -165,27 +166,27 @@ impl Serialize for Hand {
     }
 }
 
-/// The cards of a cycle that nobody holds: from one end those that were played, at the other those still to be dealt.
+/// The cards of a cycle that are not in a hand: the pile of played cards at one end, the undealt cards at the other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Stock {
-    /// What lies between `pile` and `dealt`, and beyond `all`, are twos, so that equal stocks are equal.
+    /// Entries between `pile` and `dealt`, and beyond `all`, are twos, so that equal stocks compare equal.
     cards: [Rank; RANKS * MAX_SEATS],
-    /// How many lie on the pile.
+    /// The number of cards on the pile.
     pile: u8,
-    /// How many have been dealt, the pile among them.
+    /// The number of dealt cards, including the pile.
     dealt: u8,
-    /// How many there are in the game.
+    /// The number of cards in the game.
     all: u8,
 }
 
 impl Stock {
-    /// Of a game with so many seats, before its cards are shuffled: there is neither pile nor deck.
+    /// Creates the stock of a game with this many seats before the first shuffle: without pile and deck.
     pub(super) const fn of(seats: u8) -> Stock {
         let all = RANKS as u8 * seats;
         Stock { cards: [Rank::Two; RANKS * MAX_SEATS], pile: 0, dealt: all, all }
     }
 
-    /// Nothing is dealt; the cards come in the order of their numbers in the ordered deck: all aces, all twos, ..., all
+    /// Creates an undealt stock from a shuffle, given as indices in the ordered deck: all aces, all twos, ..., all
     /// kings.
     pub(super) fn shuffled(seats: u8, numbers: &[u16]) -> Stock {
         let mut stock = Stock { dealt: 0, ..Stock::of(seats) };
@@ -195,7 +196,7 @@ impl Stock {
         stock
     }
 
-    /// With this pile and these cards to be dealt; there are not more than the game has.
+    /// Creates a stock with this pile and these undealt cards, together at most the cards of the game.
     pub(super) fn with(seats: u8, pile: &[Rank], rest: &[Rank]) -> Stock {
         let mut stock = Stock::of(seats);
         pile.iter().for_each(|&card| stock.put(card));
@@ -204,7 +205,7 @@ impl Stock {
         stock
     }
 
-    /// How many cards the game has.
+    /// The number of cards in the game.
     pub(super) const fn all(&self) -> u8 {
         self.all
     }
@@ -219,13 +220,13 @@ impl Stock {
         &self.cards[self.dealt as usize..self.all as usize]
     }
 
-    /// The next card of the deck, which is not empty.
+    /// Deals the next card of the deck, which must not be empty.
     pub(super) fn deal(&mut self) -> Rank {
         self.dealt += 1;
         std::mem::take(&mut self.cards[self.dealt as usize - 1])
     }
 
-    /// Lays a card that was dealt on the pile.
+    /// Puts a dealt card on the pile.
     pub(super) fn put(&mut self, card: Rank) {
         self.cards[self.pile as usize] = card;
         self.pile += 1;

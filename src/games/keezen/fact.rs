@@ -1,4 +1,4 @@
-//! What follows from a move or a shuffle.
+//! The events of the game.
 
 use serde::Serialize;
 
@@ -6,16 +6,16 @@ use super::cards::Hand;
 use super::position::Hands;
 use crate::core::{self, Seat, Viewer};
 
-/// An event of the game's own.
+/// A game-specific event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// Every seat got its cards for a round. A seat sees its own.
+    /// Every seat got its cards for a round. A seat sees only its own.
     Deal(Hands),
-    /// A seat could play none of its cards and has laid all of them on the pile (K7). Everybody sees them.
+    /// A seat could play none of its cards and put all of them on the pile (K7). All viewers see them.
     HandIn {
-        /// Who.
+        /// The seat.
         seat: Seat,
-        /// What it held.
+        /// Its hand.
         cards: Hand,
     },
 }
@@ -33,7 +33,7 @@ impl core::Fact for Fact {
     }
 }
 
-/// A fact as somebody may see it.
+/// An event as one viewer may see it.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Seen {

@@ -1,17 +1,18 @@
-//! What a seat may think of that it does not see.
+//! Samples positions that are consistent with a seat's knowledge.
 
 use super::cards::{Hand, RANKS, Rank, Stock};
 use super::position::{Hands, Position};
 use super::seen::Seen;
 use crate::core::{Seat, Uniform};
 
-/// A position that agrees with the view of a seat. Each way to spread the cards that it does not see over hands and
-/// deck is as likely as any other; but whoever is to move can play a card, or would have handed in all of them (K7).
+/// Samples a position consistent with the view of a seat. The unseen cards are distributed uniformly over hands and
+/// deck, under the condition that the seat to move can play a card; otherwise it would have handed in its hand (K7).
 pub(super) fn position(viewer: Seat, seen: &Seen, rng: &mut impl Uniform) -> Position {
     let Seen { to_move, board, dealer, deal, .. } = *seen;
     let mut unseen = unseen_cards(viewer, seen);
     let can_play = |seat, cards: &[Rank]| cards.iter().any(|&card| board.can_play(seat, card));
-    // Where the seat holds none of these cards, or none is of use to it, the view is of no game, and any spread will do.
+    // If the seat to move holds no unseen cards or none of them is playable, the view is inconsistent, and any
+    // distribution is acceptable.
     let must_play = to_move.filter(|&seat| {
         let holds_some = known_hand(viewer, seen, seat).is_none() && seen.cards[seat.index()] > 0;
         holds_some && can_play(seat, &unseen)
@@ -36,14 +37,14 @@ pub(super) fn position(viewer: Seat, seen: &Seen, rng: &mut impl Uniform) -> Pos
     }
 }
 
-/// A hand that the viewer sees.
+/// A hand visible to the viewer.
 fn known_hand(viewer: Seat, seen: &Seen, seat: Seat) -> Option<Hand> {
     let hand = seen.hands.get(&seat).copied().or(seen.hand.filter(|_| seat == viewer));
-    // Somebody else's view has another hand.
+    // A hand of another size means that the view belongs to another seat.
     hand.filter(|hand| hand.len() == seen.cards[seat.index()])
 }
 
-/// The cards that the viewer does not see, in hands and in the deck.
+/// The cards that the viewer does not see, in hands and deck.
 fn unseen_cards(viewer: Seat, seen: &Seen) -> Vec<Rank> {
     let seats = seen.board.seats();
     let mut left = [seats; RANKS];

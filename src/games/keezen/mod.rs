@@ -28,11 +28,11 @@ use crate::core::{
     Viewer,
 };
 
-/// What a set-up may choose.
+/// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The game is drawn after so many plays, those of all seats counted together; at least 1 (K10).
+    /// The game is drawn after this many plays of all seats together; at least 1 (K10).
     pub turn_limit: u32,
 }
 
@@ -46,9 +46,9 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Keezen {
     position: Position,
-    /// The number of the deck cycle, from 0.
+    /// The number of the deck cycle, counted from 0.
     cycle: u32,
-    /// Plays until the limit, the next one included.
+    /// Plays until the limit, including the next one.
     turns_left: u32,
 }
 
@@ -58,14 +58,14 @@ impl Keezen {
         &self.position
     }
 
-    /// The end, if this is one. The turn limit is tested last.
+    /// The outcome, if the game is over. The turn limit is tested last.
     fn outcome(&self) -> Option<Outcome> {
         let limit = (self.turns_left == 0).then_some(const { Outcome::turn_limit() });
         self.position.board.outcome().or(limit)
     }
 
-    fn go_on(&mut self, after: Seat, tell: &mut impl FnMut(Fact)) {
-        if self.position.go_on(after, tell) {
+    fn advance(&mut self, after: Seat, tell: &mut impl FnMut(Fact)) {
+        if self.position.advance(after, tell) {
             self.cycle = self.cycle.saturating_add(1);
         }
     }
@@ -124,13 +124,13 @@ impl Game for Keezen {
         // K10
         self.turns_left -= 1;
         if self.outcome().is_none() {
-            self.go_on(seat, tell);
+            self.advance(seat, tell);
         }
     }
 
     fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
         self.position.shuffle(drawn, tell);
-        self.go_on(self.position.dealer, tell);
+        self.advance(self.position.dealer, tell);
     }
 
     fn view(&self, viewer: Viewer) -> View<'_> {

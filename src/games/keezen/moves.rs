@@ -1,4 +1,4 @@
-//! A move and its text.
+//! Moves and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,37 +8,37 @@ use super::cards::Rank;
 use super::plays::SEVEN;
 use crate::core::{MAX_SEATS, Seat};
 
-/// A card, and what it does. Pawns are named by where they stand.
+/// A card and its effect. Pawns are identified by their places.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `K enter`, `A enter`, `K enter 2`: a pawn comes from the base onto its start.
+    /// `K enter`, `A enter`, `K enter 2`: moves a pawn from the base to its start.
     Enter {
         /// A king or an ace.
         card: Rank,
-        /// The partner, when the pawn is the partner's (K6).
+        /// The partner, if it is the partner's pawn (K6).
         partner: Option<Seat>,
     },
-    /// `5 t17`, `2 h0.1`, `4 t17`: a pawn goes all the way that the card says, a four backward.
+    /// `5 t17`, `2 h0.1`, `4 t17`: moves a pawn by the value of the card, a four backward.
     Go {
         /// Neither a jack nor a king.
         card: Rank,
         /// The pawn.
         pawn: Spot,
     },
-    /// `7 t17 4 t30 3`: two pawns share the seven steps, in this order (K5).
+    /// `7 t17 4 t30 3`: splits the seven steps between two pawns, in this order (K5).
     Split {
-        /// The pawn that goes first.
+        /// The pawn that moves first.
         first: Spot,
         /// Its steps, 1 to 6.
         steps: u8,
-        /// The pawn that goes the rest.
+        /// The pawn that moves the remaining steps.
         second: Spot,
     },
-    /// `J t17 t40`: two pawns change places (K4).
+    /// `J t17 t40`: swaps two pawns (K4).
     Swap {
         /// The track square of the player's pawn.
         own: u8,
-        /// That of the other.
+        /// The track square of the other pawn.
         other: u8,
     },
 }
@@ -74,7 +74,7 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text that is no move on any board.
+/// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a move is a card and what it does: `K enter`, `A enter`, `K enter 2` (a pawn of seat 2), `5 t17` or `2 h0.1` (the pawn \

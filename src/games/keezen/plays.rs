@@ -1,4 +1,4 @@
-//! What a card may do on the board, and what it does.
+//! Generates and makes the plays of a card on the board.
 
 use std::ops::ControlFlow;
 
@@ -7,12 +7,12 @@ use super::cards::Rank;
 use super::moves::Move;
 use crate::core::Seat;
 
-/// Steps of a seven.
+/// Steps of a seven, forward.
 pub(super) const SEVEN: u8 = 7;
 /// Steps of a four, backward.
 const FOUR: u8 = 4;
 
-/// Shown one play after the other, until it breaks off.
+/// Called for each play until it breaks.
 trait See: FnMut(Move) -> ControlFlow<()> {}
 
 impl<F: FnMut(Move) -> ControlFlow<()>> See for F {}
@@ -23,7 +23,7 @@ impl Board {
         self.each_play(seat, card, &mut |_| ControlFlow::Break(())).is_break()
     }
 
-    /// Adds all that a seat could do with a card of this rank, each once.
+    /// Appends all plays of a seat with a card of this rank, each once.
     pub(super) fn plays(&self, seat: Seat, card: Rank, out: &mut Vec<Move>) {
         let _ = self.each_play(seat, card, &mut |mv| {
             out.push(mv);
@@ -49,7 +49,7 @@ impl Board {
         card.forward().map_or(ControlFlow::Continue(()), |steps| self.forward(own, card, steps, see))
     }
 
-    /// A pawn comes onto its start, unless one of the same seat stands there (K2).
+    /// Moves a pawn to its start, unless a pawn of the same seat is there (K2).
     fn entry(&self, seat: Seat, owner: Seat, card: Rank, see: &mut impl See) -> ControlFlow<()> {
         if self.has_base_pawn(owner) && !self.holds_start(owner) {
             see(Move::Enter { card, partner: Some(owner).filter(|&owner| owner != seat) })?;
@@ -71,8 +71,8 @@ impl Board {
             .try_for_each(|way| see(Move::Go { card: Rank::Four, pawn: self.spot(own, way) }))
     }
 
-    /// K5. What the first leg changes for the second is known without making it: the room of a pawn is a number, and
-    /// the first leg opens the square that it leaves and closes a home square that it enters.
+    /// K5. Generates splits without making the first leg: a pawn's range is a number, and the first leg only frees
+    /// the square that it leaves and blocks a home square that it enters.
     fn splits(&self, seat: Seat, own: Seat, see: &mut impl See) -> ControlFlow<()> {
         let lane = self.lane(own);
         let lacks_one = own == seat && self.home(own) == PAWNS - 1;
@@ -82,7 +82,7 @@ impl Board {
             for steps in 1..=lane.room(from).min(SEVEN - 1) {
                 let (to, rest) = (from + steps, SEVEN - steps);
                 let after = lane.after(from, to);
-                // A pawn that the first leg lands on is captured.
+                // The first leg captures a pawn on its destination.
                 let others = self.ways(own).filter(|&way| way != from && way != to);
                 others
                     .filter(|&way| after.room(way) >= rest)
@@ -137,14 +137,14 @@ impl Board {
         }
     }
 
-    /// Moves the pawn on this square to another on its way.
+    /// Moves the pawn on this square to another square of its way.
     fn step(&mut self, pawn: Spot, to: impl FnOnce(u8, u8) -> u8) {
         if let Some((owner, way)) = self.on(pawn) {
             self.go(owner, Place::on_way(way), to(way, self.track()));
         }
     }
 
-    /// Moves a pawn; whoever stands on the square where it lands goes back into the base.
+    /// Moves a pawn. A pawn on its destination returns to its base.
     fn go(&mut self, owner: Seat, from: Place, to: u8) {
         if let Some((other, way)) = self.on(self.spot(owner, to)) {
             self.put(other, Place::on_way(way), Place::BASE);

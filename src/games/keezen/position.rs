@@ -1,4 +1,4 @@
-//! All that matters for how the game goes on: pawns and cards, and how the cards go round.
+//! The position: pawns, cards, and the course of rounds.
 
 use serde::{Serialize, Serializer};
 
@@ -8,7 +8,7 @@ use super::fact::Fact;
 use super::moves::Move;
 use crate::core::{MAX_SEATS, Seat, Viewer};
 
-/// How many cards everybody gets in the rounds of a cycle. Together they are the deck.
+/// Cards per seat in each round of a cycle. Together they use up the deck.
 pub(super) const DEALS: [u8; 3] = [5, 4, 4];
 
 /// The cards in hand, by seat.
@@ -19,7 +19,7 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Nobody has a card.
+    /// Empty hands.
     pub(super) const fn none(seats: u8) -> Hands {
         Hands { hands: [const { Hand::NONE }; MAX_SEATS], seats }
     }
@@ -51,16 +51,16 @@ pub struct Position {
     pub(super) board: Board,
     pub(super) hands: Hands,
     pub(super) stock: Stock,
-    /// Who deals in this cycle.
+    /// The dealer of this cycle.
     pub(super) dealer: Seat,
     /// The round within the cycle, 0 to 2.
     pub(super) deal: u8,
-    /// None before a cycle, and when the game is over.
+    /// The seat to move; `None` before a cycle and when the game is over.
     pub(super) to_move: Option<Seat>,
 }
 
 impl Position {
-    /// The position at the beginning: the highest seat is about to deal (K9).
+    /// The initial position: the highest seat is about to deal (K9).
     pub(super) const fn start(seats: u8) -> Position {
         Position {
             board: Board::new(seats),
@@ -103,14 +103,14 @@ impl Position {
             })
     }
 
-    /// Adds all legal moves of a seat. Of equal cards one is played.
+    /// Appends all legal moves of a seat. Equal cards give one move.
     pub(super) fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
         for card in self.hands.of(seat).ranks() {
             self.board.plays(seat, card, out);
         }
     }
 
-    /// Plays a legal move. Nobody is to move then.
+    /// Plays a legal move. Afterwards no seat is to move until [`Position::advance`].
     pub(super) fn play(&mut self, seat: Seat, mv: Move) {
         self.hands.of_mut(seat).lay(mv.card());
         self.stock.put(mv.card());
@@ -134,10 +134,10 @@ impl Position {
         tell(Fact::Deal(self.hands));
     }
 
-    /// Finds who moves after this seat; after the dealer, when the cards have just been dealt. On the way those who can
-    /// play nothing hand in their cards (K7, K9), and rounds begin when the hands are empty. Nobody moves when the cycle
-    /// is over; then the next dealer is about to deal. Whether that is so.
-    pub(super) fn go_on(&mut self, mut after: Seat, tell: &mut impl FnMut(Fact)) -> bool {
+    /// Determines the next seat to move after this seat (after the dealer if cards have just been dealt). Seats that
+    /// cannot play hand in their cards (K7, K9), and new rounds begin when all hands are empty. Returns whether the
+    /// cycle is over: then no seat is to move and the next dealer is about to deal.
+    pub(super) fn advance(&mut self, mut after: Seat, tell: &mut impl FnMut(Fact)) -> bool {
         loop {
             let mut others = (1..=self.board.seats()).map(|places| self.board.left_of(after, places));
             let Some(seat) = others.find(|&seat| !self.hands.of(seat).is_empty()) else {

@@ -1,4 +1,4 @@
-//! A view read back.
+//! Deserialized views.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::cards::{Hand, RANKS, Rank};
 use super::position::DEALS;
 use crate::core::Seat;
 
-/// A view read back. What it leaves out of the view follows from the rest.
+/// A deserialized and validated view, without redundant fields.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Seen {
-    /// Whose turn it is; none when the game is over.
+    /// The seat to move; `None` when the game is over.
     pub to_move: Option<Seat>,
     /// The pawns of all seats.
     pub board: Board,
-    /// The viewer's own cards; none for a spectator.
+    /// The viewer's own cards; `None` for a spectator.
     pub hand: Option<Hand>,
     /// Other hands that the viewer may see (K8).
     pub hands: BTreeMap<Seat, Hand>,
-    /// How many cards each seat holds.
+    /// The number of cards in each hand.
     pub cards: Vec<u8>,
-    /// Who deals in this cycle.
+    /// The dealer of this cycle.
     pub dealer: Seat,
-    /// The number of the deck cycle, from 0.
+    /// The number of the deck cycle, counted from 0.
     pub cycle: u32,
     /// The round within the cycle, 0 to 2.
     pub deal: u8,
@@ -33,7 +33,7 @@ pub struct Seen {
     pub pile: Vec<Rank>,
 }
 
-/// What a view has, whether it can be or not.
+/// The fields of a view before validation.
 #[derive(Deserialize)]
 struct Unchecked {
     to_move: Vec<u8>,
@@ -47,7 +47,7 @@ struct Unchecked {
     pile: Vec<Rank>,
 }
 
-/// The text of a pawn's square; none in the base.
+/// The text of a pawn's square; `None` in the base.
 struct Pawn(Option<super::Spot>);
 
 impl<'de> Deserialize<'de> for Pawn {

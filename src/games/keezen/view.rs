@@ -1,4 +1,4 @@
-//! The position as somebody may see it, on the wire and on a terminal.
+//! The view of a position for a viewer: JSON and text.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::board::{PAWNS, SIDE, Spot};
 use super::cards::Rank;
 use crate::core::{Game, Turn, Viewer};
 
-/// The position as one seat, or a spectator, sees it. The hands are all that viewers see differently.
+/// The view of a seat or a spectator. Views differ only in the hands.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     game: &'a Keezen,
@@ -23,7 +23,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A list that is written from an iterator.
+/// Serializes an iterator as a list.
 struct List<I>(I);
 
 impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
@@ -32,7 +32,7 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
     }
 }
 
-/// An object that is written from an iterator.
+/// Serializes an iterator as an object.
 struct Object<I>(I);
 
 impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize for Object<I> {
@@ -41,7 +41,7 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
     }
 }
 
-/// A pawn by where it stands.
+/// The place of a pawn.
 #[derive(Clone, Copy)]
 struct Pawn(Option<Spot>);
 
@@ -81,13 +81,13 @@ impl Serialize for View<'_> {
     }
 }
 
-/// Cards with a space between.
+/// Writes cards separated by spaces.
 fn write_cards(cards: &[Rank], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     cards.iter().try_for_each(|card| write!(f, " {card}"))
 }
 
-/// The track, a side of the board in a row, with the starts in brackets; below it what belongs to each seat, the pile,
-/// and whose turn it is.
+/// Writes the track, one side of the board per row, with the starts in brackets; below it the state of each seat,
+/// the pile, and the seat to move.
 pub(super) fn draw(game: &Keezen, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Keezen { position, cycle, .. } = game;
     let board = position.board();

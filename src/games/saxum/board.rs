@@ -1,12 +1,12 @@
-//! The fields, and the stones on them.
+//! The board: fields and stones.
 
 use std::fmt;
 
 use crate::core::Seat;
 
-/// How many rows the board has, and columns.
+/// The number of rows and columns.
 pub(super) const SIDE: u8 = 5;
-/// How many stones a player has, on the board and in supply.
+/// The number of stones of a player, on the board and in supply.
 pub(super) const STONES: u8 = 15;
 
 const FIRST_COLUMN: u32 = 0b00001_00001_00001_00001_00001;
@@ -22,7 +22,7 @@ pub(super) fn fields(mut set: u32) -> impl Iterator<Item = Field> {
     })
 }
 
-/// The fields that touch one of the set orthogonally; some of the set itself, and bits beyond the board, may be in it.
+/// The orthogonal neighbours of a set of fields. The result can include fields of the set and bits beyond the board.
 const fn beside(set: u32) -> u32 {
     set >> SIDE | set << SIDE | (set & !FIRST_COLUMN) >> 1 | (set & !LAST_COLUMN) << 1
 }
@@ -32,12 +32,12 @@ pub(super) const fn other(seat: Seat) -> Seat {
     Seat(1 - seat.0)
 }
 
-/// A field of the board. Its text is its row and its column, each 1 to 5: `4 3`.
+/// A field of the board. Its text form is row and column, each 1 to 5: `4 3`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Field(u8);
 
 impl Field {
-    /// The field in this row and column; none unless both are 1 to 5.
+    /// The field in this row and column; `None` unless both are 1 to 5.
     pub const fn at(row: u8, column: u8) -> Option<Field> {
         match (row, column) {
             (1..=SIDE, 1..=SIDE) => Some(Field((row - 1) * SIDE + column - 1)),
@@ -59,7 +59,7 @@ impl Field {
         1 << self.0
     }
 
-    /// The two lines of five that cross on it.
+    /// The row and the column of the field, as sets.
     const fn lines(self) -> [u32; 2] {
         [FIRST_ROW << ((self.row() - 1) * SIDE), FIRST_COLUMN << (self.column() - 1)]
     }
@@ -77,7 +77,7 @@ impl fmt::Debug for Field {
     }
 }
 
-/// Where the stones stand.
+/// The stones on the board.
 ///
 /// Sets of fields are bits, row by row: the lowest is row 1, column 1, the 25th row 5, column 5.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board with these stones; none if a field is named twice or a seat has more than 15 stones.
+    /// Creates a board with these stones; `None` if a field is listed twice or a seat has more than 15 stones.
     pub(super) fn with(stones: [u32; 2]) -> Option<Board> {
         let fits = stones.iter().all(|set| set.count_ones() <= STONES.into());
         (fits && stones[0] & stones[1] == 0).then_some(Board { stones })
@@ -97,12 +97,12 @@ impl Board {
         self.stones[seat.index()]
     }
 
-    /// The fields without a stone, as a set that goes beyond the board.
+    /// The fields without a stone, as a set with bits beyond the board.
     pub(super) const fn free(&self) -> u32 {
         !(self.stones[0] | self.stones[1])
     }
 
-    /// The seat whose stone stands on the field.
+    /// The owner of the stone on a field.
     pub const fn owner(&self, field: Field) -> Option<Seat> {
         match (self.stones[0] & field.bit(), self.stones[1] & field.bit()) {
             (0, 0) => None,
@@ -111,12 +111,12 @@ impl Board {
         }
     }
 
-    /// The stones that this seat has not on the board, 0 to 15 (S3: those that were replaced are among them).
+    /// The supply of a seat, 0 to 15, including replaced stones (S3).
     pub const fn supply(&self, seat: Seat) -> u8 {
         STONES - self.stones(seat).count_ones() as u8
     }
 
-    /// The size of the orthogonally connected group of one seat's stones that holds the field; 0 if the field is free.
+    /// The size of the orthogonally connected group that contains the field; 0 if the field is free.
     pub fn group(&self, field: Field) -> u32 {
         let Some(owner) = self.owner(field) else { return 0 };
         let stones = self.stones(owner);
@@ -130,15 +130,15 @@ impl Board {
         }
     }
 
-    /// Puts a stone of the seat on a field that is free or the enemy's, whose stone leaves the board. How many lines
-    /// of five own stones that completes, 0 to 2.
+    /// Puts a stone of the seat on a field that is free or has an enemy stone, which leaves the board. Returns the
+    /// number of completed lines of five, 0 to 2.
     pub(super) fn put(&mut self, seat: Seat, field: Field) -> usize {
         self.stones[other(seat).index()] &= !field.bit();
         self.stones[seat.index()] |= field.bit();
         field.lines().into_iter().filter(|line| line & !self.stones(seat) == 0).count()
     }
 
-    /// A row of the board, 1 to 5, as letters: `0` or `1` the owner's seat, `.` free.
+    /// A row of the board, 1 to 5, as characters: `0` or `1` for the owner's seat, `.` for free.
     pub(super) fn letters(&self, row: u8) -> [u8; SIDE as usize] {
         std::array::from_fn(|column| {
             let field = Field((row - 1) * SIDE + column as u8);

@@ -23,16 +23,15 @@ impl Die {
     }
 }
 
-/// The dice as they lie on the table. A face of 0 is a die that does not: it has not been rolled yet in this turn, or
-/// is being rolled again.
+/// The state of the dice. A face of 0 means that the die has yet to be rolled in this turn, or is being rerolled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dice([u8; 2]);
 
 impl Dice {
-    /// No die lies on the table.
+    /// No die has been rolled.
     pub const NONE: Dice = Dice([0; 2]);
 
-    /// Dice with these faces, each 0 to 6; none if one is above that.
+    /// Creates dice with these faces, each 0 to 6; `None` if a face is larger.
     pub fn with(faces: [u8; 2]) -> Option<Dice> {
         faces.iter().all(|&face| face <= SIX).then_some(Dice(faces))
     }
@@ -42,7 +41,7 @@ impl Dice {
         self.0
     }
 
-    /// How many dice do not lie on the table.
+    /// The number of dice to be rolled.
     pub fn missing(self) -> u8 {
         self.0.iter().map(|&face| u8::from(face == 0)).sum()
     }
@@ -52,12 +51,12 @@ impl Dice {
         Die::BOTH.into_iter().filter(move |&die| self.0[die as usize] == SIX)
     }
 
-    /// Whether both dice lie on the table and none shows a six.
+    /// Whether both dice have been rolled and none shows a six.
     pub fn are_resolved(self) -> bool {
         self.0.iter().all(|&face| 0 < face && face < SIX)
     }
 
-    /// The one or two fields that resolved dice give, as a set; none if they are not resolved.
+    /// The one or two fields given by resolved dice, as a set; empty if they are not resolved.
     pub(super) fn fields(self) -> u32 {
         let [a, b] = self.0;
         match (Field::at(a, b), Field::at(b, a)) {
@@ -66,7 +65,7 @@ impl Dice {
         }
     }
 
-    /// Takes a die from the table, to be rolled again.
+    /// Marks a die to be rerolled.
     pub(super) const fn lift(&mut self, die: Die) {
         self.0[die as usize] = 0;
     }
@@ -76,7 +75,7 @@ impl Dice {
         self.0[die as usize] = face;
     }
 
-    /// Lays down what was drawn, a face for each missing die, die 1 first.
+    /// Sets the faces drawn for the dice to be rolled, die 1 first.
     pub(super) fn lay(&mut self, drawn: &[u16]) {
         for (face, &drawn) in self.0.iter_mut().filter(|face| **face == 0).zip(drawn) {
             *face = drawn as u8;

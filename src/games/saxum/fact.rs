@@ -1,23 +1,23 @@
-//! What follows from a move or a roll.
+//! The events of the game.
 
 use serde::Serialize;
 
 use crate::core::{self, Seat, Viewer};
 
-/// An event of the game's own. Everybody sees all of it.
+/// A game-specific event. All viewers see the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fact {
-    /// The seat's dice were rolled, or one of them again.
+    /// The seat's dice were rolled, or one was rerolled.
     Roll {
-        /// Whose turn it is.
+        /// The seat whose turn it is.
         seat: Seat,
-        /// Both dice as they now lie, each 1 to 6.
+        /// The faces of both dice, each 1 to 6.
         dice: [u8; 2],
     },
-    /// The seat's turn ended because it could do nothing (S6).
+    /// The seat's turn ended without a possible action (S6).
     Pass {
-        /// Whose turn it was.
+        /// The seat whose turn it was.
         seat: Seat,
     },
 }

@@ -1,4 +1,4 @@
-//! Saxum, a game by Sid Sackson for two players with two dice. Seat 0 begins.
+//! Saxum, a game by Sid Sackson for two players with two dice. Seat 0 moves first.
 
 mod board;
 mod dice;
@@ -24,15 +24,15 @@ use crate::core::{
     Viewer,
 };
 
-/// What a set-up may choose. Each is at least 1.
+/// The options of the game. Each is at least 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The game is drawn after so many turns, those of both seats counted together (S8).
+    /// The game is drawn after this many turns of both seats together (S8).
     pub turn_limit: u32,
-    /// Who has so many points wins.
+    /// Points needed to win.
     pub points_to_win: u32,
-    /// Who has so many rows wins.
+    /// Rows needed to win.
     pub rows_to_win: u32,
 }
 
@@ -46,14 +46,14 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Saxum {
     position: Position,
-    /// Turns until the limit, this one included.
+    /// Turns until the limit, including this one.
     turns_left: u32,
     points_to_win: u32,
     rows_to_win: u32,
 }
 
 impl Saxum {
-    /// The end, if this is one. The turn limit is tested last.
+    /// The outcome, if the game is over. The turn limit is tested last.
     fn outcome(&self) -> Option<Outcome> {
         let Position { points, rows, insurance, .. } = &self.position;
         for seat in 0..2 {
@@ -76,7 +76,7 @@ impl Saxum {
         self.turns_left -= 1;
     }
 
-    /// Ends the turn of a player who can do nothing with the dice (S6).
+    /// Ends the turn of a player without a possible action (S6).
     fn pass_if_stuck(&mut self, tell: &mut impl FnMut(Fact)) {
         if self.position.is_stuck() {
             tell(Fact::Pass { seat: self.position.to_move });

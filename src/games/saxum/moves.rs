@@ -1,4 +1,4 @@
-//! A move and its text.
+//! Moves and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use super::board::Field;
 use super::dice::{Die, SIX};
 
-/// What a player may decide: what becomes of a six, or what is done on a rolled field.
+/// A move: resolves a six, or uses a rolled field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `reroll 1`: rolls a die that shows a six again.
+    /// `reroll 1`: rerolls a die that shows a six.
     Reroll(Die),
     /// `turn 1 4`: turns a die that shows a six to this face, 1 to 5, for six points.
     Turn(Die, u8),
     /// `place 4 3`: puts a stone on a free field (S1).
     Place(Field),
-    /// `score 4 3`: scores the size of the own group that holds the field (S2, S5).
+    /// `score 4 3`: scores the size of the own group that contains the field (S2, S5).
     Score(Field),
-    /// `pay 4 3`: replaces an enemy stone for as many points as its group is large (S2, S3, S7).
+    /// `pay 4 3`: replaces an enemy stone; costs the size of its group in points (S2, S3, S7).
     Pay(Field),
-    /// `insure 4 3`: replaces an enemy stone for an insurance stone; the seventh loses (S2, S3, S4, S7).
+    /// `insure 4 3`: replaces an enemy stone; costs an insurance stone, and the seventh loses (S2, S3, S4, S7).
     Insure(Field),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text that is no move on any board.
+/// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a move is `reroll 1` (a die, 1 or 2), `turn 1 4` (a die and its new face, 1 to 5), or `place`, `score`, `pay` or \
@@ -50,7 +50,7 @@ impl fmt::Debug for Move {
 )]
 pub struct BadMove;
 
-/// The number that an ASCII digit stands for; for another byte a number that is neither face, row nor column.
+/// The value of an ASCII digit; for other bytes a value that is not a valid face, row or column.
 const fn digit(byte: u8) -> u8 {
     byte.wrapping_sub(b'0')
 }

@@ -1,27 +1,27 @@
-//! All that matters for how the game goes on, and what a move does to it.
+//! The position, and the effects of moves.
 
 use super::board::{Board, Field, fields, other};
 use super::dice::{Dice, SIX};
 use super::moves::Move;
 use crate::core::Seat;
 
-/// How many insurance stones a player has in the beginning. Who has handed in all of them has lost (S4).
+/// Initial number of insurance stones. A player who has handed in all of them has lost (S4).
 pub(super) const INSURANCE: u8 = 7;
-/// What turning a six costs, in points.
+/// The cost of turning a six, in points.
 const TURNING: u32 = 6;
-/// How many rows are scored for so many lines that one stone completes.
+/// Rows scored, by the number of lines that one stone completes.
 const ROWS: [u32; 3] = [0, 1, 3];
 
-/// A position without counters. What belongs to a player is listed by seat.
+/// A position without counters. Arrays are indexed by seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The stones on the board.
     pub board: Board,
-    /// What lies on the table of this turn's roll.
+    /// The dice of this turn.
     pub dice: Dice,
-    /// Whose turn it is.
+    /// The seat whose turn it is.
     pub to_move: Seat,
-    /// The scores. They never go below zero (S5).
+    /// Points, never negative (S5).
     pub points: [u32; 2],
     /// Rows scored.
     pub rows: [u32; 2],
@@ -30,7 +30,7 @@ pub struct Position {
 }
 
 impl Default for Position {
-    /// The position at the beginning.
+    /// The initial position.
     fn default() -> Position {
         Position {
             board: Board::default(),
@@ -52,14 +52,14 @@ impl Position {
         self.board.supply(self.to_move) > 0
     }
 
-    /// Whether resolved dice leave the player nothing to do (S6). Who has a stone in supply and an insurance stone left
-    /// can use any field.
+    /// Whether resolved dice leave the player without a possible action (S6). A player with a stone in supply and an
+    /// insurance stone can use any field.
     pub(super) fn is_stuck(&self) -> bool {
         let own = self.board.stones(self.to_move);
         self.dice.are_resolved() && !self.can_put() && self.dice.fields() & own == 0
     }
 
-    /// Adds the legal moves. Both dice must lie on the table.
+    /// Appends the legal moves. Both dice must have been rolled.
     pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
         for die in self.dice.sixes() {
             out.push(Move::Reroll(die));
@@ -67,12 +67,12 @@ impl Position {
                 out.extend((1..SIX).map(|face| Move::Turn(die, face)));
             }
         }
-        // Sixes come before anything else: while there is one, no field is given.
+        // Sixes must be resolved first; until then the dice give no field.
         let rolled = self.dice.fields();
         if self.can_put() {
             let free = rolled & self.board.free();
             if free != 0 {
-                // S1: also when the other field is one's own.
+                // S1: even if the other field has an own stone.
                 out.extend(fields(free).map(Move::Place));
                 return;
             }
@@ -86,7 +86,7 @@ impl Position {
         out.extend(fields(rolled & self.board.stones(self.to_move)).map(Move::Score));
     }
 
-    /// Plays a legal move. Whether it used a field, which ends the turn.
+    /// Plays a legal move. Returns whether it used a field, which ends the turn.
     pub(super) fn play(&mut self, mv: Move) -> bool {
         let own = self.to_move.index();
         match mv {
@@ -105,7 +105,7 @@ impl Position {
             }
             Move::Insure(field) => {
                 self.insurance[own] -= 1;
-                // S4: the payment comes first, and the last one ends the game before a stone is put down.
+                // S4: payment comes first; paying the last insurance stone ends the game before a stone is placed.
                 if self.insurance[own] > 0 {
                     self.put(field);
                 }
@@ -114,13 +114,13 @@ impl Position {
         !matches!(mv, Move::Reroll(_) | Move::Turn(..))
     }
 
-    /// Puts an own stone down and scores the rows that it completes (S7: in place of an enemy stone, too).
+    /// Places an own stone and scores the rows that it completes (S7: also when it replaces an enemy stone).
     fn put(&mut self, field: Field) {
         let rows = &mut self.rows[self.to_move.index()];
         *rows = rows.saturating_add(ROWS[self.board.put(self.to_move, field)]);
     }
 
-    /// Ends the turn: the dice leave the table, and the opponent is next.
+    /// Ends the turn: clears the dice and passes the turn to the opponent.
     pub(super) const fn end_turn(&mut self) {
         self.dice = Dice::NONE;
         self.to_move = other(self.to_move);

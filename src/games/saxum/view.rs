@@ -1,4 +1,4 @@
-//! The position as everybody sees it, on the wire and on a terminal.
+//! The view of a position, which is the same for all viewers: JSON and text.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use super::dice::Dice;
 use super::position::{INSURANCE, Position};
 use crate::core::{Game, Seat, Turn};
 
-/// What the dice on the table are for.
+/// What the dice are used for.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Phase {
-    /// There are sixes to be resolved.
+    /// Sixes have to be resolved.
     Six,
-    /// They give one or two fields; or there are none.
+    /// The dice give one or two fields, or have not been rolled.
     Field,
 }
 
-/// The position as every seat and all spectators see it.
+/// The view of every seat and spectator.
 #[derive(Debug, Serialize)]
 pub struct View {
     #[serde(serialize_with = "write_seat")]
@@ -52,17 +52,17 @@ impl View {
     }
 }
 
-/// A view read back. What it leaves out of the view follows from the rest.
+/// A deserialized and validated view, without redundant fields.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Seen {
-    /// Whose turn it is; none when the game is over.
+    /// The seat whose turn it is; `None` when the game is over.
     #[serde(deserialize_with = "read_seat")]
     pub to_move: Option<Seat>,
-    /// What lies on the table of this turn's roll.
+    /// The dice of this turn.
     pub dice: Dice,
     /// The stones on the board.
     pub board: Board,
-    /// The scores.
+    /// Points.
     pub points: [u32; 2],
     /// Rows scored.
     pub rows: [u32; 2],
@@ -72,7 +72,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The position that was seen. When the game is over, nobody's turn is shown and seat 0's is taken.
+    /// Reconstructs the position. Views of finished games show no turn; seat 0 is assumed.
     pub(super) fn position(&self) -> Position {
         let Seen { to_move, dice, board, points, rows, insurance } = *self;
         Position { board, dice, to_move: to_move.unwrap_or(Seat(0)), points, rows, insurance }
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Dice {
     }
 }
 
-/// Letters of a row of the board as text.
+/// A row of the board as characters.
 fn text(letters: &[u8]) -> &str {
     std::str::from_utf8(letters).unwrap_or_else(|_| unreachable!("letters are ASCII"))
 }
@@ -152,7 +152,7 @@ fn read_board(rows: &[String; SIDE as usize]) -> Option<Board> {
     Board::with(stones)
 }
 
-/// The board with the rolled fields in brackets, what the players have beside it, and whose turn it is below.
+/// Writes the board with the rolled fields in brackets, the players' state beside it, and the turn below.
 pub(super) fn draw(game: &Saxum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Position { board, dice, to_move, points, rows, insurance } = game.position;
     let supply = [Seat(0), Seat(1)].map(|seat| u32::from(board.supply(seat)));

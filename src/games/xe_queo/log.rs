@@ -1,18 +1,18 @@
-//! The moves of a round, without memory from the heap.
+//! The moves of a round, without heap allocation.
 
 use std::fmt;
 
 use super::pawn::{PAWNS, Pawn};
 use super::square::Square;
 
-/// The most moves that a pawn can make in a round: the squares of a board of 7x7 lie at 27 distances from one of them, and
-/// each move makes the pawn's smaller.
+/// Maximum number of moves of a pawn in a round: there are at most 27 different distances to the ring on a 7x7
+/// board, and each move decreases the distance.
 pub(super) const MOVES_OF_A_PAWN: usize = 26;
 
-/// The most moves of a round.
+/// Maximum number of moves of a round.
 pub(super) const CAPACITY: usize = PAWNS * MOVES_OF_A_PAWN;
 
-/// What was moved in a round, in turn.
+/// The moves of a round, in order.
 #[derive(Clone)]
 pub(super) struct Log {
     len: usize,
@@ -26,7 +26,7 @@ impl Log {
         &self.moved[..self.len]
     }
 
-    /// Adds a move. There is room for all that are legal in a round.
+    /// Appends a move. The capacity suffices for every legal round.
     pub(super) fn push(&mut self, pawn: Pawn, to: Square) {
         if let Some(next) = self.moved.get_mut(self.len) {
             *next = (pawn, to);

@@ -1,4 +1,4 @@
-//! Xe Queo!, a game for two players who choose in secret which of seven pawns they bring to a ring.
+//! Xe Queo!, a game for two players who secretly choose one of seven pawns to bring to a ring.
 
 mod log;
 mod moves;
@@ -27,12 +27,12 @@ use crate::core::{
     Draw, Game, Known, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
-/// There is nothing to choose in a set-up.
+/// The options of the game; there are none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {}
 
-/// A game of Xe Queo!: a position with what everybody remembers.
+/// A game of Xe Queo!: a position with the public history of the round.
 #[derive(Clone, Debug)]
 pub struct XeQueo {
     position: Position,
@@ -47,13 +47,13 @@ impl XeQueo {
         &self.position
     }
 
-    /// The number of the round, from 1. A game that is over is in its last one.
+    /// The number of the round, counted from 1; in a finished game that of the last round.
     fn round(&self) -> u8 {
         let over: u8 = self.position.rings.iter().sum();
         over + u8::from(self.position.phase() != Phase::Over)
     }
 
-    /// Who decides; nobody when the game is over.
+    /// The seats that decide; empty when the game is over.
     fn deciders(&self) -> SeatSet {
         match self.position.phase() {
             Phase::Ring | Phase::Play => SeatSet::one(self.position.to_move),

@@ -1,4 +1,4 @@
-//! A move and its text.
+//! Moves and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 use super::pawn::Pawn;
 use super::square::Square;
 
-/// What a player may decide.
+/// A move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `ring d4`: puts the ring on an empty square with no pawn adjacent (X7).
+    /// `ring d4`: places the ring on an empty square without adjacent pawns (X7).
     Ring(Square),
-    /// `choose red`: chooses a pawn in secret.
+    /// `choose red`: secretly chooses a pawn.
     Choose(Pawn),
     /// `move red d4`: moves any pawn to a square nearer to the ring (X1 to X3).
     Move(Pawn, Square),
-    /// `accuse blue`: says which pawn the opponent has chosen (X4).
+    /// `accuse blue`: guesses the pawn that the opponent has chosen (X4).
     Accuse(Pawn),
 }
 
@@ -36,7 +36,7 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text that is no move on any board.
+/// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a move is `ring d4` (a square, a1 to g7), `choose red`, `move red d4` or `accuse blue`; the pawns are red, orange, \

@@ -1,4 +1,4 @@
-//! The seven pawns, which belong to nobody.
+//! The seven pawns, which belong to neither player.
 
 use std::fmt;
 
@@ -26,11 +26,11 @@ pub enum Pawn {
     Black,
 }
 
-/// How many pawns there are.
+/// The number of pawns.
 pub(super) const PAWNS: usize = 7;
 
 impl Pawn {
-    /// All, in the order in which they are set up.
+    /// All pawns, in set-up order.
     pub const ALL: [Pawn; PAWNS] =
         [Pawn::Red, Pawn::Orange, Pawn::Yellow, Pawn::Green, Pawn::Blue, Pawn::Purple, Pawn::Black];
 
@@ -52,7 +52,7 @@ impl Pawn {
         Pawn::ALL.into_iter().find(|pawn| pawn.name() == name)
     }
 
-    /// Its letter on a drawn board: the first of its colour, K for black.
+    /// Its letter on the text board: the first of its colour, K for black.
     pub(super) const fn letter(self) -> char {
         ['R', 'O', 'Y', 'G', 'B', 'P', 'K'][self as usize]
     }
@@ -70,22 +70,22 @@ impl fmt::Debug for Pawn {
     }
 }
 
-/// Where the pawns stand, each on a square of its own.
+/// The squares of the pawns, all different.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pawns([Square; PAWNS]);
 
 impl Pawns {
-    /// The pawns on these squares, which differ, in the order of [`Pawn::ALL`].
+    /// Places the pawns on these squares, which must differ, in the order of [`Pawn::ALL`].
     pub(super) const fn on(squares: [Square; PAWNS]) -> Pawns {
         Pawns(squares)
     }
 
-    /// Where a pawn stands.
+    /// The square of a pawn.
     pub const fn square(&self, pawn: Pawn) -> Square {
         self.0[pawn as usize]
     }
 
-    /// The pawn that stands on a square.
+    /// The pawn on a square.
     pub fn at(&self, square: Square) -> Option<Pawn> {
         self.iter().find(|&(_, at)| at == square).map(|(pawn, _)| pawn)
     }
@@ -99,7 +99,7 @@ impl Pawns {
         self.0[pawn as usize] = to;
     }
 
-    /// Whether each stands on a square of its own.
+    /// Whether all squares differ.
     pub(super) fn are_apart(&self) -> bool {
         self.occupied().count_ones() as usize == PAWNS
     }

@@ -1,4 +1,4 @@
-//! All that matters for how the game goes on, and what a move does to it.
+//! The position, and the effects of moves.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::round::{Reason, Round};
 use super::square::{Square, away_from, reached, squares};
 use crate::core::Seat;
 
-/// Who has won so many rings wins.
+/// Rings needed to win.
 pub(super) const GOAL: u8 = 4;
 
 /// The opponent of a seat.
@@ -16,32 +16,32 @@ pub(super) const fn other(seat: Seat) -> Seat {
     Seat(1 - seat.0)
 }
 
-/// What a round is waiting for.
+/// The phase of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The loser of the round before puts the ring down; in round one seat 1 (X5).
+    /// The loser of the previous round places the ring; in round one seat 1 (X5).
     Ring,
-    /// Both choose a pawn.
+    /// Both seats choose a pawn.
     Choose,
-    /// They move in turn; the winner of the round before begins, in round one seat 0.
+    /// The seats move in turn; the winner of the previous round begins, in round one seat 0.
     Play,
-    /// Nothing: the game is over.
+    /// The game is over.
     Over,
 }
 
 /// A position without its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// Where the pawns stand; none before they are set up.
+    /// The pawns; `None` before they are set up.
     pub pawns: Option<Pawns>,
-    /// Where the ring lies.
+    /// The square of the ring.
     pub ring: Option<Square>,
-    /// What the seats have chosen in this round.
+    /// The secret choices of this round.
     pub choices: [Option<Pawn>; 2],
-    /// The rings that the seats have won, 0 to 4.
+    /// The rings won by each seat, 0 to 4.
     pub rings: [u8; 2],
-    /// Until both have chosen: who puts the ring down. Then whose turn it is.
+    /// Until both have chosen, the seat that places the ring; afterwards the seat whose turn it is.
     pub to_move: Seat,
 }
 
@@ -53,7 +53,7 @@ impl Default for Position {
 }
 
 impl Position {
-    /// What the round is waiting for. Before the pawns are set up that is the ring, too.
+    /// The phase of the round; [`Phase::Ring`] also before the pawns are set up.
     pub fn phase(&self) -> Phase {
         match (self.ring, self.choices) {
             _ if self.rings.contains(&GOAL) => Phase::Over,
@@ -63,7 +63,7 @@ impl Position {
         }
     }
 
-    /// Adds the legal moves of a seat that decides now.
+    /// Appends the legal moves of a seat that has to decide now.
     pub(super) fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
         let Some(pawns) = &self.pawns else { return };
         match (self.phase(), self.ring) {
@@ -80,14 +80,14 @@ impl Position {
                     let nearer = squares(to).filter(|to| to.distance(ring) < distance);
                     out.extend(nearer.map(|to| Move::Move(pawn, to)));
                 }
-                // X4: always, and any of them. So there is always something to do.
+                // X4: any pawn can be accused at any time, so there is always a legal move.
                 out.extend(Pawn::ALL.map(Move::Accuse));
             }
             (Phase::Play | Phase::Over, _) => {}
         }
     }
 
-    /// Plays a legal move of a seat. The round, if that ends it.
+    /// Plays a legal move of a seat. Returns the round if the move ends it.
     pub(super) fn play(&mut self, seat: Seat, mv: Move) -> Option<Round> {
         match mv {
             Move::Ring(square) => self.ring = Some(square),
@@ -121,10 +121,10 @@ impl Position {
         None
     }
 
-    /// Gives the ring to its winner. The loser is to put the next one down; the pawns stay where they stand.
+    /// Gives the ring to the winner. The loser places the next ring; the pawns stay where they are.
     fn end_round(&mut self, winner: Seat, reason: Reason) -> Round {
         let [Some(zero), Some(one)] = std::mem::take(&mut self.choices) else {
-            unreachable!("nobody moves or accuses before both have chosen");
+            unreachable!("moves and accusations come after both choices");
         };
         self.ring = None;
         self.rings[winner.index()] += 1;

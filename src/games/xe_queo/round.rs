@@ -1,4 +1,4 @@
-//! A round that is over, and what is told of it.
+//! Finished rounds, and the events of the game.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,32 +11,32 @@ use crate::core::{self, Seat, Viewer};
 pub enum Reason {
     /// The winner moved the chosen pawn onto the ring.
     Entered,
-    /// The loser did, but the winner had chosen the same pawn.
+    /// The loser moved its chosen pawn onto the ring, but the winner had chosen the same pawn.
     EnteredRival,
-    /// The winner said which pawn the loser had chosen.
+    /// The winner accused correctly.
     Accused,
-    /// The loser said it wrongly.
+    /// The loser accused wrongly.
     AccusedWrongly,
 }
 
-/// A round that is over. Now everybody knows what was chosen.
+/// The outcome of a round. The choices are public now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// Who won the ring.
+    /// The seat that won the ring.
     pub winner: Seat,
-    /// What the seats had chosen.
+    /// The choices, by seat.
     pub choices: [Pawn; 2],
     /// How it was won.
     pub reason: Reason,
 }
 
-/// An event of the game's own. Everybody sees all of it.
+/// A game-specific event. All viewers see the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fact {
     /// The pawns were set up.
     Setup {
-        /// Where they stand.
+        /// Their squares.
         pawns: Pawns,
     },
     /// A round ended.

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-/// How many ranks the board has, and files.
+/// The number of ranks and files.
 pub(super) const SIDE: u8 = 7;
-/// How many squares the board has.
+/// The number of squares.
 pub(super) const SQUARES: u16 = 49;
 
-/// Ranks lie eight bits apart in a set, the lowest bit is a1: no square is where a step over the edge of a rank leads.
+/// Ranks are eight bits apart in a set, and the lowest bit is a1. A step over the edge of a rank lands on an unused
+/// bit.
 const RANK: u8 = 8;
 const BOARD: u64 = 0x007f_7f7f_7f7f_7f7f;
-/// How far apart neighbours are in a set: sideways, upwards, and along the two diagonals.
+/// Bit distances of neighbours: sideways, upwards, and along the two diagonals.
 const WAYS: [u8; 4] = [1, RANK, RANK + 1, RANK - 1];
 
 /// The squares of a set, rank by rank.
@@ -22,19 +23,19 @@ pub(super) fn squares(mut set: u64) -> impl Iterator<Item = Square> {
     })
 }
 
-/// The squares of a set and all that touch one of them, as the king goes in chess.
+/// A set with all adjacent squares, including diagonals.
 const fn with_adjacent(set: u64) -> u64 {
     let wide = (set | set << 1 | set >> 1) & BOARD;
     (wide | wide << RANK | wide >> RANK) & BOARD
 }
 
-/// The squares that neither are in the set nor touch one of them.
+/// The squares neither in the set nor adjacent to it.
 pub(super) const fn away_from(set: u64) -> u64 {
     BOARD & !with_adjacent(set)
 }
 
-/// Where a pawn can go that stands alone in `from` while the others stand on `others`: one step, or jumps, which end on
-/// the ring (X1, X2). Its own square may be among them.
+/// The destinations of the pawn in `from`, with the other pawns on `others`: one step, or jumps, which end on the
+/// ring (X1, X2). May include its own square.
 pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
     let free = BOARD & !others;
     let mut landed = 0;
@@ -51,12 +52,12 @@ pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
     landed | with_adjacent(from) & free
 }
 
-/// A square of the board. Its text is its file and its rank: `d4`.
+/// A square of the board. Its text form is file and rank: `d4`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Square(u8);
 
 impl Square {
-    /// The first one.
+    /// The square a1.
     pub(super) const A1: Square = Square::at(0, 0);
 
     /// The square in this file and rank, each 0 to 6.
@@ -88,7 +89,7 @@ impl Square {
         self.0 / RANK
     }
 
-    /// The square of the straight distance to another one, 0 to 72 (X6).
+    /// The squared Euclidean distance to another square, 0 to 72 (X6).
     pub const fn distance(self, to: Square) -> u8 {
         let (files, ranks) = (self.file().abs_diff(to.file()), self.rank().abs_diff(to.rank()));
         files * files + ranks * ranks

@@ -1,4 +1,4 @@
-//! The position as somebody may see it, on the wire and on a terminal.
+//! The view of a position for a viewer: JSON and text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::round::Round;
 use super::square::{SIDE, Square};
 use crate::core::{Seat, SeatSet, Uniform, Viewer};
 
-/// The position as a seat, a spectator or the record may see it.
+/// The view of a seat, a spectator or the record.
 #[derive(Debug, Serialize)]
 pub struct View<'a> {
     round: u8,
@@ -27,7 +27,7 @@ pub struct View<'a> {
     choice: Option<Pawn>,
     moves: Moves<'a>,
     last_round: Option<Round>,
-    /// What both have chosen; only who sees everything gets it.
+    /// Both choices; only for the omniscient viewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<[Option<Pawn>; 2]>,
 }
@@ -57,7 +57,7 @@ fn write_seats<S: Serializer>(seats: &SeatSet, serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(seats.iter())
 }
 
-/// This round's moves with their seats.
+/// This round's moves, with their seats.
 #[derive(Debug)]
 struct Moves<'a> {
     log: &'a Log,
@@ -72,7 +72,7 @@ impl Serialize for Moves<'_> {
     }
 }
 
-/// Who made so many moves of a round, in turn, when it is this seat's turn now.
+/// The seats that made this many alternating moves of a round, given the seat whose turn it is now.
 fn movers(count: usize, to_move: Seat) -> impl Iterator<Item = Seat> {
     (0..count).map(move |at| if (count - at).is_multiple_of(2) { to_move } else { other(to_move) })
 }
@@ -106,23 +106,23 @@ impl<'de> Deserialize<'de> for Pawns {
     }
 }
 
-/// A view read back, of a game whose pawns are set up.
+/// A deserialized and validated view, of a game whose pawns are set up.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Seen {
-    /// What the round is waiting for.
+    /// The phase of the round.
     pub phase: Phase,
-    /// The position, without what was chosen.
+    /// The position, without the choices.
     pub position: Position,
-    /// What the viewer has chosen, once both have.
+    /// The viewer's choice, once both have chosen.
     pub choice: Option<Pawn>,
-    /// This round's moves: who moved which pawn to which square.
+    /// This round's moves: seat, pawn and destination.
     pub moves: Vec<(Seat, Pawn, Square)>,
-    /// How the round before ended; none in round one.
+    /// The outcome of the previous round; `None` in round one.
     pub last_round: Option<Round>,
 }
 
-/// The fields of a view. Its `round` follows from the rings.
+/// The fields of a view before validation. `round` is omitted because it follows from the rings.
 #[derive(Deserialize)]
 struct Fields {
     phase: Phase,
@@ -136,7 +136,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// The seat of [`Position::to_move`]; none if the fields do not fit each other.
+    /// The seat of [`Position::to_move`]; `None` if the fields are inconsistent.
     fn to_move(&self) -> Option<Seat> {
         let loser = match self.last_round {
             None => Seat(1),
@@ -165,7 +165,7 @@ impl TryFrom<Fields> for Seen {
     type Error = &'static str;
 
     fn try_from(fields: Fields) -> Result<Seen, &'static str> {
-        let to_move = fields.to_move().ok_or("the fields of the view do not fit each other")?;
+        let to_move = fields.to_move().ok_or("the fields of the view are inconsistent")?;
         let Fields { phase, rings, pawns, ring, choice, moves, last_round, .. } = fields;
         let position = Position { pawns: Some(pawns), ring, choices: [None; 2], rings, to_move };
         Ok(Seen { phase, position, choice, moves, last_round })
@@ -173,8 +173,8 @@ impl TryFrom<Fields> for Seen {
 }
 
 impl Seen {
-    /// A game that looks like this to the seat. Whatever was moved, the opponent may have chosen any pawn: a move that only
-    /// one choice allows ends the round.
+    /// Samples a game that is consistent with the view. The moves give no information about the opponent's choice: a
+    /// move that only one choice allows ends the round.
     pub(super) fn imagine(&self, seat: Seat, rng: &mut impl Uniform) -> XeQueo {
         let mut game = XeQueo { position: self.position, log: Log::EMPTY, last_round: self.last_round };
         self.moves.iter().for_each(|&(_, pawn, to)| game.log.push(pawn, to));
@@ -187,7 +187,7 @@ impl Seen {
     }
 }
 
-/// The board with rank 7 above and the ring in brackets, what the letters mean, and what comes next.
+/// Writes the board with rank 7 at the top and the ring in brackets, the legend, and what comes next.
 pub(super) fn draw(game: &XeQueo, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const FILES: &str = "    a  b  c  d  e  f  g";
     let Position { pawns, ring, choices, rings, to_move } = game.position;

@@ -5,7 +5,7 @@ use crate::core::Uniform;
 use crate::core::chance::MatchKey;
 
 #[test]
-fn every_changed_byte_is_found_and_none_panics() {
+fn every_changed_byte_is_detected() {
     let mut rng = MatchKey([3; 32]).stream();
     for record in [eventful(), timed_out(), played_on()] {
         for index in 0..record.len() {
@@ -33,7 +33,7 @@ fn a_changed_byte_under_a_new_seal_never_panics() {
 }
 
 #[test]
-fn lines_left_out_doubled_or_exchanged_never_panic() {
+fn removed_duplicated_or_swapped_lines_never_panic() {
     let record = eventful();
     let count = lines(&record).len();
     for (i, j) in (0..count - 1).flat_map(|i| (0..count - 1).map(move |j| (i, j))) {
@@ -52,7 +52,7 @@ fn lines_left_out_doubled_or_exchanged_never_panic() {
 }
 
 #[test]
-fn a_record_that_was_cut_off_is_found_wherever_it_was_cut() {
+fn a_truncated_record_is_detected_at_any_length() {
     let record = eventful();
     let header = lines(&record)[0].len();
     for end in 0..record.len() {
@@ -68,7 +68,7 @@ fn a_record_that_was_cut_off_is_found_wherever_it_was_cut() {
 }
 
 #[test]
-fn what_is_no_record_is_said_to_be_none() {
+fn a_file_that_is_not_a_record_is_rejected() {
     let mut rng = MatchKey([6; 32]).stream();
     let garbage: Vec<u8> = (0..5000).map(|_| rng.uniform(256) as u8).collect();
     let long_line = vec![b'{'; 1 << 20];
@@ -82,7 +82,7 @@ fn what_is_no_record_is_said_to_be_none() {
 }
 
 #[test]
-fn other_line_breaks_are_found() {
+fn other_line_breaks_are_detected() {
     let text = String::from_utf8(eventful()).unwrap().replace('\n', "\r\n");
     assert_ne!(verify(text.as_bytes()), []);
 }
@@ -101,7 +101,7 @@ fn a_record_whose_seed_is_not_revealed_cannot_be_checked() {
 }
 
 #[test]
-fn a_reveal_that_is_no_hex_is_found() {
+fn a_reveal_that_is_not_hex_is_detected() {
     let text = String::from_utf8(eventful()).unwrap();
     for instead in ["01".repeat(31), "0A".repeat(32), "é".repeat(32)] {
         let found = difference(text.replace(&"01".repeat(32), &instead).as_bytes());
@@ -110,7 +110,7 @@ fn a_reveal_that_is_no_hex_is_found() {
 }
 
 #[test]
-fn deep_nesting_is_refused_wherever_it_stands() {
+fn deep_nesting_is_rejected_everywhere() {
     let record = eventful();
     let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
     for deep in [deep("[", "]"), deep("{\"a\":", "}"), "[".repeat(100_000)] {
@@ -172,7 +172,7 @@ fn huge_numbers_never_panic() {
 }
 
 #[test]
-fn times_from_2_to_the_53rd_on_are_no_set_up() {
+fn times_of_2_to_the_53rd_or_more_are_rejected() {
     for field in
         ["delay_ms\":100", "bank_ms\":1000", "increment_ms\":10", "margin_ms\":20", "ready_ms\":5000"]
     {
@@ -185,7 +185,7 @@ fn times_from_2_to_the_53rd_on_are_no_set_up() {
 }
 
 #[test]
-fn the_longest_times_below_that_are_borne() {
+fn the_longest_times_below_that_are_accepted() {
     let mut text = String::from_utf8(timed_out()).unwrap();
     for field in
         ["delay_ms\":100", "bank_ms\":1000", "increment_ms\":10", "margin_ms\":20", "ready_ms\":5000"]

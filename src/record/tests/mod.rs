@@ -2,6 +2,7 @@
 
 mod damage;
 mod forgery;
+mod format1;
 
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -13,7 +14,9 @@ use crate::core::clock::Tick;
 use crate::core::{Seat, Seating, hex};
 use crate::games;
 use crate::record::{Difference, Line, Replay, Seal, add_bots, seal, verify};
-use crate::referee::{Event, Header, Leg, Match, Opening, SeatHeader, Setup, Stamp, Wants};
+use crate::referee::{
+    Abort, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+};
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
 struct Scribe {
@@ -57,6 +60,7 @@ impl Scribe {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: true,
             auto_ready: false,
+            limits: Some(Limits::TODAY),
             opening,
         };
         let wants = vec![Wants::default(); 2];
@@ -103,7 +107,12 @@ fn eventful() -> Vec<u8> {
     scribe.answer(1, "1-1");
     scribe.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no" });
     scribe.answer(1, "22-18");
-    scribe.tell(Event::Broken { seat: Seat(0), turn: None, code: FaultCode::Malformed, detail: "no JSON" });
+    scribe.tell(Event::Broken {
+        seat: Seat(0),
+        turn: None,
+        code: FaultCode::Malformed,
+        detail: &Detail::NotAnObject,
+    });
     scribe.answer(0, "15x22");
     scribe.answer(1, "25x18");
     scribe.answer(0, "12-16");
@@ -132,10 +141,14 @@ fn timed_out() -> Vec<u8> {
 /// The referee plays for seat 1.
 fn played_on() -> Vec<u8> {
     let mut scribe = Scribe::play("random");
-    scribe.tell(Event::Gone { seat: Seat(1), code: FaultCode::Exited, detail: "signal 9" });
+    scribe.tell(Event::Gone {
+        seat: Seat(1),
+        code: FaultCode::Exited,
+        detail: &Detail::Signal { signal: 9, held_pipe: false },
+    });
     scribe.answer(0, "11-15");
     scribe.answer(0, "1-1");
-    scribe.tell(Event::Abort("enough"));
+    scribe.tell(Event::Abort(&Abort::Interrupted));
     scribe.sealed()
 }
 
@@ -192,7 +205,7 @@ fn a_fresh_record_verifies() {
 }
 
 #[test]
-fn of_a_move_that_is_too_long_to_be_legal_a_record_keeps_the_beginning_and_verifies() {
+fn an_overlong_move_is_recorded_truncated() {
     let mut scribe = Scribe::play("retry=4");
     let whole = "\u{1}\u{e9}".repeat(limits::MOVE / 2);
     for rest in ["", "1", "....", &"x".repeat(limits::LINE_FROM_BOT / 2)] {
@@ -209,11 +222,11 @@ fn of_a_move_that_is_too_long_to_be_legal_a_record_keeps_the_beginning_and_verif
 }
 
 #[test]
-fn what_the_shell_adds_of_the_bots_is_covered_by_the_seal() {
+fn the_seal_covers_the_bots_line() {
     let mut record = eventful();
     let reveal = serde_json::from_str::<Seal>(lines(&record).last().unwrap()).unwrap().reveal.unwrap();
     record.truncate(record.len() - lines(&record).last().unwrap().len() - 1);
-    add_bots(&mut record, &json!([{ "cpu_ms": 5 }, { "cpu_ms": 6 }]));
+    add_bots(&mut record, &json!([{ "seat": 0, "cpu_ms": 5 }, { "seat": 1, "cpu_ms": 6 }]));
     seal(&mut record, reveal);
     assert_eq!(verify(&record), []);
     let text = String::from_utf8(record).unwrap().replace("\"cpu_ms\":5", "\"cpu_ms\":4");
@@ -221,7 +234,7 @@ fn what_the_shell_adds_of_the_bots_is_covered_by_the_seal() {
 }
 
 #[test]
-fn what_is_said_of_the_bots_comes_after_the_result_only() {
+fn the_bots_line_comes_only_after_the_result() {
     let mut lines = lines(&eventful());
     lines.insert(4, r#"{"type":"bots","bots":[]}"#.to_owned());
     assert_eq!(difference(&resealed(lines)).line, 5);

@@ -39,7 +39,7 @@ fn an_answer_to_an_earlier_request_is_stale_and_no_more() {
 }
 
 #[test]
-fn stale_answers_are_no_fault_however_many() {
+fn any_number_of_stale_answers_is_no_fault() {
     let mut rig = played();
     for _ in 0..100 {
         rig.answer_to(0, 0, "12-16");
@@ -48,7 +48,7 @@ fn stale_answers_are_no_fault_however_many() {
 }
 
 #[test]
-fn the_error_names_the_request_and_the_one_that_waits() {
+fn the_error_names_the_closed_and_the_open_request() {
     let mut rig = played();
     rig.answer_to(0, 1, "12-16");
     let error = rig.last(0, "error");
@@ -69,7 +69,7 @@ fn a_second_answer_to_a_request_is_stale() {
 }
 
 #[test]
-fn a_late_answer_never_passes_for_the_next_one() {
+fn a_late_answer_is_never_taken_for_the_next_request() {
     let mut rig = Plan::checkers_at("B:WK32:BK1").clock(100, 0, 0).on_fault("random").play();
     rig.wait(200_000).tick();
     rig.step(1);
@@ -81,7 +81,7 @@ fn a_late_answer_never_passes_for_the_next_one() {
 }
 
 #[test]
-fn an_answer_to_a_request_that_will_come_is_out_of_its_state() {
+fn an_answer_to_a_future_request_is_out_of_state() {
     for turn in [3, 4, 1 << 32, MAX_INTEGER] {
         let mut rig = played();
         rig.answer_to(0, turn, "12-16");
@@ -92,7 +92,7 @@ fn an_answer_to_a_request_that_will_come_is_out_of_its_state() {
 }
 
 #[test]
-fn an_answer_to_a_request_that_has_not_been_sent_is_out_of_its_state() {
+fn an_answer_to_an_unsent_request_is_out_of_state() {
     let mut rig = Plan::checkers().clock(1000, 0, 0).play();
     rig.holds = true;
     rig.answer(0, "11-15");
@@ -108,7 +108,7 @@ fn an_answer_to_a_request_that_has_not_been_sent_is_out_of_its_state() {
 }
 
 #[test]
-fn a_seat_that_is_not_asked_cannot_answer() {
+fn a_seat_without_a_request_cannot_answer() {
     let mut rig = played();
     rig.answer_to(1, 2, "24-19");
     assert_eq!(rig.errors(1), ["out_of_state"]);
@@ -119,7 +119,7 @@ fn a_seat_that_is_not_asked_cannot_answer() {
 }
 
 #[test]
-fn an_answer_is_judged_by_its_own_request_though_another_line_came_before() {
+fn an_answer_is_matched_to_its_own_request() {
     let mut rig = played();
     rig.answer_to(0, 0, "nonsense");
     rig.answer_to(0, 9, "nonsense");

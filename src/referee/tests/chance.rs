@@ -21,7 +21,7 @@ fn drawn(rig: &Rig) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_drawn_can_be_computed_from_the_start_and_the_reveal() {
+fn draws_can_be_computed_from_start_and_reveal() {
     let mut rig = played(Plan::toy(2, 2, "sdo"), ["00ff", ""]);
     let start = rig.heard(1)[0].clone();
     rig.moves("step1 step1");
@@ -41,7 +41,7 @@ fn what_is_drawn_can_be_computed_from_the_start_and_the_reveal() {
 }
 
 #[test]
-fn every_nonce_changes_what_is_drawn() {
+fn every_nonce_changes_the_draws() {
     let nonces = [["", ""], ["00", ""], ["", "00"], ["00", "00"], ["0000", ""]];
     let drawn = nonces.map(|nonces| drawn(&played(Plan::toy(2, 2, "so"), nonces)));
     for (i, one) in drawn.iter().enumerate() {
@@ -50,7 +50,7 @@ fn every_nonce_changes_what_is_drawn() {
 }
 
 #[test]
-fn without_nonces_nothing_that_a_bot_says_changes_what_is_drawn() {
+fn without_nonces_bots_cannot_change_the_draws() {
     let drawn = [["", ""], ["00", "ff"]].map(|nonces| {
         let mut plan = Plan::toy(2, 2, "so");
         plan.nonce = false;
@@ -60,14 +60,14 @@ fn without_nonces_nothing_that_a_bot_says_changes_what_is_drawn() {
 }
 
 #[test]
-fn the_same_seed_deals_the_same_where_no_ready_is_asked() {
+fn with_auto_ready_the_seed_alone_determines_the_deal() {
     let mut plan = Plan::toy(2, 2, "so");
     (plan.nonce, plan.auto_ready) = (false, true);
     assert_eq!(drawn(&plan.open()), drawn(&played(Plan::toy(2, 2, "so"), ["", ""])));
 }
 
 #[test]
-fn every_seat_is_told_what_it_may_see_of_a_deal_and_the_record_all() {
+fn seats_see_their_part_of_a_deal_and_the_record_all() {
     let mut rig = Plan::toy(3, 3, "sao").play();
     let all: Vec<u64> = serde_json::from_value(drawn(&rig)[0].clone()).unwrap();
     for seat in 0..3 {
@@ -90,7 +90,7 @@ fn draws_come_before_the_request_that_needs_them() {
 }
 
 #[test]
-fn nothing_is_drawn_before_all_are_ready() {
+fn no_draws_before_all_seats_are_ready() {
     let mut rig = Plan::toy(2, 2, "so").open();
     rig.ready(0);
     assert!(drawn(&rig).is_empty());

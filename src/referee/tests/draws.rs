@@ -16,7 +16,7 @@ fn accept(rig: &mut Rig, seat: u8) {
 }
 
 #[test]
-fn an_offer_is_told_to_all_after_the_move_and_shown_to_the_opponent() {
+fn an_offer_is_an_event_and_shown_to_the_opponent() {
     let mut rig = played();
     rig.offer(0, "11-15");
     let heard = rig.heard(1);
@@ -58,7 +58,7 @@ fn an_offer_lapses_with_the_opponents_move() {
 }
 
 #[test]
-fn who_offered_cannot_accept() {
+fn a_seat_cannot_accept_its_own_offer() {
     let mut rig = played();
     rig.offer(0, "11-15");
     rig.answer(1, "22-18");
@@ -68,7 +68,7 @@ fn who_offered_cannot_accept() {
 }
 
 #[test]
-fn accepting_what_was_not_offered_is_out_of_its_state_and_the_request_stays_open() {
+fn accepting_without_an_offer_leaves_the_request_open() {
     let mut rig = played();
     accept(&mut rig, 0);
     assert_eq!(rig.errors(0), ["no_offer"]);
@@ -85,7 +85,7 @@ fn accepting_while_the_opponent_thinks_is_an_error() {
 }
 
 #[test]
-fn an_acceptance_that_comes_too_late_is_a_timeout() {
+fn a_late_acceptance_is_a_timeout() {
     let mut rig = played();
     rig.offer(0, "11-15");
     rig.wait(1021 * MS);
@@ -94,7 +94,7 @@ fn an_acceptance_that_comes_too_late_is_a_timeout() {
 }
 
 #[test]
-fn an_offer_that_answers_an_offer_stands_in_its_place() {
+fn a_counter_offer_replaces_the_offer() {
     let mut rig = played();
     rig.offer(0, "11-15");
     rig.offer(1, "22-18");
@@ -143,7 +143,7 @@ fn an_offer_to_a_bot_that_is_gone_lapses_with_the_referees_move() {
 }
 
 #[test]
-fn a_bot_may_resign_when_it_is_asked() {
+fn a_bot_may_resign_in_answer_to_a_request() {
     let mut rig = played();
     rig.resign(0);
     assert_eq!(rig.why(), ("resignation", "resignation"));
@@ -162,14 +162,14 @@ fn a_bot_may_resign_while_its_opponent_thinks() {
 }
 
 #[test]
-fn a_bot_may_resign_after_its_time_was_up_and_nobody_had_looked() {
+fn a_bot_may_resign_after_an_unnoticed_timeout() {
     let mut rig = played();
     rig.wait(9000 * MS).resign(0);
     assert_eq!(rig.ranks(), [2, 1]);
 }
 
 #[test]
-fn nobody_resigns_from_a_seat_that_the_referee_plays() {
+fn a_seat_played_by_the_referee_cannot_resign() {
     let mut rig = Plan::checkers().on_fault("random").play();
     rig.gone(1);
     rig.resign(1);

@@ -43,7 +43,7 @@ fn the_referee_moves_for_a_faulty_answer_and_the_match_goes_on() {
 }
 
 #[test]
-fn its_moves_are_drawn_from_the_published_stream() {
+fn fallback_moves_are_drawn_from_the_published_stream() {
     let mut rig = played();
     let mut stream = key("checkers", 2).fallback();
     let mut expected = Vec::new();
@@ -63,7 +63,7 @@ fn its_moves_are_drawn_from_the_published_stream() {
 }
 
 #[test]
-fn a_single_legal_move_takes_a_number_too() {
+fn a_single_legal_move_consumes_a_number() {
     let mut rig = Plan::checkers_at("B:W6,23,24,32:BK1,12").on_fault("random").play();
     assert_eq!(rig.play.table().count(Seat(0)), 1);
     rig.answer(0, "1-1");
@@ -77,7 +77,7 @@ fn a_single_legal_move_takes_a_number_too() {
 }
 
 #[test]
-fn it_does_not_move_the_dice() {
+fn fallback_moves_do_not_affect_the_dice() {
     let rolls = [false, true].map(|is_faulty| {
         let mut rig = Plan::toy(2, 2, "do").on_fault("random").play();
         for _ in 0..4 {
@@ -96,7 +96,7 @@ fn it_does_not_move_the_dice() {
 }
 
 #[test]
-fn simultaneous_seats_are_moved_for_in_seat_order_whoever_failed_first() {
+fn fallback_moves_are_made_in_seat_order() {
     let mut stream = key("toy", 3).fallback();
     let expected = [(); 3].map(|()| ["bid1", "bid2", "bid3"][stream.uniform(3) as usize]);
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
@@ -107,7 +107,7 @@ fn simultaneous_seats_are_moved_for_in_seat_order_whoever_failed_first() {
 }
 
 #[test]
-fn a_bot_that_is_gone_is_one_fault_and_is_played_to_the_end() {
+fn a_lost_bot_is_one_fault_and_is_replaced_to_the_end() {
     let mut rig = played();
     rig.gone(1);
     assert!(rig.is_asked(0));
@@ -121,7 +121,7 @@ fn a_bot_that_is_gone_is_one_fault_and_is_played_to_the_end() {
 }
 
 #[test]
-fn a_bot_that_goes_at_its_own_turn_is_played_too() {
+fn a_bot_lost_at_its_own_turn_is_replaced() {
     let mut rig = played();
     rig.gone(0);
     assert_eq!(rig.faults(0), [("exited", 1)]);
@@ -142,7 +142,7 @@ fn when_no_live_bot_remains_the_match_is_aborted() {
 }
 
 #[test]
-fn a_bot_that_does_not_start_is_played_and_is_told_the_end() {
+fn a_bot_that_does_not_start_is_replaced_and_gets_the_end() {
     let mut rig = Plan::checkers().on_fault("random").open();
     rig.ready(0);
     rig.wait(5001 * MS).tick();
@@ -169,7 +169,7 @@ fn a_bot_that_did_not_start_has_nothing_to_resign() {
 }
 
 #[test]
-fn when_nobody_starts_the_match_is_aborted() {
+fn the_match_is_aborted_when_no_bot_starts() {
     let mut rig = Plan::checkers().on_fault("random").open();
     rig.wait(5001 * MS).tick();
     assert_eq!(rig.ending().ended_by.as_str(), "aborted");
@@ -184,7 +184,7 @@ fn a_resignation_is_no_fault_and_ends_the_match() {
 }
 
 #[test]
-fn strays_of_a_bot_that_is_not_asked_are_counted_and_cost_no_move() {
+fn strays_without_a_request_are_counted_and_cost_no_move() {
     let mut rig = played();
     for _ in 0..42 {
         rig.tell(Event::Stray { seat: Seat(1), code: ErrorCode::UnknownType, message: "no such message" });
@@ -204,7 +204,7 @@ fn a_draw_offer_with_a_refused_move_is_void() {
 
 /// A bot of another match could not be heard meanwhile.
 #[test]
-fn at_most_64_moves_are_made_before_other_streams_are_looked_at() {
+fn at_most_64_moves_are_made_before_yielding() {
     let mut rig = Plan::toy(3, 3, "o").set("goal", 250).set("turn_limit", 300).on_fault("random").play();
     // Seat 0 loses its side, the others are gone: the referee plays all of them.
     rig.resign(0);
@@ -225,7 +225,7 @@ fn at_most_64_moves_are_made_before_other_streams_are_looked_at() {
 }
 
 #[test]
-fn at_most_64_moves_are_made_of_simultaneous_decisions_too() {
+fn at_most_64_simultaneous_moves_are_made_before_yielding() {
     let mut rig = Plan::toy(6, 3, "a").set("goal", 255).set("turn_limit", 40).on_fault("random").play();
     rig.resign(0);
     for seat in 1..6 {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::rig::{MS, Plan, Rig, types};
 use crate::core::Seat;
-use crate::referee::Event;
+use crate::referee::{Abort, Detail, Event};
 
 fn played() -> Rig {
     Plan::checkers().clock(1000, 0, 0).play()
@@ -38,7 +38,7 @@ fn an_illegal_move_forfeits() {
 }
 
 #[test]
-fn an_illegal_move_is_quoted_in_the_error_but_not_at_length() {
+fn an_illegal_move_is_quoted_truncated_in_the_error() {
     let mut rig = played();
     rig.answer(0, &"é".repeat(30_000));
     let error = &rig.heard(0)[1];
@@ -48,7 +48,7 @@ fn an_illegal_move_is_quoted_in_the_error_but_not_at_length() {
 }
 
 #[test]
-fn a_short_form_that_names_several_moves_is_illegal_and_they_are_listed() {
+fn an_ambiguous_short_form_is_illegal() {
     let mut rig = Plan::checkers_at("B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13").play();
     rig.answer(0, "2x27");
     assert_eq!(rig.fault(), (0, "illegal_move"));
@@ -56,25 +56,25 @@ fn a_short_form_that_names_several_moves_is_illegal_and_they_are_listed() {
 }
 
 #[test]
-fn a_short_form_that_names_one_move_is_that_move() {
+fn an_unambiguous_short_form_is_accepted() {
     let mut rig = Plan::checkers_at("B:W19,27:B15").play();
     rig.answer(0, "15x31");
     assert_eq!(rig.recorded("event")[0]["event"]["move"], "15x24x31");
 }
 
 #[test]
-fn a_line_that_is_no_message_forfeits_the_request_that_it_names_or_the_open_one() {
+fn an_invalid_line_forfeits_the_named_or_open_request() {
     for turn in [None, Some(0)] {
         let mut rig = played();
         rig.broken(0, turn, FaultCode::Malformed);
         assert_lost_by(&mut rig, "malformed");
         assert_eq!(rig.errors(0), ["malformed"]);
-        assert_eq!(rig.ending().fault.clone().unwrap().detail.unwrap(), "what was wrong");
+        assert_eq!(rig.ending().fault.clone().unwrap().detail.unwrap(), Detail::NotAnObject);
     }
 }
 
 #[test]
-fn a_line_that_is_too_long_forfeits() {
+fn an_overlong_line_forfeits() {
     let mut rig = played();
     rig.broken(0, None, FaultCode::LineTooLong);
     assert_lost_by(&mut rig, "line_too_long");
@@ -90,14 +90,14 @@ fn a_timeout_forfeits() {
 }
 
 #[test]
-fn a_broken_line_that_comes_too_late_is_a_timeout() {
+fn a_late_invalid_line_is_a_timeout() {
     let mut rig = played();
     rig.wait(1021 * MS).broken(0, None, FaultCode::Malformed);
     assert_lost_by(&mut rig, "timeout");
 }
 
 #[test]
-fn a_bot_that_cannot_be_reached_any_more_forfeits_and_is_told_nothing() {
+fn an_unreachable_bot_forfeits_and_gets_no_messages() {
     let gone = [
         FaultCode::Disconnected,
         FaultCode::Exited,
@@ -105,18 +105,19 @@ fn a_bot_that_cannot_be_reached_any_more_forfeits_and_is_told_nothing() {
         FaultCode::Protocol,
         FaultCode::NoStart,
     ];
+    let detail = Detail::Signal { signal: 11, held_pipe: false };
     for code in gone {
         let mut rig = played();
         rig.heard(0);
-        rig.tell(Event::Gone { seat: Seat(0), code, detail: "signal 11" });
+        rig.tell(Event::Gone { seat: Seat(0), code, detail: &detail });
         assert_lost_by(&mut rig, code.as_str());
-        assert_eq!(rig.ending().fault.clone().unwrap().detail.unwrap(), "signal 11");
+        assert_eq!(rig.ending().fault.clone().unwrap().detail.unwrap(), detail);
         assert!(rig.heard(0).is_empty());
     }
 }
 
 #[test]
-fn a_bot_that_goes_while_its_opponent_thinks_has_lost_at_once() {
+fn a_bot_lost_during_the_opponents_turn_loses_immediately() {
     let mut rig = played();
     rig.moves("11-15");
     rig.gone(0);
@@ -124,7 +125,7 @@ fn a_bot_that_goes_while_its_opponent_thinks_has_lost_at_once() {
 }
 
 #[test]
-fn the_last_move_of_a_bot_that_goes_counts() {
+fn the_last_move_of_a_lost_bot_counts() {
     let mut rig = Plan::checkers_at("B:W14:B10").play();
     rig.holds = true;
     rig.step(0);
@@ -138,7 +139,7 @@ fn the_last_move_of_a_bot_that_goes_counts() {
 }
 
 #[test]
-fn the_21st_message_out_of_its_state_is_the_fault_protocol() {
+fn the_21st_stray_is_the_fault_protocol() {
     let mut rig = played();
     rig.heard(0);
     for count in 1..=20 {
@@ -180,7 +181,7 @@ fn too_many_strays_while_the_opponent_thinks_are_a_fault_too() {
 }
 
 #[test]
-fn a_bot_that_goes_twice_is_at_fault_once() {
+fn losing_a_bot_twice_is_one_fault() {
     let mut rig = Plan::checkers().on_fault("random").play();
     rig.gone(1);
     rig.gone(1);
@@ -193,7 +194,7 @@ fn faults_are_in_the_result_of_the_record_by_seat_and_code() {
     rig.answer(0, "11-14");
     rig.wait(2000 * MS).tick();
     rig.answer(0, "11-14");
-    rig.tell(Event::Abort(""));
+    rig.tell(Event::Abort(&Abort::Interrupted));
     let faults = &rig.recorded("result")[0]["faults"];
     assert_eq!(*faults, json!([{"illegal_move": 2}, {"timeout": 1}]));
     assert_eq!(rig.play.faults(Seat(0)).total(), 2);

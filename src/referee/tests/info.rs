@@ -24,7 +24,7 @@ fn sized(bytes: usize) -> String {
 }
 
 #[test]
-fn info_is_recorded_as_it_was_written_and_told_to_nobody() {
+fn info_is_recorded_verbatim_and_sent_to_no_bot() {
     let mut rig = played();
     answer(&mut rig, 0, r#"{ "score" : 1e2,"pv":["1-5"] }"#);
     assert_eq!(rig.recorded("answer")[0]["info"], json!({"score": 100.0, "pv": ["1-5"]}));
@@ -48,7 +48,7 @@ fn info_of_more_than_4_kib_is_dropped_and_the_move_stands() {
 }
 
 #[test]
-fn info_that_is_no_object_is_dropped_and_the_move_stands() {
+fn info_that_is_not_an_object_is_dropped_and_the_move_stands() {
     for info in ["[]", "1", "\"text\"", "true"] {
         let mut rig = played();
         answer(&mut rig, 0, info);
@@ -59,7 +59,7 @@ fn info_that_is_no_object_is_dropped_and_the_move_stands() {
 }
 
 #[test]
-fn a_seat_has_1_mib_of_info_in_a_match_and_what_was_dropped_does_not_count() {
+fn a_seat_has_1_mib_of_info_per_match() {
     let mut rig = played();
     for seat in [0, 1].repeat(256) {
         if seat == 0 {

@@ -41,7 +41,7 @@ fn of_kind<'a>(events: &[&'a Value], kind: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn a_side_that_forfeits_is_played_on_and_the_others_match_keeps_its_meaning() {
+fn the_referee_plays_for_a_side_that_forfeits() {
     let (mut won_by_others, mut won_by_the_side_that_is_out) = (0, 0);
     for number in 0..16 {
         let rng = &mut MatchKey([number; 32]).stream();
@@ -93,7 +93,7 @@ fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
 }
 
 #[test]
-fn who_resigns_at_the_first_turn_ranks_ahead_of_who_was_ready_and_resigned_before_the_others_were() {
+fn resigning_in_play_ranks_ahead_of_resigning_before_play() {
     let mut rig = Plan::keezen(3).open();
     rig.ready(1);
     rig.resign(1);
@@ -118,7 +118,7 @@ fn a_fault_ends_it_although_the_partner_resigned_in_the_same_decision() {
 }
 
 #[test]
-fn no_seat_hears_what_another_was_dealt() {
+fn no_seat_sees_the_cards_of_another() {
     let mut rig = Plan::keezen(3).play();
     play_on(&mut rig, usize::MAX, &mut MatchKey([0; 32]).stream());
     let recorded = rig.recorded("event");

@@ -23,19 +23,19 @@ fn round(rig: &mut Rig, took: u64, lag: u64) -> bool {
 }
 
 #[test]
-fn lag_above_the_margin_moves_the_deadline_by_the_lag() {
+fn lag_above_the_margin_extends_the_deadline() {
     assert!(round(&mut timed(), 120 + 21, 21));
     assert!(!round(&mut timed(), 120 + 22, 21));
 }
 
 #[test]
-fn lag_of_the_margin_or_less_moves_nothing() {
+fn lag_within_the_margin_extends_nothing() {
     assert!(round(&mut timed(), 120, 20));
     assert!(!round(&mut timed(), 121, 20));
 }
 
 #[test]
-fn lag_before_the_request_was_sent_moves_nothing() {
+fn lag_before_the_request_extends_nothing() {
     let mut rig = Plan::checkers_at(KINGS).clock(100, 0, 0).open();
     rig.lag = 800 * MS;
     rig.ready(0);
@@ -44,14 +44,14 @@ fn lag_before_the_request_was_sent_moves_nothing() {
 }
 
 #[test]
-fn lag_moves_one_deadline_by_a_second_at_most() {
+fn lag_extends_one_deadline_by_at_most_a_second() {
     assert!(round(&mut timed(), 120 + 1000, 5000));
     assert!(!round(&mut timed(), 120 + 1001, 5000));
 }
 
 /// A bank that lag has left below zero is not made good, so here the delay alone would be too little.
 #[test]
-fn lag_moves_the_deadlines_of_a_seat_by_a_second_in_all() {
+fn lag_extends_the_deadlines_of_a_seat_by_a_second_in_total() {
     let mut rig = Plan::checkers_at(KINGS).clock(0, 100, 1000).play();
     assert!(round(&mut rig, 120 + 600, 600));
     // The bank went to -620 ms and got 1000.
@@ -62,14 +62,14 @@ fn lag_moves_the_deadlines_of_a_seat_by_a_second_in_all() {
 }
 
 #[test]
-fn only_what_was_needed_of_the_lag_counts() {
+fn only_the_used_extension_counts() {
     let mut rig = Plan::checkers_at(KINGS).clock(0, 100, 1000).play();
     assert!(round(&mut rig, 100, 5000), "in time without it");
     assert!(round(&mut rig, 1000 + 20 + 1000, 5000), "the whole second is there");
 }
 
 #[test]
-fn every_seat_has_a_second_of_its_own() {
+fn every_seat_has_its_own_second_of_extension() {
     let mut rig = timed();
     assert!(round(&mut rig, 1120, 1000));
     rig.step(0);
@@ -79,7 +79,7 @@ fn every_seat_has_a_second_of_its_own() {
 }
 
 #[test]
-fn a_deadline_that_was_moved_for_a_bot_that_never_answered_has_used_up_the_second() {
+fn an_extension_before_a_timeout_counts() {
     let mut rig = Plan::checkers_at(KINGS).clock(100, 0, 0).on_fault("random").play();
     rig.lag += 1000 * MS;
     rig.wait(1120 * MS).tick();
@@ -100,7 +100,7 @@ fn time_is_billed_in_full_whatever_the_lag_was() {
 }
 
 #[test]
-fn the_deadline_moves_when_it_is_looked_at() {
+fn a_tick_updates_the_extended_deadline() {
     let mut rig = timed();
     let deadline = rig.at + 120 * MS + 1;
     assert_eq!(rig.deadline(), Some(deadline));

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::rig::{MS, Plan, events, messages, types};
 use crate::core::chance::Seed;
 use crate::core::{Seat, Viewer, hex};
-use crate::referee::{Event, Wants};
+use crate::referee::{Abort, Event, Wants};
 
 /// Three plies to the end: Black takes the last piece.
 const SHORT: &str = "B:W23:B10";
 
 #[test]
-fn start_tells_every_seat_all_that_was_set_up() {
+fn start_contains_the_set_up() {
     let mut rig = Plan::checkers_at(SHORT).clock(1, 2, 3).open();
     for seat in 0..2 {
         let start = rig.last(seat, "start");
@@ -123,7 +123,7 @@ fn events_wait_for_the_next_turn_or_the_end() {
 }
 
 #[test]
-fn a_bot_that_asked_for_push_gets_events_at_once() {
+fn a_bot_with_push_gets_events_immediately() {
     let mut plan = Plan::checkers_at(SHORT);
     plan.wants[0].push = true;
     let mut rig = plan.play();
@@ -135,7 +135,7 @@ fn a_bot_that_asked_for_push_gets_events_at_once() {
 }
 
 #[test]
-fn what_a_bot_does_not_want_is_left_out_and_nothing_else() {
+fn only_unwanted_parts_are_omitted() {
     let all = Wants::default();
     for (wants, missing) in
         [(Wants { view: false, ..all }, "view"), (Wants { legal: false, ..all }, "legal"), (all, "")]
@@ -218,7 +218,7 @@ fn a_draw_by_the_rules_ranks_both_first() {
 }
 
 #[test]
-fn a_match_that_is_decided_at_its_start_ends_before_the_first_request() {
+fn a_match_decided_at_the_start_ends_without_requests() {
     // Black's man cannot move.
     let mut rig = Plan::checkers_at("B:W29,30:B25").open();
     rig.ready(0);
@@ -229,7 +229,7 @@ fn a_match_that_is_decided_at_its_start_ends_before_the_first_request() {
 }
 
 #[test]
-fn where_no_ready_is_asked_the_first_request_follows_the_start() {
+fn with_auto_ready_the_first_request_follows_start() {
     let mut plan = Plan::checkers();
     (plan.auto_ready, plan.nonce) = (true, false);
     let mut rig = plan.open();
@@ -241,7 +241,7 @@ fn where_no_ready_is_asked_the_first_request_follows_the_start() {
 }
 
 #[test]
-fn after_the_end_nothing_happens() {
+fn events_after_the_end_have_no_effect() {
     let mut rig = Plan::checkers_at(SHORT).clock(1000, 0, 0).play();
     rig.moves("10-14 23-18 14x23");
     let (log, ending) = (rig.play.log().to_vec(), rig.ending().clone());
@@ -258,7 +258,7 @@ fn after_the_end_nothing_happens() {
         rig.broken(seat.0, None, referee_protocol::words::FaultCode::Malformed);
         rig.gone(seat.0);
         rig.tell(Event::Expire(seat));
-        rig.tell(Event::Abort("too late"));
+        rig.tell(Event::Abort(&Abort::Interrupted));
         assert!(rig.heard(seat.0).is_empty());
         assert!(rig.faults(seat.0).is_empty());
     }
@@ -267,11 +267,11 @@ fn after_the_end_nothing_happens() {
 }
 
 #[test]
-fn a_match_that_is_broken_off_has_no_result() {
+fn an_aborted_match_has_no_result() {
     for is_ready in [false, true] {
         let plan = Plan::checkers();
         let mut rig = if is_ready { plan.play() } else { plan.open() };
-        rig.tell(Event::Abort("the power went out"));
+        rig.tell(Event::Abort(&Abort::Interrupted));
         assert_eq!(rig.ending().ended_by.as_str(), "aborted");
         assert_eq!((&rig.ending().ranks, &rig.ending().scores), (&None, &None));
         for seat in 0..2 {
@@ -279,19 +279,19 @@ fn a_match_that_is_broken_off_has_no_result() {
             assert_eq!((end.get("ranks"), end.get("scores"), end.get("fault")), (None, None, None));
             assert_ne!(end.get("reveal"), None);
         }
-        assert_eq!(rig.recorded("abort")[0]["reason"], "the power went out");
+        assert_eq!(rig.recorded("abort")[0]["reason"], json!({"kind": "interrupted"}));
     }
 }
 
 #[test]
-fn the_reason_of_an_abort_is_the_same_word() {
+fn the_reason_of_an_abort_is_aborted() {
     let mut rig = Plan::checkers().play();
-    rig.tell(Event::Abort("the power went out"));
+    rig.tell(Event::Abort(&Abort::Interrupted));
     assert_eq!(rig.why(), ("aborted", "aborted"));
 }
 
 #[test]
-fn who_looks_on_sees_what_they_may() {
+fn spectators_see_only_what_their_viewer_may_see() {
     let mut plan = Plan::toy(2, 2, "ao");
     plan.watched = Some(Viewer::Public);
     let mut rig = plan.play();

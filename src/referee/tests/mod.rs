@@ -11,6 +11,7 @@ mod keezen;
 mod lag;
 mod life;
 mod openings;
+mod pause;
 mod ready;
 mod retries;
 mod rig;

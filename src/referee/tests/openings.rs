@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rig::{Plan, Rig, events, types};
 use crate::core::chance::{MatchKey, Seed};
 use crate::core::{Seat, Turn, Uniform, Viewer};
-use crate::referee::{Event, Leg, Opening, opening};
+use crate::referee::{Abort, Event, Leg, Limits, Opening, opening};
 
 /// Black takes White's last piece, whatever is drawn.
 const WON_AT_ONCE: &str = "B:W18:B14";
@@ -75,7 +75,7 @@ fn the_opening_follows_from_the_seed_as_published() {
 }
 
 #[test]
-fn anybody_can_compute_the_opening() {
+fn the_opening_can_be_computed_from_the_reveal() {
     for plies in [1, 6, 30] {
         let rig = Plan::checkers().opening(plies).play();
         assert_eq!(recorded(&rig), computed(&Plan::checkers(), plies as usize).0);
@@ -83,7 +83,7 @@ fn anybody_can_compute_the_opening() {
 }
 
 #[test]
-fn an_opening_that_ends_the_match_is_drawn_again_and_the_stream_runs_on() {
+fn an_opening_that_ends_the_match_is_redrawn_from_the_same_stream() {
     let again = (1..=20).filter(|&plies| {
         let plan = Plan::checkers_at("B:W18,22,31:B1,9,14").set("turn_limit", 60);
         let (opening, thrown_away) = computed(&plan, plies as usize);
@@ -96,7 +96,7 @@ fn an_opening_that_ends_the_match_is_drawn_again_and_the_stream_runs_on() {
 }
 
 #[test]
-fn the_moves_of_the_opening_count_like_any_others_and_are_nobodys_decisions() {
+fn opening_moves_count_as_turns_but_not_as_decisions() {
     let mut rig = Plan::checkers().set("turn_limit", 7).opening(4).play();
     assert_eq!(rig.last(0, "turn")["turns_left"], 3);
     for seat in [0, 1, 0] {
@@ -112,7 +112,7 @@ fn the_moves_of_the_opening_count_like_any_others_and_are_nobodys_decisions() {
 }
 
 #[test]
-fn an_opening_takes_nobodys_time() {
+fn an_opening_costs_no_time() {
     let mut rig = Plan::checkers().clock(0, 1000, 0).opening(6).play();
     assert_eq!(rig.clock(0), (1000, 1000));
 }
@@ -148,7 +148,7 @@ fn the_opening_waits_until_all_are_ready_unless_no_ready_is_asked() {
 }
 
 #[test]
-fn who_wants_events_at_once_or_looks_on_is_told_of_the_opening_at_once() {
+fn push_and_spectators_get_the_opening_immediately() {
     let mut plan = Plan::checkers().opening(2);
     plan.wants[1].push = true;
     plan.watched = Some(Viewer::Public);
@@ -168,17 +168,17 @@ fn what_the_referee_plays_for_a_faulty_seat_does_not_depend_on_the_opening() {
 }
 
 #[test]
-fn a_match_without_an_opening_of_its_length_is_broken_off_with_the_reason() {
+fn a_match_without_a_possible_opening_is_aborted() {
     let mut rig = Plan::checkers_at(WON_AT_ONCE).opening(1).play();
     assert_eq!(rig.why(), ("aborted", "aborted"));
     assert!(recorded(&rig).is_empty(), "no opening is begun");
     let reason = rig.recorded("abort")[0]["reason"].clone();
-    assert_eq!(reason, "no opening of length 1 in 1000 tries, each ended the match; make it shorter");
+    assert_eq!(reason, json!({"kind": "no_opening", "plies": 1, "tries": 1000}));
     assert_eq!(types(&rig.heard(0)), ["end"]);
 }
 
 #[test]
-fn a_resignation_before_an_opening_that_cannot_be_ends_nothing_twice() {
+fn a_resignation_before_an_impossible_opening_ends_the_match_once() {
     let mut rig = Plan::checkers_at(WON_AT_ONCE).opening(1).open();
     rig.ready(0);
     rig.resign(0);
@@ -188,11 +188,12 @@ fn a_resignation_before_an_opening_that_cannot_be_ends_nothing_twice() {
 }
 
 #[test]
-fn an_opening_that_cannot_be_is_refused_at_set_up() {
+fn an_impossible_opening_is_rejected_at_set_up() {
     let refused = |plan: Plan, plies| {
-        opening::check(&*plan.table(), &Opening::Random(plies)).map_err(|error| error.to_string())
+        opening::check(&*plan.table(), &Opening::Random(plies), &Limits::TODAY)
+            .map_err(|error| error.to_string())
     };
-    assert_eq!(opening::check(&*Plan::toy(2, 2, "o").table(), &Opening::None), Ok(()));
+    assert_eq!(opening::check(&*Plan::toy(2, 2, "o").table(), &Opening::None, &Limits::TODAY), Ok(()));
     let what = refused(Plan::toy(2, 2, "o"), 6).unwrap_err();
     assert_eq!(what, "toy has no openings: its matches begin with the first turn");
     assert_eq!(refused(Plan::checkers(), 100), Ok(()));
@@ -205,7 +206,7 @@ fn an_opening_that_cannot_be_is_refused_at_set_up() {
 }
 
 #[test]
-fn an_opening_that_is_given_is_played_before_the_first_turn_and_stands_in_the_record() {
+fn a_given_opening_is_played_and_recorded() {
     let mut rig = Plan::checkers().given(&["11-15", "23-18", "15-19"]).play();
     assert_eq!(recorded(&rig), ["11-15", "23-18", "15-19"]);
     assert_eq!(rig.recorded("record")[0]["opening"], json!(["11-15", "23-18", "15-19"]));
@@ -216,7 +217,7 @@ fn an_opening_that_is_given_is_played_before_the_first_turn_and_stands_in_the_re
 }
 
 #[test]
-fn an_opening_that_is_given_does_not_depend_on_nonces_and_moves_no_dice() {
+fn a_given_opening_is_independent_of_chance() {
     let mut plan = Plan::checkers().on_fault("random").given(&["11-15", "23-18"]);
     plan.nonce = false;
     let mut rig = plan.play();
@@ -227,10 +228,10 @@ fn an_opening_that_is_given_does_not_depend_on_nonces_and_moves_no_dice() {
 }
 
 #[test]
-fn a_given_opening_that_cannot_be_is_refused_with_its_ply() {
+fn an_invalid_given_opening_is_rejected_with_its_ply() {
     let refused = |plan: Plan, moves: &[&str]| {
         let plan = plan.given(moves);
-        opening::check(&*plan.table(), &plan.opening).map_err(|error| error.to_string())
+        opening::check(&*plan.table(), &plan.opening, &Limits::TODAY).map_err(|error| error.to_string())
     };
     assert_eq!(refused(Plan::checkers(), &[]), Ok(()));
     assert_eq!(refused(Plan::checkers(), &["11-15", "22-18", "15x22"]), Ok(()));
@@ -256,7 +257,7 @@ fn a_given_opening_that_cannot_be_is_refused_with_its_ply() {
 }
 
 #[test]
-fn the_deal_of_a_set_is_told_when_its_last_match_has_ended() {
+fn the_deal_of_a_set_is_revealed_after_its_last_match() {
     for (leg, deal, is_revealed) in
         [(Leg::Only, json!("d1"), true), (Leg::Earlier, Value::Null, false), (Leg::Last, Value::Null, true)]
     {
@@ -276,13 +277,13 @@ fn the_deal_of_a_set_is_told_when_its_last_match_has_ended() {
 }
 
 #[test]
-fn the_deal_of_a_set_is_not_told_by_a_last_match_that_is_broken_off() {
+fn an_aborted_last_match_does_not_reveal_the_deal() {
     for (leg, is_revealed) in [(Leg::Only, true), (Leg::Last, false)] {
         let mut plan = Plan::checkers();
         plan.leg = leg;
         let mut rig = plan.open();
         rig.ready(0);
-        rig.tell(Event::Abort("interrupted"));
+        rig.tell(Event::Abort(&Abort::Interrupted));
         assert_eq!(rig.last(0, "end").get("reveal").is_some(), is_revealed, "{leg:?}");
     }
 }

@@ -49,7 +49,7 @@ fn the_ready_limit_runs_from_the_sending_of_start() {
 }
 
 #[test]
-fn while_another_process_is_waited_for_no_ready_limit_runs() {
+fn the_ready_timeout_is_suspended_until_another_process_takes_the_seat() {
     let mut rig = opened();
     rig.ready(1);
     rig.tell(Event::Vacated(Seat(0)));
@@ -60,7 +60,7 @@ fn while_another_process_is_waited_for_no_ready_limit_runs() {
 }
 
 #[test]
-fn when_nobody_starts_it_is_a_draw_and_the_lowest_seat_is_named() {
+fn when_no_bot_starts_it_is_a_draw_by_the_lowest_seat() {
     let mut rig = opened();
     rig.wait(LIMIT + 1).tick();
     assert_eq!(rig.why(), ("fault", "no_start"));
@@ -70,7 +70,7 @@ fn when_nobody_starts_it_is_a_draw_and_the_lowest_seat_is_named() {
 }
 
 #[test]
-fn the_other_seat_is_waited_for_before_a_missing_one_is_judged() {
+fn faults_before_play_apply_after_all_seats_are_ready() {
     let mut rig = opened();
     rig.gone(0);
     assert!(!rig.is_over());
@@ -135,7 +135,7 @@ fn a_refused_ready_that_is_not_sent_again_is_no_start() {
 }
 
 #[test]
-fn where_nonces_are_not_mixed_in_they_are_ignored() {
+fn unused_nonces_are_ignored() {
     let mut plan = Plan::checkers();
     plan.nonce = false;
     let mut rig = plan.open();
@@ -146,7 +146,7 @@ fn where_nonces_are_not_mixed_in_they_are_ignored() {
 }
 
 #[test]
-fn a_broken_line_before_the_first_turn_is_out_of_its_state_and_no_fault() {
+fn an_invalid_line_before_the_first_turn_is_a_stray() {
     let mut rig = opened();
     rig.broken(0, None, FaultCode::Malformed);
     rig.broken(0, Some(0), FaultCode::LineTooLong);
@@ -159,7 +159,7 @@ fn a_broken_line_before_the_first_turn_is_out_of_its_state_and_no_fault() {
 }
 
 #[test]
-fn a_second_ready_is_out_of_its_state() {
+fn a_second_ready_is_out_of_state() {
     let mut rig = opened();
     rig.ready(0);
     rig.ready(0);
@@ -171,7 +171,7 @@ fn a_second_ready_is_out_of_its_state() {
 }
 
 #[test]
-fn an_answer_before_the_first_request_is_out_of_its_state() {
+fn an_answer_before_the_first_request_is_out_of_state() {
     let mut rig = opened();
     rig.answer_to(0, 0, "11-15");
     assert_eq!(rig.errors(0), ["out_of_state"]);
@@ -206,7 +206,7 @@ fn too_many_strays_before_the_start_are_a_fault() {
 }
 
 #[test]
-fn another_process_that_takes_the_seat_is_told_the_start_and_has_its_own_time() {
+fn a_restarted_process_gets_start_and_its_own_timeout() {
     let mut rig = opened();
     rig.wait(LIMIT - 1).restart(0, 9000, Wants::default());
     assert_eq!(types(&rig.heard(0)), ["start"]);
@@ -219,7 +219,7 @@ fn another_process_that_takes_the_seat_is_told_the_start_and_has_its_own_time() 
 }
 
 #[test]
-fn another_process_that_takes_the_seat_gets_what_it_wants_itself() {
+fn a_restarted_process_has_its_own_wants() {
     let mut rig = opened();
     rig.restart(0, 5000, Wants { view: false, ..Wants::default() });
     rig.ready(0);
@@ -228,7 +228,7 @@ fn another_process_that_takes_the_seat_gets_what_it_wants_itself() {
 }
 
 #[test]
-fn another_process_hears_nothing_of_what_was_for_the_first() {
+fn a_restarted_process_gets_no_messages_of_its_predecessor() {
     let mut rig = opened();
     rig.holds = true;
     rig.broken(0, None, FaultCode::Malformed);
@@ -239,7 +239,7 @@ fn another_process_hears_nothing_of_what_was_for_the_first() {
 }
 
 #[test]
-fn nobody_takes_a_seat_that_is_ready() {
+fn a_ready_seat_cannot_be_restarted() {
     let mut rig = opened();
     rig.ready(0);
     rig.restart(0, 5000, Wants::default());
@@ -251,7 +251,7 @@ fn nobody_takes_a_seat_that_is_ready() {
 }
 
 #[test]
-fn a_ready_that_comes_too_late_is_no_start_though_nobody_had_looked() {
+fn a_late_ready_is_no_start_without_a_tick() {
     let mut rig = opened();
     rig.ready(1);
     rig.wait(LIMIT + 1).ready(0);

@@ -12,7 +12,7 @@ fn played() -> Rig {
 }
 
 #[test]
-fn a_refused_answer_is_asked_for_again_under_a_new_id_with_the_reason() {
+fn a_rejected_answer_is_retried_under_a_new_id() {
     let mut rig = played();
     let first = rig.last(0, "turn");
     rig.answer(0, "1-1");
@@ -31,12 +31,12 @@ fn a_refused_answer_is_asked_for_again_under_a_new_id_with_the_reason() {
 }
 
 #[test]
-fn a_malformed_answer_is_asked_for_again_too() {
+fn a_malformed_answer_is_retried() {
     let mut rig = played();
     rig.broken(0, None, FaultCode::Malformed);
     assert_eq!(
         rig.last(0, "turn")["retry"],
-        json!({"of": 0, "code": "malformed", "message": "what was wrong"})
+        json!({"of": 0, "code": "malformed", "message": "the line is not a JSON object"})
     );
 }
 
@@ -78,14 +78,14 @@ fn retries_are_counted_over_the_match_and_by_seat() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_never_asked_for_again() {
+fn an_overlong_line_is_not_retried() {
     let mut rig = played();
     rig.broken(0, None, FaultCode::LineTooLong);
     assert_eq!(rig.fault(), (0, "line_too_long"));
 }
 
 #[test]
-fn a_timeout_is_never_given_a_second_chance() {
+fn a_timeout_is_not_retried() {
     let mut rig = played();
     rig.wait(1121 * MS).tick();
     assert_eq!(rig.fault(), (0, "timeout"));
@@ -95,7 +95,7 @@ fn a_timeout_is_never_given_a_second_chance() {
 }
 
 #[test]
-fn a_bot_that_is_gone_is_never_asked_again() {
+fn a_lost_bot_is_not_retried() {
     let mut rig = played();
     rig.gone(0);
     assert_eq!(rig.fault(), (0, "exited"));
@@ -136,7 +136,7 @@ fn a_retry_within_the_margin_shows_no_time_and_can_be_answered() {
 }
 
 #[test]
-fn the_increment_is_added_once_however_often_was_asked() {
+fn the_increment_is_added_once_per_decision() {
     let mut rig = Plan::checkers().clock(0, 1000, 10).on_fault("retry=2").play();
     rig.answer(0, "1-1");
     rig.answer(0, "1-1");

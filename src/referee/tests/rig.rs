@@ -10,7 +10,9 @@ use crate::core::clock::Tick;
 use crate::core::erased::{Rules, Table};
 use crate::core::{Seat, Seating, Viewer, hex};
 use crate::games;
-use crate::referee::{Ending, Event, Header, Leg, Match, Opening, SeatHeader, Setup, Stamp, Wants};
+use crate::referee::{
+    Detail, Ending, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+};
 
 pub(super) const MS: u64 = 1000;
 
@@ -131,6 +133,7 @@ impl Plan {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: self.nonce,
             auto_ready: self.auto_ready,
+            limits: Some(Limits::TODAY),
             opening: self.opening.clone(),
         };
         Setup {
@@ -281,11 +284,15 @@ impl Rig {
     }
 
     pub(super) fn broken(&mut self, seat: u8, turn: Option<u64>, code: FaultCode) {
-        self.tell(Event::Broken { seat: Seat(seat), turn, code, detail: "what was wrong" });
+        self.tell(Event::Broken { seat: Seat(seat), turn, code, detail: &Detail::NotAnObject });
     }
 
     pub(super) fn gone(&mut self, seat: u8) {
-        self.tell(Event::Gone { seat: Seat(seat), code: FaultCode::Exited, detail: "status 1" });
+        self.tell(Event::Gone {
+            seat: Seat(seat),
+            code: FaultCode::Exited,
+            detail: &Detail::Status { status: 1, held_pipe: false },
+        });
     }
 
     pub(super) fn restart(&mut self, seat: u8, ready_ms: u64, wants: Wants) {
@@ -352,7 +359,7 @@ impl Rig {
     /// The fault that ended it: seat and code.
     pub(super) fn fault(&self) -> (u8, &str) {
         let fault = self.ending().fault.as_ref().unwrap();
-        (fault.seat, fault.code.as_str())
+        (fault.seat.0, fault.code.as_str())
     }
 
     /// The faults of a seat so far, with their counts.

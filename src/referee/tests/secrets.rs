@@ -47,7 +47,7 @@ fn told_to_seat_1(plan: &Plan, choice: &str, first: u8) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_byte_to_a_seat_is_the_same_whatever_the_other_chose_and_whoever_chose_first() {
+fn output_does_not_depend_on_the_other_seats_secret_choice() {
     for push in [false, true] {
         let mut plan = plan();
         plan.wants[1].push = push;
@@ -63,7 +63,7 @@ fn every_byte_to_a_seat_is_the_same_whatever_the_other_chose_and_whoever_chose_f
 }
 
 #[test]
-fn a_spectator_sees_the_same_whatever_was_chosen_until_the_round_ends() {
+fn a_spectator_sees_no_choices_until_the_round_ends() {
     let seen = |choice: &str| {
         let mut plan = plan();
         plan.watched = Some(Viewer::Public);
@@ -87,7 +87,7 @@ fn a_spectator_sees_the_same_whatever_was_chosen_until_the_round_ends() {
 }
 
 #[test]
-fn the_choices_are_told_to_all_when_the_round_ends() {
+fn the_choices_are_revealed_at_the_end_of_the_round() {
     let mut rig = choosing(plan());
     rig.answer(0, "choose red");
     rig.answer(1, "choose blue");
@@ -101,7 +101,7 @@ fn the_choices_are_told_to_all_when_the_round_ends() {
 }
 
 #[test]
-fn the_refusal_of_a_pawn_that_may_not_enter_goes_to_the_mover_alone() {
+fn a_rejected_entry_is_reported_only_to_the_mover() {
     // X3. Seat 0 tries to bring every pawn to the ring, the one that it has chosen last; no move is possible from afar.
     let told = |attempts: &[&str]| {
         let mut rig = choosing(plan().on_fault("retry=7"));
@@ -161,7 +161,7 @@ fn a_time_out_of_one_is_judged_when_the_other_has_chosen() {
 }
 
 #[test]
-fn two_faults_in_one_decision_are_a_draw_in_whatever_order_they_come() {
+fn two_faults_in_one_decision_are_a_draw_in_any_order() {
     for (of_zero, zero) in DEEDS {
         for (of_one, one) in DEEDS {
             let [in_order, reversed] = [false, true].map(|is_reversed| {

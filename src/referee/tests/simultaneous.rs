@@ -63,7 +63,7 @@ fn told_to_seat_1(plan: Plan, deed: Deed) -> Vec<u8> {
 }
 
 #[test]
-fn who_has_yet_to_answer_learns_nothing_of_what_another_did_or_whether() {
+fn a_pending_seat_learns_nothing_about_other_answers() {
     let deeds: [Deed; 12] = [
         |rig| rig.answer(0, "bid1"),
         |rig| rig.answer(0, "bid2"),
@@ -94,7 +94,7 @@ fn who_has_yet_to_answer_learns_nothing_of_what_another_did_or_whether() {
 }
 
 #[test]
-fn who_has_answered_learns_nothing_until_the_last_one_has() {
+fn a_seat_that_answered_learns_nothing_until_all_have() {
     let deeds: [Deed; 4] = [
         |rig| rig.answer_to(0, 9, "bid1"),
         |rig| rig.answer(0, "nonsense"),
@@ -175,7 +175,7 @@ fn two_faults_in_one_decision_are_a_draw_and_the_lowest_seat_is_named() {
 }
 
 #[test]
-fn a_fault_beside_the_resignation_of_a_partner_ends_it_unless_faults_take_nobody_out() {
+fn a_fault_with_a_partners_resignation_ends_the_match() {
     for (policy, why) in [("forfeit", ("fault", "illegal_move")), ("random", ("resignation", "resignation"))]
     {
         let mut rig = Plan::toy(4, 2, "a").on_fault(policy).play();
@@ -184,7 +184,7 @@ fn a_fault_beside_the_resignation_of_a_partner_ends_it_unless_faults_take_nobody
         rig.answer(1, "bid1");
         rig.answer(3, "bid1");
         assert_eq!(rig.why(), why);
-        assert_eq!(rig.ending().fault.as_ref().map(|fault| fault.seat), (policy == "forfeit").then_some(2));
+        assert_eq!(rig.ending().fault.as_ref().map(|fault| fault.seat.0), (policy == "forfeit").then_some(2));
         assert_eq!(rig.ranks(), [2, 1, 2, 1]);
     }
 }
@@ -213,7 +213,7 @@ fn a_fault_and_a_resignation_in_one_decision_are_a_draw_by_the_fault() {
 }
 
 #[test]
-fn a_bot_that_goes_after_its_answer_is_judged_after_the_moves() {
+fn a_bot_lost_after_its_answer_is_out_after_the_moves() {
     let mut rig = plan().play();
     rig.answer(0, "bid3");
     rig.gone(0);
@@ -225,7 +225,7 @@ fn a_bot_that_goes_after_its_answer_is_judged_after_the_moves() {
 }
 
 #[test]
-fn the_last_answer_of_a_bot_that_goes_wins_if_it_ends_the_match() {
+fn the_last_answer_of_a_lost_bot_can_win() {
     for leave in [Rig::gone, Rig::resign] {
         let mut rig = plan().set("goal", 3).play();
         rig.answer(0, "bid3");
@@ -290,7 +290,7 @@ fn every_clock_runs_from_its_own_sending_to_its_own_answer() {
 }
 
 #[test]
-fn the_referee_moves_for_who_failed_when_the_others_have_answered() {
+fn fallback_moves_wait_for_the_other_answers() {
     let mut rig = plan().on_fault("random").play();
     rig.wait(500 * MS).answer(0, "nonsense");
     assert!(rig.recorded("fallback").is_empty());
@@ -311,7 +311,7 @@ fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
 }
 
 #[test]
-fn a_seat_that_is_not_asked_while_others_decide_is_judged_after_them() {
+fn an_exit_of_an_idle_seat_applies_after_the_decision() {
     // Seat 2 looks on.
     for leave in [Rig::gone, Rig::resign] {
         let mut rig = Plan::toy(3, 3, "po").play();

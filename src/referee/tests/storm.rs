@@ -9,7 +9,7 @@ use crate::core::chance::{MatchKey, Stream};
 use crate::core::clock::Tick;
 use crate::core::{Seat, Uniform};
 use crate::record::{self, Line};
-use crate::referee::{Event, Match, Stamp, Wants};
+use crate::referee::{Abort, Detail, Event, Match, Stamp, Wants};
 
 const POLICIES: [&str; 4] = ["forfeit", "retry=1", "retry=3", "random"];
 
@@ -120,7 +120,12 @@ impl Storm {
             2 => {
                 let code = self.pick(&[FaultCode::Malformed, FaultCode::LineTooLong]);
                 let turn = Some(turn).filter(|_| self.chance(2));
-                self.tell(Event::Broken { seat, turn, code, detail: "\"é\\\n\" is no message" });
+                self.tell(Event::Broken {
+                    seat,
+                    turn,
+                    code,
+                    detail: &Detail::other("\"é\\\n\" is no message"),
+                });
             }
             3 => {
                 let code = self.pick(ErrorCode::ALL);
@@ -140,7 +145,7 @@ impl Storm {
             7 => self.tell(Event::Expire(seat)),
             8 => self.tell(Event::Sent(seat)),
             9 => self.answer(seat, turn, "11-15"),
-            10 if self.chance(30) => self.tell(Event::Abort("enough")),
+            10 if self.chance(30) => self.tell(Event::Abort(&Abort::Interrupted)),
             10 | 11 => {
                 self.at += self.pick(&[400, 1300]) * MS;
                 self.lag += self.pick(&[0, 0, 25, 700]) * MS;
@@ -150,7 +155,7 @@ impl Storm {
                 // The shell may hear of it with a stamp from before its last writing.
                 let code = self.pick(&GONE);
                 let at = Tick(self.at.saturating_sub(self.pick(&[0, 3])));
-                let event = Event::Gone { seat, code, detail: "signal 9" };
+                let event = Event::Gone { seat, code, detail: &Detail::other("signal 9") };
                 self.play.handle(Stamp { at, lag: self.lag }, event);
             }
             _ => self.tell(Event::Resign(seat)),
@@ -173,7 +178,7 @@ impl Storm {
             }
         }
         if self.play.ending().is_none() {
-            self.tell(Event::Abort("enough"));
+            self.tell(Event::Abort(&Abort::Interrupted));
         }
         self.flush();
     }
@@ -282,7 +287,7 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
 }
 
 #[test]
-fn every_record_of_a_stormy_match_of_the_toy_game_gives_it_again() {
+fn every_record_of_a_stormy_match_of_the_toy_game_replays() {
     for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
         for (rounds, seed) in [("sado", 0), ("a", 1 << 32), ("po", 2 << 32)] {
             let base = || Plan::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);

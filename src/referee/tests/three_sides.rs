@@ -36,7 +36,7 @@ fn a_side_that_forfeits_is_out_and_the_others_play_on() {
 }
 
 #[test]
-fn a_seat_that_is_out_hears_of_it_and_of_the_rest_but_is_asked_nothing() {
+fn a_seat_that_is_out_gets_events_but_no_requests() {
     let mut rig = three("o").set("turn_limit", 7).play();
     rig.answer(0, "nonsense");
     while !rig.is_over() {
@@ -156,7 +156,7 @@ fn resignations_of_two_sides_end_it_by_resignation() {
 }
 
 #[test]
-fn what_left_one_side_is_what_ended_it() {
+fn the_exit_that_leaves_one_side_ends_the_match() {
     let mut rig = three("o").play();
     rig.gone(2);
     rig.answer(0, "step1");
@@ -276,7 +276,7 @@ fn a_side_that_does_not_start_is_out_and_its_partner_too() {
 }
 
 #[test]
-fn who_is_out_may_still_do_wrong_but_it_changes_nothing() {
+fn faults_of_a_seat_that_is_out_have_no_effect() {
     let mut rig = three("o").play();
     rig.resign(0);
     rig.heard(0);
@@ -294,7 +294,7 @@ fn who_is_out_may_still_do_wrong_but_it_changes_nothing() {
 }
 
 #[test]
-fn a_second_resignation_is_out_of_its_state() {
+fn a_second_resignation_is_out_of_state() {
     let mut rig = teams("o").play();
     rig.resign(0);
     for seat in [0, 3] {
@@ -306,7 +306,7 @@ fn a_second_resignation_is_out_of_its_state() {
 }
 
 #[test]
-fn with_the_policy_random_nobody_is_out_by_a_fault() {
+fn with_the_policy_random_faults_eliminate_no_side() {
     let mut rig = three("o").set("turn_limit", 6).on_fault("random").play();
     rig.gone(2);
     rig.answer(0, "nonsense");
@@ -317,7 +317,7 @@ fn with_the_policy_random_nobody_is_out_by_a_fault() {
 }
 
 #[test]
-fn with_the_policy_random_a_resignation_takes_the_side_out() {
+fn with_the_policy_random_a_resignation_eliminates_the_side() {
     let mut rig = three("o").set("turn_limit", 6).on_fault("random").play();
     rig.resign(2);
     assert_eq!(outs(&mut rig, 2), []);

@@ -2,15 +2,17 @@
 
 use std::io;
 
-use super::TournamentReport;
+use super::{TournamentReport, text, time_outs};
+use crate::core::printable::printable;
 
 /// The names of the columns.
-const COLUMNS: [&str; 34] = [
+const COLUMNS: [&str; 35] = [
     "place",
     "entrant",
     "points",
     "matches",
     "awarded",
+    "withdrawn",
     "play_wins",
     "play_draws",
     "play_losses",
@@ -42,10 +44,10 @@ const COLUMNS: [&str; 34] = [
     "tournament",
 ];
 
-/// A line of CSV.
+/// A line of CSV, with active characters escaped.
 pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(cells.into_iter().map(String::into_bytes))?;
+    out.write_record(cells.into_iter().map(|cell| printable(&cell).into_owned().into_bytes()))?;
     out.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
@@ -68,6 +70,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
             standing.points.to_string(),
             standing.matches.to_string(),
             standing.awarded.to_string(),
+            text::withdrawn(standing.withdrawn).to_owned(),
         ];
         for wdl in [standing.by_play, standing.by_fault] {
             row.extend([wdl.wins, wdl.draws, wdl.losses].map(|count| count.to_string()));
@@ -79,7 +82,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
             row.extend([rating.value, rating.low, rating.high].map(known));
         }
         row.push(counts(&details.faults));
-        row.push(details.time_outs().to_string());
+        row.push(time_outs(&details.faults).to_string());
         row.extend([details.interruptions.to_string(), details.cpu_ms.to_string()]);
         row.extend(match &details.time {
             Some(time) => [time.answers, time.p50_us, time.p99_us, time.max_us].map(|n| n.to_string()),

@@ -14,8 +14,7 @@ pub fn annotations(report: &TournamentReport) -> String {
         out +=
             &annotation(level, &title, &fault_message(standing.matches, standing.by_fault.losses, details));
     }
-    if report.unfinished > 0 {
-        let message = format!("{} matches have no result", report.unfinished);
+    if let Some(message) = text::unfinished(report) {
         out += &annotation("warning", &report.standings.name, &message);
     }
     out
@@ -23,7 +22,9 @@ pub fn annotations(report: &TournamentReport) -> String {
 
 /// What went wrong, and where to look.
 pub(super) fn fault_message(matches: u32, losses: u32, details: &super::EntrantDetails) -> String {
-    let faults = text::faults(&details.faults);
+    let of_bot = |bot: &super::BotDetails| format!("{} of {}", text::faults(&bot.faults), bot.name);
+    let of_team: Vec<String> = details.team.iter().filter(|bot| !bot.faults.is_empty()).map(of_bot).collect();
+    let faults = if of_team.is_empty() { text::faults(&details.faults) } else { of_team.join(", ") };
     let faulty = details.faulty.join(", ");
     let more = if details.faulty.len() == super::FAULTY { ", ..." } else { "" };
     format!("{faults} in {matches} matches, {losses} lost by fault: {faulty}{more}")

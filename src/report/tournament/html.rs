@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::text::{self, Grid};
 use super::{Met, TournamentReport, plot};
+use crate::core::printable::is_active;
 
 /// Text in HTML, in an element or an attribute.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
@@ -18,7 +19,7 @@ impl fmt::Display for Escaped<'_> {
             '"' => f.write_str("&quot;"),
             '\'' => f.write_str("&#39;"),
             // Not allowed in HTML in any spelling.
-            c if c.is_control() => f.write_char('\u{fffd}'),
+            c if is_active(c) => f.write_char('\u{fffd}'),
             c => f.write_char(c),
         })
     }
@@ -55,6 +56,29 @@ fn plain(grid: &Grid) -> String {
     section(grid.title, &grid.note, &table(grid, |_, _| None))
 }
 
+/// The bracket of a knockout, a column a round.
+fn bracket(report: &TournamentReport) -> String {
+    let mut out = "<div class=\"wide\"><div class=\"bracket\">\n".to_owned();
+    for round in &report.rounds {
+        out += &format!("<div class=\"round\"><h3>Round {}</h3>\n<div class=\"pairs\">\n", round.round);
+        for pair in &round.pairs {
+            out += "<div class=\"pair\">";
+            for place in 0..2 {
+                let is_winner = pair.winner.is_some() && pair.winner == pair.entrants[place];
+                let class = if is_winner { " class=\"won\"" } else { "" };
+                let (name, score) = (Escaped(pair.name(place)), pair.score(place));
+                out += &format!("<div{class}><span>{name}</span><span>{score}</span></div>");
+            }
+            out += "</div>\n";
+        }
+        out += "</div></div>\n";
+    }
+    section("Bracket", "", &(out + "</div></div>\n"))
+}
+
+/// How many matches the page lists.
+const LISTED: usize = 5000;
+
 /// The better against someone, the more colour.
 fn shade(met: Met) -> String {
     format!("--share:{:.0}%", met.score / met.matches * 100.0)
@@ -77,8 +101,15 @@ pub fn html(report: &TournamentReport) -> String {
     let cross = text::cross(report);
     let style = |row: usize, column: usize| Some(shade(report.details[row].cross[column.checked_sub(2)?]?));
     out += &section(cross.title, &cross.note, &table(&cross, style));
+    if report.is_knockout() {
+        out += &bracket(report);
+    }
+    if let Some(rounds) = text::rounds(report) {
+        out += &plain(&rounds);
+    }
     out += &plain(&text::fault_counts(report));
     out += &plain(&text::time_use(report));
+    out += &plain(&text::matches(report, LISTED));
     let remarks = text::remarks(report);
     if !remarks.is_empty() {
         let items: String = remarks.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();

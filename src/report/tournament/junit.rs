@@ -2,7 +2,8 @@
 //!
 //! A list of test cases answers the question of a build whether its bot works, so an entrant fails when it made a fault
 //! and passes otherwise, however it scored: losing is no defect. A case a match would bury that under thousands of
-//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result yet.
+//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result yet; its
+//! output lists the matches.
 
 use std::time::Duration;
 
@@ -39,11 +40,18 @@ pub fn junit(report: &TournamentReport) -> Result<String, quick_junit::Serialize
         let mut case = case(&standing.name, failure);
         case.set_time(Duration::from_millis(details.cpu_ms));
         let elo = super::text::elo(standing.elo);
-        case.set_system_out(format!("place {}, {} points, Elo {elo}", standing.place, standing.points));
+        let withdrawn = match super::text::withdrawn(standing.withdrawn) {
+            "" => String::new(),
+            results => format!(", withdrawn: {results}"),
+        };
+        let points = standing.points;
+        case.set_system_out(format!("place {}, {points} points, Elo {elo}{withdrawn}", standing.place));
         suite.add_test_case(case);
     }
-    let message = format!("{} matches have no result", report.unfinished);
-    suite.add_test_case(case("matches", (report.unfinished > 0).then_some(("unfinished", message))));
+    let unfinished = super::text::unfinished(report);
+    let mut matches = case("matches", unfinished.map(|message| ("unfinished", message)));
+    matches.set_system_out(super::text::match_lines(report));
+    suite.add_test_case(matches);
     let mut out = Report::new(standings.name.as_str());
     out.add_test_suite(suite);
     out.to_string()

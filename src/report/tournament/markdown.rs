@@ -21,6 +21,12 @@ pub fn markdown(report: &TournamentReport) -> String {
             out += &row(cells.iter().map(|cell| escaped(cell)));
         }
         out += &format!("\n<sub>{}</sub>\n", escaped(&grid.note));
+        if grid.title == "Rounds"
+            && let Some(bracket) = report.bracket()
+        {
+            let lines = bracket.lines().map(|line| format!("    {line}\n"));
+            out += &format!("\n### Bracket\n\n{}", lines.collect::<String>());
+        }
     }
     let remarks = text::remarks(report);
     if !remarks.is_empty() {

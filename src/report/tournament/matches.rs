@@ -6,33 +6,47 @@ use std::io;
 use serde::Serialize;
 
 use super::csv::{counts, line};
-use crate::core::{SeatSet, Sheet};
-use crate::store::{About, MatchRow};
+use super::text::points;
+use crate::core::{Occasion, SeatSet, Seating, Sheet};
+use crate::server::Roster;
+use crate::store::{About, MatchRow, VOID};
+use crate::tournament::MatchResult;
+use crate::tournament::schedule::Schedule;
+use crate::tournament::standings::Withdrawn;
 
-/// An attempt at a match, as `export --format json` prints it.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "match")]
-pub struct MatchReport<'a> {
+/// An attempt at a match: a row of the list of matches in every form.
+#[derive(Clone, Debug, Serialize)]
+pub struct MatchReport {
     /// The match, with its attempt: m17.2.
     pub id: String,
     /// Its set.
     pub set: String,
+    /// Its round; none where all matches are known from the beginning.
+    pub round: Option<u32>,
+    /// When it began, in UTC: 2026-11-22T18:30:05Z; none where that was not stored.
+    pub began_at: Option<String>,
     /// The entrants by seat.
-    pub seats: Vec<&'a str>,
+    pub seats: Vec<String>,
+    /// The bots by seat, as the record names them: those of a team have names of their own.
+    pub bots: Vec<String>,
+    /// The points of the sides, as `1-0`; or `cut off`, `aborted`, `void`.
+    pub result: String,
     /// By seat; none without a result.
-    pub ranks: Option<&'a [u8]>,
+    pub ranks: Option<Vec<u8>>,
     /// By seat; none without a result.
-    pub scores: Option<&'a [f64]>,
+    pub scores: Option<Vec<f64>>,
     /// What ended it; `cut_off` where the run was, `void` where it does not count.
-    pub ended_by: &'a str,
-    /// The rule, the fault's code or the word of `ended_by`.
-    pub reason: &'a str,
+    pub ended_by: String,
+    /// The rule, the fault's code, the word of `ended_by`, or why it was aborted.
+    pub reason: String,
+    /// Whether its result is annulled, because one of its entrants withdrew too early.
+    pub annulled: bool,
     /// The seats that made a fault.
     pub faulted: Vec<u8>,
     /// The seats that lost by a fault, and those of their partners.
     pub forfeited: Vec<u8>,
     /// By seat: code -> count.
-    pub faults: &'a [BTreeMap<String, u32>],
+    pub faults: Vec<BTreeMap<String, u32>>,
     /// Moves made.
     pub decisions: u32,
     /// In microseconds.
@@ -40,34 +54,109 @@ pub struct MatchReport<'a> {
     /// The longest that the referee kept one answer waiting, in milliseconds.
     pub lag_ms: u64,
     /// By seat: processor time in milliseconds.
-    pub cpu_ms: &'a [Option<u64>],
+    pub cpu_ms: Vec<Option<u64>>,
     /// Its file in `records`.
-    pub record: Option<&'a str>,
+    pub record: Option<String>,
 }
 
-impl<'a> MatchReport<'a> {
-    /// `names` are those of the entrants.
-    pub fn of(row: &'a MatchRow, names: &'a [String]) -> MatchReport<'a> {
-        let name = |&entrant: &u16| names.get(usize::from(entrant)).map_or("", String::as_str);
+/// What rows of matches are told with.
+pub struct Matches {
+    seating: Seating,
+    /// Of the entrants.
+    names: Vec<String>,
+    /// Of the bots.
+    bots: Vec<String>,
+    roster: Roster,
+    /// By set; empty where all matches are known from the beginning.
+    rounds: Vec<u32>,
+    /// By entrant.
+    annulled: Vec<bool>,
+}
+
+impl Matches {
+    /// Of a tournament that stands so; `names` are those of the entrants, `bots` those of each one's bots.
+    pub fn of(schedule: &Schedule, names: Vec<String>, bots: &[Vec<String>]) -> Matches {
+        let plan = schedule.plan();
+        let is_known = plan.format.is_known();
+        let rounds = schedule.sets().iter().filter(|_| !is_known).map(|set| set.round);
+        let is_annulled = |withdrawn: Option<Withdrawn>| withdrawn == Some(Withdrawn::Annulled);
+        Matches {
+            seating: plan.seating,
+            names,
+            bots: bots.concat(),
+            roster: Roster::of(bots.iter().map(Vec::len)),
+            rounds: rounds.collect(),
+            annulled: schedule.withdrawn().into_iter().map(is_annulled).collect(),
+        }
+    }
+
+    fn round(&self, row: &MatchRow) -> Option<u32> {
+        self.rounds.get((row.set as usize).checked_sub(1)?).copied()
+    }
+
+    /// How a match is told.
+    pub fn report(&self, row: &MatchRow) -> MatchReport {
+        let name = |&entrant: &u16| self.names.get(usize::from(entrant)).cloned().unwrap_or_default();
+        let bot = |bot: usize| self.bots.get(bot).cloned().unwrap_or_default();
         let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
+        let result = row.result(self.seating);
+        let is_annulled = |entrant: &u16| self.annulled.get(usize::from(*entrant)) == Some(&true);
         MatchReport {
             id: row.id.to_string(),
             set: format!("s{}", row.set),
+            round: self.round(row),
+            began_at: row.began_at.map(|at| humantime::format_rfc3339_seconds(at).to_string()),
             seats: row.lineup.iter().map(name).collect(),
-            ranks: row.ranks.as_deref(),
-            scores: row.scores.as_deref(),
-            ended_by: &row.ended_by,
-            reason: &row.reason,
+            bots: self.roster.seated_at(self.seating, &row.lineup).into_iter().map(bot).collect(),
+            result: match (result, row.ended_by.as_str()) {
+                (Some(result), _) => score(&result),
+                (None, VOID) => "void".to_owned(),
+                (None, "cut_off") => "cut off".to_owned(),
+                (None, _) => "aborted".to_owned(),
+            },
+            ranks: row.ranks.clone(),
+            scores: row.scores.clone(),
+            ended_by: row.ended_by.clone(),
+            reason: row.reason.clone(),
+            annulled: result.is_some() && row.lineup.iter().any(is_annulled),
             faulted: seats(row.faulted),
             forfeited: seats(row.forfeited),
-            faults: &row.faults,
+            faults: row.faults.clone(),
             decisions: row.decisions,
             duration_us: row.duration_us,
             lag_ms: row.lag_ms,
-            cpu_ms: &row.cpu_ms,
-            record: row.record.as_deref(),
+            cpu_ms: row.cpu_ms.clone(),
+            record: row.record.clone(),
         }
     }
+
+    /// Where a match belongs. As the place it names the record; as the round in a Swiss tournament or a knockout the round
+    /// and the number of the match, else that number.
+    pub fn occasion(&self, about: &About, row: &MatchRow) -> Occasion {
+        let number = row.id.to_string().trim_start_matches('m').to_owned();
+        let day = |at| humantime::format_rfc3339_seconds(at).to_string()[..10].replace('-', ".");
+        Occasion {
+            event: Some(about.name.clone()),
+            site: row.record.as_ref().map(|record| format!("records/{record}")),
+            date: row.began_at.map(day),
+            round: Some(self.round(row).map_or(number.clone(), |round| format!("{round}.{number}"))),
+        }
+    }
+}
+
+/// The points of the sides: `1-0`, `1/2-1/2`; with three sides `1-0.5-0`.
+fn score(result: &MatchResult) -> String {
+    let sides = result.lineup.seating().sides();
+    let of_side = |side: usize| -> f64 {
+        let others = (0..sides).filter(|&other| other != side);
+        let points: f64 = others.map(|other| result.against(side, other)).sum();
+        points / (sides - 1).max(1) as f64
+    };
+    let text = |side| match of_side(side) {
+        0.5 if sides == 2 => "1/2".to_owned(),
+        score => points(score),
+    };
+    (0..sides).map(text).collect::<Vec<_>>().join("-")
 }
 
 /// The headings of [`MatchReport::csv`].
@@ -75,8 +164,21 @@ impl<'a> MatchReport<'a> {
 /// # Errors
 /// None that a writer to memory has.
 pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
-    let columns = ["match", "set", "ended_by", "reason", "decisions", "duration_us", "lag_ms", "record"];
-    let by_seat = ["entrant", "rank", "score", "forfeited", "faults", "cpu_ms"];
+    let columns = [
+        "match",
+        "set",
+        "round",
+        "began_at",
+        "result",
+        "annulled",
+        "ended_by",
+        "reason",
+        "decisions",
+        "duration_us",
+        "lag_ms",
+        "record",
+    ];
+    let by_seat = ["entrant", "bot", "rank", "score", "forfeited", "faults", "cpu_ms"];
     let by_seat = (0..seats).flat_map(|seat| by_seat.iter().map(move |name| format!("{name}_{seat}")));
     line(columns.map(str::to_owned).into_iter().chain(by_seat))
 }
@@ -85,21 +187,33 @@ fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-impl MatchReport<'_> {
+impl MatchReport {
+    /// Who played whom: `ada - bob`; partners that are different entrants as `ada + bob - eve + dan`.
+    pub(super) fn sides(&self, sides: usize) -> String {
+        let of_side = |side: usize| -> String {
+            let mut names: Vec<&str> =
+                self.seats.iter().skip(side).step_by(sides.max(1)).map(String::as_str).collect();
+            names.dedup();
+            names.join(" + ")
+        };
+        (0..sides).map(of_side).collect::<Vec<_>>().join(" - ")
+    }
+
     /// A row of CSV.
     ///
     /// # Errors
     /// None that a writer to memory has.
     pub fn csv(&self) -> io::Result<Vec<u8>> {
-        let mut row =
-            vec![self.id.clone(), self.set.clone(), self.ended_by.to_owned(), self.reason.to_owned()];
-        row.extend([self.decisions.to_string(), self.duration_us.to_string()]);
-        row.extend([self.lag_ms.to_string(), text(self.record)]);
+        let mut row = vec![self.id.clone(), self.set.clone(), text(self.round), text(self.began_at.as_ref())];
+        row.extend([self.result.clone(), self.annulled.to_string()]);
+        row.extend([self.ended_by.clone(), self.reason.clone(), self.decisions.to_string()]);
+        row.extend([self.duration_us.to_string(), self.lag_ms.to_string(), text(self.record.as_ref())]);
         for (seat, name) in self.seats.iter().enumerate() {
             row.extend([
-                (*name).to_owned(),
-                text(self.ranks.and_then(|ranks| ranks.get(seat))),
-                text(self.scores.and_then(|scores| scores.get(seat))),
+                name.clone(),
+                text(self.bots.get(seat)),
+                text(self.ranks.as_ref().and_then(|ranks| ranks.get(seat))),
+                text(self.scores.as_ref().and_then(|scores| scores.get(seat))),
                 self.forfeited.contains(&(seat as u8)).to_string(),
                 counts(self.faults.get(seat).into_iter().flatten()),
                 text(self.cpu_ms.get(seat).copied().flatten()),
@@ -120,7 +234,11 @@ pub fn movetext(about: &About, row: &MatchRow, sheet: &Sheet) -> String {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
         out.push_str(&format!("[{name} \"{value}\"]\n"));
     };
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     tag("Event", &about.name);
+    tag("Site", &known(&sheet.occasion.site));
+    tag("Date", &known(&sheet.occasion.date));
+    tag("Round", &known(&sheet.occasion.round));
     tag("Game", &about.game);
     tag("Rules", &about.rules.to_string());
     tag("Match", &sheet.match_id);

@@ -1,5 +1,6 @@
 //! What a tournament came to, computed once from its database, and the forms in which it is told.
 
+mod bracket;
 mod csv;
 mod github;
 mod html;
@@ -19,18 +20,19 @@ use std::path::Path;
 use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
+pub use self::bracket::{PairReport, RoundReport};
 pub use self::csv::csv;
 pub use self::github::annotations;
 pub use self::html::html;
 pub use self::junit::junit;
 pub use self::markdown::markdown;
-pub use self::matches::{MatchReport, match_headings, movetext};
+pub use self::matches::{MatchReport, Matches, match_headings, movetext};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::tables::{standings_table, tables};
-pub use self::timing::{Lag, Timed, Timing};
-use crate::core::chance::Seed;
-use crate::store::{MatchRow, Results, VOID};
-use crate::tournament::rating::{Estimate, Ratings, bootstrap, glicko2, weng_lin};
+pub use self::timing::{Lag, Paused, Timed, Timing};
+use crate::server::Roster;
+use crate::store::{MatchRow, Results, VOID, is_void_for};
+use crate::tournament::rating::{Estimate, Rating, glicko2, weng_lin};
 use crate::tournament::schedule::Schedule;
 use crate::tournament::standings::Row;
 use crate::tournament::{Entrant, MatchResult};
@@ -46,19 +48,27 @@ pub struct TournamentReport {
     pub aborted: u32,
     /// Attempts at matches that ended with the run.
     pub cut_off: u32,
-    /// Matches that were played to their end but do not count: their pair in a knockout was decided meanwhile. Nothing
-    /// else here tells of them.
+    /// Matches that do not count: those of `void_for`, and those that were played to their end, but the results that they
+    /// followed from were lost. Nothing else here tells of these.
     pub void: u32,
-    /// Matches that are known to be missing; a later round may bring more.
-    pub unfinished: u32,
+    /// Matches that have no result yet, also of rounds that are not paired yet, whatever the results are.
+    pub unfinished: u64,
+    /// In a knockout results may bring more, but no more than so many.
+    pub unfinished_at_most: u64,
     /// More of the entrants, in the order of the standings.
     pub details: Vec<EntrantDetails>,
     /// What computed the ratings.
     pub ratings: Vec<Rater>,
     /// The referee's own lag; none when no record was read.
     pub lag: Option<Lag>,
+    /// Pauses of the referee; none where the records tell of none.
+    pub paused: Option<Paused>,
     /// Records that could not be read.
     pub unread: u32,
+    /// The rounds of a Swiss tournament as far as they are paired, or the bracket of a knockout; else empty.
+    pub rounds: Vec<RoundReport>,
+    /// Every attempt at a match, in the order of their numbers.
+    pub attempts: Vec<MatchReport>,
 }
 
 /// What computed a rating.
@@ -68,9 +78,6 @@ pub struct Rater {
     pub algorithm: &'static str,
     /// The library and its version.
     pub version: &'static str,
-    /// How many times sets were drawn for the intervals; 0: there are too many matches, and the intervals are 1.96 of
-    /// the algorithm's own deviations.
-    pub draws: u32,
 }
 
 /// More of an entrant.
@@ -96,13 +103,29 @@ pub struct EntrantDetails {
     pub cpu_ms: u64,
     /// Its time use; none when no answer of its was read.
     pub time: Option<Timed>,
+    /// The bots of a team by seat of its side; left out where it is a single bot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub team: Vec<BotDetails>,
 }
 
-impl EntrantDetails {
-    /// How often it did not answer in time.
-    pub fn time_outs(&self) -> u32 {
-        self.faults.get(FaultCode::Timeout.as_str()).copied().unwrap_or(0)
-    }
+/// A bot of a team.
+#[derive(Debug, Serialize)]
+pub struct BotDetails {
+    /// Its name, as records have it.
+    pub name: String,
+    /// Code -> count.
+    pub faults: BTreeMap<String, u32>,
+    /// The first matches in which it made a fault, at most [`FAULTY`].
+    pub faulty: Vec<String>,
+    /// Processor time in milliseconds.
+    pub cpu_ms: u64,
+    /// Its time use; none when no answer of its was read.
+    pub time: Option<Timed>,
+}
+
+/// How often these faults are that there was no answer in time.
+fn time_outs(faults: &BTreeMap<String, u32>) -> u32 {
+    faults.get(FaultCode::Timeout.as_str()).copied().unwrap_or(0)
 }
 
 /// How many matches with a fault an entrant's details name.
@@ -125,14 +148,9 @@ struct Sum {
     cpu_ms: u64,
 }
 
-/// Bootstrapping rates at most so many matches.
-const WORK: u32 = 2_000_000;
-
-/// Draws of sets.
-const DRAWS: u32 = 200;
-
 impl TournamentReport {
-    /// Of the tournament in `folder`, which stands so, with its records. `tick` is told how many records have been read, of how many.
+    /// Of the tournament in `folder`, which stands so, with its records. `bots` are the names of each entrant's: one, or
+    /// those of its team. `tick` is told how many records have been read, of how many.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -140,69 +158,104 @@ impl TournamentReport {
         folder: &Path,
         db: &Results,
         schedule: &Schedule,
+        bots: &[Vec<String>],
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<TournamentReport> {
         let standing = standings::Standing::of(db, schedule)?;
         let results: Vec<MatchResult> = schedule.results().copied().collect();
         let entrants = standing.entrants.len();
+        let roster = Roster::of(bots.iter().map(Vec::len));
         let mut sums = vec![Sum::default(); entrants];
+        let mut bot_sums = vec![Sum::default(); roster.len()];
+        let seating = schedule.plan().seating;
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
-        let mut records = Vec::new();
+        let (mut records, mut matches) = (Vec::new(), Vec::new());
+        let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
+        let told = Matches::of(schedule, names, bots);
         db.for_each_match(|row| {
+            matches.push(told.report(&row));
             if row.ended_by == VOID {
                 void += 1;
-                return Ok(());
-            }
-            if row.ranks.is_none() {
+                if !is_void_for(&row.reason) {
+                    return Ok(());
+                }
+            } else if row.ranks.is_none() {
                 *(if row.ended_by == "cut_off" { &mut cut_off } else { &mut aborted }) += 1;
             }
-            add(&mut sums, &row);
+            let seated = roster.seated_at(seating, &row.lineup);
+            let entrants: Vec<usize> = row.lineup.iter().map(|&entrant| entrant.into()).collect();
+            add(&mut sums, &row, &entrants);
+            add(&mut bot_sums, &row, &seated);
             if let Some(record) = row.record {
-                records.push(timing::Recorded { file: record, lineup: row.lineup });
+                let lineup = seated.into_iter().map(|bot| bot as u16).collect();
+                records.push(timing::Recorded { file: record, lineup });
             }
             Ok(())
         })?;
-        let timing = Timing::of(&folder.join("records"), &records, entrants, tick);
-        let (glicko2, draws) = rated(&results, |results| glicko2::rate(entrants, results));
-        let (weng_lin, _) = rated(&results, |results| weng_lin::rate(entrants, results));
+        let timing = Timing::of(&folder.join("records"), &records, &roster, tick);
+        let glicko2 = glicko2::rate(entrants, &results);
+        let weng_lin = weng_lin::rate(entrants, &results);
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
         let details = standing.table.rows.iter().map(|&Row { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
-            // What no draw of sets changes is not certain for that.
-            let known = |rating: Estimate| {
-                if matches > 0 { rating } else { Estimate::normal(rating.value, f64::INFINITY) }
+            // Before its first match nothing is known of it.
+            let known = |rating: Rating| {
+                let deviation = if matches > 0 { rating.deviation } else { f64::INFINITY };
+                Rating { deviation, ..rating }.estimate()
             };
             let sum = std::mem::take(&mut sums[index]);
             let met = |&other: &Entrant| {
                 let cross = standing.table.between(entrant, other);
                 (cross.matches > 0.0).then_some(Met { matches: cross.matches, score: cross.score })
             };
+            let of_team = |bot: usize| {
+                let Sum { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
+                let name = bots[index][bot - roster.bots(index).start].clone();
+                BotDetails { name, faults, faulty, cpu_ms, time: timing.bots[bot].clone() }
+            };
+            let team = roster.bots(index).filter(|_| bots[index].len() > 1).map(of_team).collect();
             EntrantDetails {
                 name: row.name.clone(),
                 source: row.source.clone(),
                 cross: order.iter().map(met).collect(),
-                glicko2: known(glicko2.1[index]),
-                weng_lin: known(weng_lin.1[index]),
+                glicko2: known(glicko2.rows[index]),
+                weng_lin: known(weng_lin.rows[index]),
                 faults: sum.faults,
                 faulty: sum.faulty,
                 interruptions: row.interruptions,
                 cpu_ms: sum.cpu_ms,
                 time: timing.entrants[index].clone(),
+                team,
             }
         });
+        let missing = schedule.missing();
         Ok(TournamentReport {
             aborted,
             cut_off,
             void,
-            unfinished: schedule.due().count() as u32,
+            unfinished: missing.least,
+            unfinished_at_most: missing.most,
             details: details.collect(),
-            ratings: [&glicko2.0, &weng_lin.0]
-                .map(|ratings| Rater { algorithm: ratings.algorithm, version: ratings.version, draws })
+            ratings: [&glicko2, &weng_lin]
+                .map(|ratings| Rater { algorithm: ratings.algorithm, version: ratings.version })
                 .into(),
             lag: timing.lag,
+            paused: timing.paused,
             unread: timing.unread,
+            rounds: bracket::rounds(schedule, &standing.entrants, &matches),
+            attempts: matches,
             standings: standing.report,
         })
+    }
+
+    /// Whether the rounds are those of a knockout.
+    fn is_knockout(&self) -> bool {
+        !self.rounds.is_empty() && self.standings.is_knockout
+    }
+
+    /// Its bracket as text, where it is a knockout and that is not too large.
+    fn bracket(&self) -> Option<String> {
+        bracket::drawn(&self.rounds, self.is_knockout())
     }
 
     /// Standing and details of each entrant, the best first.
@@ -211,9 +264,10 @@ impl TournamentReport {
     }
 }
 
-fn add(sums: &mut [Sum], row: &MatchRow) {
-    for (seat, &entrant) in row.lineup.iter().enumerate() {
-        let Some(sum) = sums.get_mut(usize::from(entrant)) else { continue };
+/// Adds a match to the sums of those who had its seats.
+fn add(sums: &mut [Sum], row: &MatchRow, seated: &[usize]) {
+    for (seat, &of) in seated.iter().enumerate() {
+        let Some(sum) = sums.get_mut(of) else { continue };
         let faults = row.faults.get(seat).into_iter().flatten();
         let before = sum.faults.values().sum::<u32>();
         for (code, count) in faults {
@@ -226,21 +280,4 @@ fn add(sums: &mut [Sum], row: &MatchRow) {
         }
         sum.cpu_ms += row.cpu_ms.get(seat).copied().flatten().unwrap_or(0);
     }
-}
-
-/// Ratings, and the same with intervals from the bootstrap, and how many draws these took. The draws are the same every
-/// time, so that a report is.
-fn rated(
-    results: &[MatchResult],
-    rate: impl Fn(&[MatchResult]) -> Ratings,
-) -> ((Ratings, Vec<Estimate>), u32) {
-    let ratings = rate(results);
-    if results.len() as u64 * u64::from(DRAWS) > u64::from(WORK) {
-        let own = ratings.rows.iter().map(|row| Estimate::normal(row.rating, row.deviation));
-        let own = own.collect();
-        return ((ratings, own), 0);
-    }
-    let mut stream = Seed([0; 32]).match_key("report", "bootstrap", &[""]).stream();
-    let estimates = bootstrap::intervals(results, DRAWS, &mut stream, |drawn| rate(drawn).values());
-    ((ratings, estimates), DRAWS)
 }

@@ -1,5 +1,6 @@
 //! Who is where: what comes at once, however many matches there are.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::Serialize;
@@ -7,8 +8,8 @@ use serde::Serialize;
 use crate::store::{EntrantRow, Results};
 use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{self, Counts};
-use crate::tournament::schedule::Schedule;
-use crate::tournament::standings::{Standings, TieBreak, Wdl};
+use crate::tournament::schedule::{Format, Schedule};
+use crate::tournament::standings::{Standings, TieBreak, Wdl, Withdrawn};
 
 /// What a tournament is, and who is where in it.
 #[derive(Debug, Serialize)]
@@ -27,8 +28,13 @@ pub struct StandingsReport {
     pub matches: usize,
     /// Sets with a result.
     pub sets: usize,
+    /// Matches that are void, by the cause: they have no result and are not played again.
+    pub void_for: BTreeMap<String, u32>,
     /// What decides among equal points, in this order.
     pub tie_breaks: Vec<TieBreak>,
+    /// Whether it is a knockout.
+    #[serde(skip)]
+    pub(super) is_knockout: bool,
     /// The winner of a knockout, when it is known.
     pub champion: Option<String>,
     /// The best first.
@@ -56,6 +62,8 @@ pub struct EntrantStanding {
     pub by_fault: Wdl,
     /// The round in which it went out of a knockout.
     pub out: Option<u32>,
+    /// What becomes of its results if it has left.
+    pub withdrawn: Option<Withdrawn>,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// The opponents' points.
@@ -77,7 +85,10 @@ impl Standing {
     pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<Standing> {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let table = schedule.standings();
-        let strengths = bradley_terry::fit(&Counts::of(entrants.len(), schedule.results()));
+        let counts = Counts::of(entrants.len(), schedule.results());
+        let is_known = schedule.plan().format.is_known();
+        let strengths =
+            if is_known { bradley_terry::fit(&counts) } else { bradley_terry::fit_adaptive(&counts) };
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
             name: entrants[row.entrant.index()].name.clone(),
@@ -85,6 +96,7 @@ impl Standing {
             matches: row.matches,
             awarded: row.awarded,
             out: row.out,
+            withdrawn: row.withdrawn,
             by_play: row.by_play,
             by_fault: row.by_fault,
             faulted: row.faulted,
@@ -105,7 +117,9 @@ impl Standing {
                 .scan(0, |last, result| Some(std::mem::replace(last, result.set) != result.set))
                 .filter(|&is_new| is_new)
                 .count(),
+            void_for: db.void_for()?,
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
+            is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
             entrants: rows.collect(),
             advantage: strengths.advantage,

@@ -20,7 +20,8 @@ fn drawn(grid: Grid) -> String {
 
 /// The standings and the advantage of the seats.
 pub fn standings_table(report: &StandingsReport) -> String {
-    let lines: String = text::advantages(report).iter().map(|line| format!("{line}\n")).collect();
+    let lines: String =
+        text::advantages(report).iter().chain(&text::voids(report)).map(|line| format!("{line}\n")).collect();
     format!("{}: {}\n\n{}{lines}", report.name, text::subtitle(report), drawn(text::standings(report)))
 }
 
@@ -30,6 +31,11 @@ pub fn tables(report: &TournamentReport) -> String {
     for grid in text::grids(report) {
         let (title, note) = (grid.title, grid.note.clone());
         out += &format!("\n{title}\n{}({note})\n", drawn(grid));
+        if title == "Rounds"
+            && let Some(bracket) = report.bracket()
+        {
+            out += &format!("\nBracket\n{bracket}");
+        }
     }
     out.push('\n');
     text::remarks(report).iter().for_each(|line| out += &format!("{line}\n"));

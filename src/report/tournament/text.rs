@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{EntrantDetails, Met, StandingsReport, TournamentReport};
+use super::{BotDetails, Met, StandingsReport, Timed, TournamentReport, time_outs};
+use crate::core::counted;
+use crate::report::trial::plain_zero;
 use crate::tournament::rating::Estimate;
-use crate::tournament::standings::{TieBreak, Wdl};
+use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
 
 /// A heading and rows of cells. The first column is a name, unless `text` names others; the rest are numbers.
 pub(super) struct Grid {
@@ -43,6 +45,7 @@ pub(super) fn elo(estimate: Estimate) -> String {
     if !estimate.is_known() {
         return "-".to_owned();
     }
+    let [value, low, high] = [value, low, high].map(|value| plain_zero(value, 0));
     format!("{value:+.0} [{low:+.0}, {high:+.0}]")
 }
 
@@ -61,6 +64,15 @@ pub(super) fn time(us: u64) -> String {
 pub(super) fn faults(faults: &BTreeMap<String, u32>) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+}
+
+/// What becomes of the results of an entrant that has left.
+pub(super) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str {
+    match withdrawn {
+        None => "",
+        Some(Withdrawn::Counted) => "counted",
+        Some(Withdrawn::Annulled) => "annulled",
+    }
 }
 
 fn tie_break(tie_break: TieBreak) -> &'static str {
@@ -87,19 +99,41 @@ pub(super) fn advantages(report: &StandingsReport) -> Vec<String> {
     lines.collect()
 }
 
+/// The void matches, in at most one line.
+pub(super) fn voids(report: &StandingsReport) -> Option<String> {
+    let all: u32 = report.void_for.values().sum();
+    let causes: Vec<String> =
+        report.void_for.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+    let all_are = counted(all, "match is void and counts", "matches are void and count");
+    (all > 0).then(|| format!("{all_are} for no entrant: {}", causes.join(", ")))
+}
+
+/// The matches that have no result yet, in at most one line.
+pub(super) fn unfinished(report: &TournamentReport) -> Option<String> {
+    let TournamentReport { unfinished, unfinished_at_most, .. } = *report;
+    let at_least = if unfinished < unfinished_at_most { "at least " } else { "" };
+    let matches = counted(unfinished, "match has", "matches have");
+    (unfinished_at_most > 0).then(|| format!("{at_least}{matches} no result yet"))
+}
+
 /// What else a reader must know of the numbers, a line each.
 pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
     let mut lines = advantages(&report.standings);
-    for (count, what) in [
-        (report.aborted, "attempts were aborted"),
-        (report.cut_off, "attempts were cut off"),
-        (report.void, "matches do not count: their pair was decided while they ran"),
-        (report.unfinished, "matches have no result yet"),
-        (report.unread, "records could not be read: their times are missing"),
+    lines.extend(voids(&report.standings));
+    let lost = report.void - report.standings.void_for.values().sum::<u32>();
+    for (count, one, many, what) in [
+        (report.aborted, "attempt was", "attempts were", "aborted"),
+        (report.cut_off, "attempt was", "attempts were", "cut off"),
+        (lost, "match does", "matches do", "not count: the results on which the pairing was based were lost"),
     ] {
         if count > 0 {
-            lines.push(format!("{count} {what}"));
+            lines.push(format!("{} {what}", counted(count, one, many)));
         }
+    }
+    lines.extend(unfinished(report));
+    if report.unread > 0 {
+        let unread = counted(report.unread, "record", "records");
+        lines.push(format!("{unread} could not be read: no times from there"));
     }
     if let Some(lag) = &report.lag {
         lines.push(format!(
@@ -107,6 +141,11 @@ pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
             time(lag.p99_us),
             time(lag.max_us)
         ));
+    }
+    if let Some(paused) = &report.paused {
+        let longest = time(paused.longest_us);
+        let matches = counted(paused.matches, "match", "matches");
+        lines.push(format!("the referee was paused in {matches}, for at most {longest}"));
     }
     lines
 }
@@ -122,6 +161,10 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
     let is_knockout = report.entrants.iter().any(|entrant| entrant.out.is_some());
     if is_knockout {
         headings.push("out in".to_owned());
+    }
+    let has_withdrawn = report.entrants.iter().any(|entrant| entrant.withdrawn.is_some());
+    if has_withdrawn {
+        headings.push("withdrawn".to_owned());
     }
     let tie_breaks: Vec<TieBreak> =
         report.tie_breaks.iter().copied().filter(|&tie_break| tie_break != TieBreak::Wins).collect();
@@ -143,6 +186,9 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
         if is_knockout {
             row.push(entrant.out.map_or(String::new(), |round| format!("round {round}")));
         }
+        if has_withdrawn {
+            row.push(withdrawn(entrant.withdrawn).to_owned());
+        }
         row.extend(tie_breaks.iter().map(|tie_break| match tie_break {
             TieBreak::Buchholz => points(entrant.buchholz),
             TieBreak::SonnebornBerger => points(entrant.sonneborn_berger),
@@ -151,15 +197,15 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
         row.push(elo(entrant.elo));
         row
     });
-    Grid {
-        title: "Standings",
-        headings,
-        rows: rows.collect(),
-        text: &[1],
-        note: "by play and by fault: wins-draws-losses that play or a fault decided; faulted: matches with a fault \
-               of its own"
-            .to_owned(),
+    let mut note =
+        "by play and by fault: wins-draws-losses that play or a fault decided; faulted: matches with a \
+                    fault of its own"
+            .to_owned();
+    if has_withdrawn {
+        note += "; withdrawn: whether its results are counted, or annulled because it has played fewer than half of \
+                 its matches";
     }
+    Grid { title: "Standings", headings, rows: rows.collect(), text: &[1], note }
 }
 
 /// The ratings with their intervals.
@@ -173,13 +219,12 @@ pub(super) fn ratings(report: &TournamentReport) -> Grid {
         ]
     });
     let raters = report.ratings.iter().map(|rater| {
-        let how = match rater.draws {
-            0 => "1.96 of its own deviations".to_owned(),
-            draws => format!("bootstrap of {draws} draws of sets"),
-        };
-        format!("{} by {}, intervals: {how}", rater.algorithm, rater.version)
+        format!("{} by {}, intervals: 1.96 of its own deviations", rater.algorithm, rater.version)
     });
-    let elo = "Elo: Bradley-Terry over all results, relative to the mean of those who have played".to_owned();
+    let elo =
+        "Elo: Bradley-Terry over all results, relative to the mean of those who have played; in a Swiss \
+               tournament or a knockout with a normal distribution of strengths that is fitted to the field"
+            .to_owned();
     Grid {
         title: "Ratings with 95% intervals",
         headings: ["entrant", "Elo", "Glicko-2", "Weng-Lin"].map(str::to_owned).to_vec(),
@@ -215,14 +260,19 @@ pub(super) fn cross(report: &TournamentReport) -> Grid {
 
 /// What went wrong.
 pub(super) fn fault_counts(report: &TournamentReport) -> Grid {
-    let rows = report.entrants().map(|(standing, details)| {
-        vec![
+    let rows = report.entrants().flat_map(|(standing, details)| {
+        let own = vec![
             standing.name.clone(),
             standing.faulted.to_string(),
             standing.by_fault.losses.to_string(),
             faults(&details.faults),
             details.interruptions.to_string(),
-        ]
+        ];
+        let of_bot = |bot: &BotDetails| {
+            let name = format!("{}: {}", details.name, bot.name);
+            vec![name, String::new(), String::new(), faults(&bot.faults), String::new()]
+        };
+        std::iter::once(own).chain(details.team.iter().map(of_bot)).collect::<Vec<_>>()
     });
     let headings = ["entrant", "matches with a fault", "lost by fault", "faults", "interruptions"];
     Grid {
@@ -230,26 +280,29 @@ pub(super) fn fault_counts(report: &TournamentReport) -> Grid {
         headings: headings.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0, 3],
-        note: "interruptions: matches that were cut off".to_owned(),
+        note: "interruptions: attempts at matches that were cut off, aborted or void".to_owned(),
     }
 }
 
-fn timed(details: &EntrantDetails) -> Vec<String> {
-    let times = match &details.time {
+fn timed(name: String, used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu_ms: u64) -> Vec<String> {
+    let times = match used {
         Some(used) => [used.p50_us, used.p99_us, used.max_us].map(time),
         None => Default::default(),
     };
-    let answers = details.time.as_ref().map_or(0, |used| used.answers);
-    let counts = [details.time_outs().to_string(), answers.to_string()];
-    times.into_iter().chain(counts).chain([time(details.cpu_ms * 1000)]).collect()
+    let answers = used.as_ref().map_or(0, |used| used.answers);
+    let counts = [time_outs(faults).to_string(), answers.to_string()];
+    [name].into_iter().chain(times).chain(counts).chain([time(cpu_ms * 1000)]).collect()
 }
 
 /// Where the time went.
 pub(super) fn time_use(report: &TournamentReport) -> Grid {
-    let rows = report
-        .details
-        .iter()
-        .map(|details| std::iter::once(details.name.clone()).chain(timed(details)).collect());
+    let rows = report.details.iter().flat_map(|details| {
+        let own = timed(details.name.clone(), &details.time, &details.faults, details.cpu_ms);
+        let of_bot = |bot: &BotDetails| {
+            timed(format!("{}: {}", details.name, bot.name), &bot.time, &bot.faults, bot.cpu_ms)
+        };
+        std::iter::once(own).chain(details.team.iter().map(of_bot)).collect::<Vec<_>>()
+    });
     let headings = ["entrant", "p50", "p99", "max", "time-outs", "answers", "cpu"];
     Grid {
         title: "Time use",
@@ -260,6 +313,82 @@ pub(super) fn time_use(report: &TournamentReport) -> Grid {
     }
 }
 
+/// The rounds of a Swiss tournament or a knockout; none where there are none.
+pub(super) fn rounds(report: &TournamentReport) -> Option<Grid> {
+    let is_knockout = report.is_knockout();
+    let pairs =
+        report.rounds.iter().flat_map(|round| round.pairs.iter().map(move |pair| (round.round, pair)));
+    let rows = pairs.filter(|(_, pair)| pair.is_known()).map(|(round, pair)| {
+        let [one, other] = [0, 1].map(|place| pair.name(place));
+        let scores = [0, 1].map(|place| pair.score(place));
+        let score = if pair.matches.is_empty() { String::new() } else { scores.join(" - ") };
+        let mut row = vec![round.to_string(), format!("{one} - {other}"), score, pair.matches.join(" ")];
+        if is_knockout {
+            row.push(pair.winner.clone().unwrap_or_default());
+        }
+        row
+    });
+    let mut headings = ["round", "pair", "points", "matches"].map(str::to_owned).to_vec();
+    if is_knockout {
+        headings.push("goes on".to_owned());
+    }
+    let note = "points: of the matches that they played against each other in this round".to_owned();
+    (!report.rounds.is_empty()).then(|| Grid {
+        title: "Rounds",
+        headings,
+        rows: rows.collect(),
+        text: &[1, 3, 4],
+        note,
+    })
+}
+
+/// Who played whom, when, with which result, and the record: the first `most` matches.
+pub(super) fn matches(report: &TournamentReport, most: usize) -> Grid {
+    let has_rounds = !report.rounds.is_empty();
+    let rows = report.attempts.iter().take(most).map(|told| {
+        let began = told.began_at.as_deref().and_then(|at| at.get(..16));
+        let mut row = vec![told.id.clone(), began.unwrap_or_default().replace('T', " ")];
+        if has_rounds {
+            row.push(told.round.map_or(String::new(), |round| round.to_string()));
+        }
+        let annulled = if told.annulled { ", annulled" } else { "" };
+        let how = if told.reason.is_empty() || told.reason == told.ended_by {
+            told.ended_by.clone()
+        } else {
+            format!("{}: {}", told.ended_by, told.reason)
+        };
+        row.extend([told.sides(report.standings.sides), format!("{}{annulled}", told.result), how]);
+        row.push(told.record.clone().unwrap_or_default());
+        row
+    });
+    let mut headings = ["match", "began (UTC)"].map(str::to_owned).to_vec();
+    if has_rounds {
+        headings.push("round".to_owned());
+    }
+    headings.extend(["entrants", "result", "how", "record"].map(str::to_owned));
+    let all = report.attempts.len();
+    let note = if all > most {
+        format!("the first {most} of {all}: `referee tournament export` writes them all")
+    } else {
+        "in the order of the sides, the first one first; records are in the folder `records`".to_owned()
+    };
+    let text: &[usize] = if has_rounds { &[0, 1, 3, 4, 5, 6] } else { &[0, 1, 2, 3, 4, 5] };
+    Grid { title: "Matches", headings, rows: rows.collect(), text, note }
+}
+
+/// The list of matches, a line each.
+pub(super) fn match_lines(report: &TournamentReport) -> String {
+    let grid = matches(report, LISTED);
+    let line = |row: Vec<String>| {
+        row.into_iter().filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ") + "\n"
+    };
+    let lines: String = grid.rows.into_iter().map(line).collect();
+    if report.attempts.len() > LISTED { format!("{lines}({})\n", grid.note) } else { lines }
+}
+
+/// How many matches a list of text may have.
+const LISTED: usize = 200;
+
 /// How many entrants a cross table of text may have; a larger one is for the HTML report.
 const CROSS: usize = 24;
 
@@ -269,6 +398,7 @@ pub(super) fn grids(report: &TournamentReport) -> Vec<Grid> {
     if report.details.len() <= CROSS {
         grids.push(cross(report));
     }
-    grids.extend([ratings(report), fault_counts(report), time_use(report)]);
+    grids.extend(rounds(report));
+    grids.extend([ratings(report), fault_counts(report), time_use(report), matches(report, LISTED)]);
     grids
 }

@@ -11,7 +11,8 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::core::MAX_SEATS;
-use crate::store::unsealed;
+use crate::server::Roster;
+use crate::store::{read_regular, unsealed};
 
 /// A record and who sat where in it.
 pub(super) struct Recorded {
@@ -41,13 +42,33 @@ pub struct Lag {
     pub max_us: u64,
 }
 
+/// How often and how long the referee did not run. No limit ran on meanwhile.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Paused {
+    /// Attempts at matches that were paused.
+    pub matches: u32,
+    /// How long one of them was paused at most, in microseconds.
+    pub longest_us: u64,
+}
+
+impl Paused {
+    fn add(&mut self, other: &Paused) {
+        self.matches += other.matches;
+        self.longest_us = self.longest_us.max(other.longest_us);
+    }
+}
+
 /// What the records tell of time.
 #[derive(Debug)]
 pub struct Timing {
     /// By entrant; none where no answer was read.
     pub entrants: Vec<Option<Timed>>,
+    /// By bot: those of a team each.
+    pub bots: Vec<Option<Timed>>,
     /// None where no answer was read.
     pub lag: Option<Lag>,
+    /// None where the referee was never paused.
+    pub paused: Option<Paused>,
     /// Records that could not be read.
     pub unread: u32,
 }
@@ -56,6 +77,7 @@ pub struct Timing {
 struct Reading {
     thought: Vec<Histogram<u64>>,
     lag: Histogram<u64>,
+    paused: Paused,
     unread: u32,
 }
 
@@ -72,6 +94,12 @@ struct Line<'a> {
     lag_us: u64,
 }
 
+/// A pause of the referee.
+#[derive(Deserialize)]
+struct Pause {
+    paused_us: u64,
+}
+
 /// Three digits are kept.
 fn histogram() -> Histogram<u64> {
     Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"))
@@ -79,14 +107,25 @@ fn histogram() -> Histogram<u64> {
 
 impl Reading {
     fn new(entrants: usize) -> Reading {
-        Reading { thought: (0..entrants).map(|_| histogram()).collect(), lag: histogram(), unread: 0 }
+        Reading {
+            thought: (0..entrants).map(|_| histogram()).collect(),
+            lag: histogram(),
+            paused: Paused::default(),
+            unread: 0,
+        }
     }
 
     fn add(&mut self, record: &[u8], lineup: &[u16]) {
         let mut answered = [None; MAX_SEATS];
         let kinds: [&[u8]; 3] =
             [br#"{"type":"answer","#, br#"{"type":"accept_draw","#, br#"{"type":"fault","#];
+        let mut paused_us = 0;
         for text in record.split(|&byte| byte == b'\n') {
+            if text.starts_with(br#"{"type":"pause","#)
+                && let Ok(pause) = serde_json::from_slice::<Pause>(text)
+            {
+                paused_us = pause.paused_us.saturating_add(paused_us);
+            }
             if !kinds.iter().any(|kind| text.starts_with(kind)) {
                 continue;
             }
@@ -110,6 +149,9 @@ impl Reading {
                 answered[seat] = line.turn;
             }
         }
+        if paused_us > 0 {
+            self.paused.add(&Paused { matches: 1, longest_us: paused_us });
+        }
     }
 
     fn merge(&mut self, other: &Reading) {
@@ -117,6 +159,7 @@ impl Reading {
             let _ = own.add(other);
         }
         let _ = self.lag.add(&other.lag);
+        self.paused.add(&other.paused);
         self.unread += other.unread;
     }
 }
@@ -126,17 +169,17 @@ impl Timing {
     pub(super) fn of(
         folder: &Path,
         records: &[Recorded],
-        entrants: usize,
+        roster: &Roster,
         tick: impl Fn(u64, u64) + Sync,
     ) -> Timing {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let all = Mutex::new(Reading::new(entrants));
+        let all = Mutex::new(Reading::new(roster.len()));
         let read = || {
-            let mut own = Reading::new(entrants);
+            let mut own = Reading::new(roster.len());
             while let Some(Recorded { file, lineup }) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let path = folder.join(file);
-                match std::fs::read(&path).or_else(|_| std::fs::read(unsealed(&path))) {
+                match read_regular(&path).or_else(|_| read_regular(&unsealed(&path))) {
                     Ok(record) => own.add(&record, lineup),
                     Err(_) => own.unread += 1,
                 }
@@ -149,18 +192,29 @@ impl Timing {
                 scope.spawn(read);
             }
         });
-        let Reading { thought, lag, unread } =
+        let Reading { thought, lag, paused, unread } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let entrants = thought.iter().map(|thought| {
+        let timed = |thought: &Histogram<u64>| {
             (!thought.is_empty()).then(|| Timed {
                 answers: thought.len(),
                 p50_us: thought.value_at_quantile(0.5),
                 p99_us: thought.value_at_quantile(0.99),
                 max_us: thought.max(),
             })
-        });
+        };
+        let of_entrant = |entrant: usize| {
+            let mut all = histogram();
+            for thought in &thought[roster.bots(entrant)] {
+                // They grow as they need to.
+                let _ = all.add(thought);
+            }
+            timed(&all)
+        };
+        let entrants = (0..roster.entrants()).map(of_entrant).collect();
+        let bots = thought.iter().map(timed).collect();
         let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
-        Timing { entrants: entrants.collect(), lag, unread }
+        let paused = Some(paused).filter(|paused| paused.matches > 0);
+        Timing { entrants, bots, lag, paused, unread }
     }
 }
 
@@ -174,17 +228,26 @@ mod tests {
 {"type":"answer","at_us":2,"seat":0,"turn":1,"move":"a","took_us":9000000,"lag_us":0}
 {"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":"late","took_us":9000000,"lag_us":0}
 {"type":"fault","at_us":3,"seat":1,"turn":0,"code":"timeout","detail":"none","took_us":700,"lag_us":20}
+{"type":"pause","at_us":4,"paused_us":2000}
 {"type":"fault","at_us":4,"seat":1,"code":"exited"}
+{"type":"pause","at_us":4,"paused_us":500}
 "#;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("m1.jsonl"), record).unwrap();
         let recorded = |file: &str| Recorded { file: file.to_owned(), lineup: vec![1, 0] };
-        let timing = Timing::of(folder.path(), &[recorded("m1.jsonl"), recorded("m2.jsonl")], 2, |_, _| ());
+        let timing = Timing::of(
+            folder.path(),
+            &[recorded("m1.jsonl"), recorded("m2.jsonl")],
+            &Roster::alone(2),
+            |_, _| (),
+        );
         let one = timing.entrants[1].as_ref().unwrap();
         assert_eq!((one.answers, one.p50_us), (2, 100));
         assert!(one.max_us.abs_diff(9_000_000) < 9_000, "{one:?}");
         let other = timing.entrants[0].as_ref().unwrap();
         assert_eq!((other.answers, other.max_us), (1, 680));
         assert_eq!((timing.lag.unwrap().max_us, timing.unread), (50, 1));
+        let paused = timing.paused.unwrap();
+        assert_eq!((paused.matches, paused.longest_us), (1, 2500));
     }
 }

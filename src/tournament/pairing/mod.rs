@@ -4,6 +4,7 @@
 //! * [`swiss`]: the next round from the results so far
 //! * [`knockout`]: a seeded bracket
 //! * [`partners`]: each as partner of each, for teams that are drawn anew
+//! * `whist`: the same with even opponents, where such a design exists
 //!
 //! All are pure: integers in, the same line-ups out on every machine.
 
@@ -12,3 +13,4 @@ pub(crate) mod matching;
 pub mod partners;
 pub mod swiss;
 pub mod table;
+mod whist;

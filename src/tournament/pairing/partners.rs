@@ -1,14 +1,16 @@
 //! Rotations of free partners: teams of two that are drawn anew for every match.
 //!
-//! In a cycle each two entrants are partners once; who are opponents is kept as even as the list allows. All
+//! In a cycle each two entrants are partners once. With two sides and 4k or 4k + 1 entrants, up to 33, a cycle is a whist
+//! tournament (`whist.rs`): each two are also opponents exactly twice.
+//!
+//! Other fields, three sides and late entries keep the opponents as even as the list allows. All
 //! partnerships are taken in the order of the circle method, each with the one (two with three sides) that fits, is of
 //! the earliest round, and whose members have met least often. Where the partnerships left over share entrants - their
 //! number is odd for 6, 7, 10, 11, ... entrants - partnerships that had their turn come again, the least used first. So
-//! the numbers of times that two were partners differ by one at most, but for who comes late: all its partnerships
-//! share it, so more of the others come again beside them. Whist tournament designs that also even out the opponents
-//! exactly exist for 4k and 4k + 1 entrants only (I. Anderson, *Combinatorial Designs and Tournaments*, 1997, chapter
-//! 11).
+//! the numbers of times that two were partners differ by one at most, except after a late entry: all partnerships of
+//! the new entrant share it, so more of the others come again beside them.
 
+use super::whist;
 use crate::core::{MAX_SEATS, Seating};
 use crate::tournament::{Entrant, Lineup};
 
@@ -31,7 +33,8 @@ impl Meetings {
     }
 }
 
-type Pair = [usize; 2];
+/// The two members of a team.
+pub(super) type Pair = [usize; 2];
 
 struct Rotation {
     sides: usize,
@@ -56,6 +59,12 @@ impl Rotation {
 
     /// Plays all partnerships among the first `entrants` that have not been partners `target` times.
     fn play(&mut self, entrants: usize, target: u32) {
+        if self.sides == 2
+            && self.is_complete(entrants, target - 1)
+            && let Some(matches) = whist::tournament(entrants)
+        {
+            return matches.into_iter().for_each(|teams| self.seat(teams.to_vec()));
+        }
         let order: Vec<Pair> = circle(entrants);
         let in_rounds = order.iter().enumerate().map(|(at, &team)| (at / (entrants / 2), team));
         let mut left: Vec<(usize, Pair)> =
@@ -79,6 +88,11 @@ impl Rotation {
             }
             self.seat(teams);
         }
+    }
+
+    /// Whether each two of the first `entrants` have been partners `times` times.
+    fn is_complete(&self, entrants: usize, times: u32) -> bool {
+        (0..entrants).all(|a| (0..a).all(|b| self.partners.of(a, b) == times))
     }
 
     /// How much more often than its rarest side a member had this one.

@@ -9,7 +9,7 @@
 //! differences mean elsewhere too ([`crate::tournament::sprt`]), and needs no further parameter (unlike R. R. Davidson,
 //! *Journal of the American Statistical Association* 65, 1970, 317-328).
 //!
-//! **Fit**: Newton's method on the log-likelihood, which is concave. Everyone also draws one comparison against an
+//! **Fit** ([`fit`]): Newton's method on the log-likelihood, which is concave. Everyone also draws one comparison against an
 //! opponent of the mean strength, and every side one against the last, as in R. Coulom's BayesElo: so the estimates are
 //! finite when someone won or lost everything or fields never met (the condition of L. R. Ford, *American Mathematical
 //! Monthly* 64, 1957, 28-33). The strengths are given relative to the mean of the field.
@@ -25,8 +25,30 @@
 //! because their sum of both is too wide for sets in which much is drawn. Of who played no match nothing is known: its
 //! interval is infinite, and the mean of the field is that of the others.
 //!
+//! **Adaptive pairings**: in a Swiss tournament and in a knockout an entrant that was lucky meets the stronger next, and
+//! the fit above is stretched: its strengths can be twice too far from the mean, and intervals cover less than 90%. [`fit_adaptive`] takes the strengths of the field to be drawn from a normal distribution. How results led to
+//! pairings is then of no consequence for what they say of strengths (D. B. Rubin, *Biometrika* 63, 1976, 581-592).
+//!
+//! * The deviation of the distribution is integrated over. Its prior is the half-normal distribution (A. Gelman,
+//!   *Bayesian Analysis* 1, 2006, 515-534) with a scale of 217 Elo, its likelihood comes from Laplace's method with the
+//!   terms of the next order (S. W. Raudenbush, M.-L. Yang, M. Yosef, *Journal of Computational and Graphical
+//!   Statistics* 9, 2000, 141-157), without which it is too small with few matches an entrant.
+//! * Draws and mirrored sets vary less than the binomial distribution: a result counts as 1 / d results, where d is
+//!   measured over all sets, as in a quasi-likelihood (R. W. M. Wedderburn, *Biometrika* 61, 1974, 439-447).
+//! * With each deviation a strength is taken to be normally distributed: its mean with the correction to the first order,
+//!   its own deviation from the curvature that is averaged over the strengths. The estimate is the mean of the mixture over
+//!   all deviations, the interval holds the middle 95% of the mixture. It is skewed for the best and the worst of a field.
+//!
+//! In simulated Swiss tournaments of 16 entrants and 7 rounds and of 32 and 6, with strengths that have a deviation of 100, 200
+//! and 400 Elo, single matches and mirrored sets, 0 to 30% draws, 93% to 96% of the intervals hold the strength.
+//!
+//! Intervals cover 95% on average over a field that is so distributed, not for each entrant: the best of a field that
+//! falls into two classes is taken for weaker than it is.
+//!
 //! **Speed**: results are counted per line-up and per course of a set first, so the fit does not grow with the number
 //! of matches.
+
+mod adaptive;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,19 +175,43 @@ impl Strengths {
     pub fn superiority(&self, one: Entrant, other: Entrant) -> f64 {
         let difference = self.difference(one, other);
         let error = (difference.high - difference.value) / super::Z95;
-        crate::tournament::sprt::normal_cdf(if error > 0.0 { difference.value / error } else { 0.0 })
+        crate::tournament::brownian::normal_cdf(if error > 0.0 { difference.value / error } else { 0.0 })
     }
 }
 
-/// The fit.
+/// The fit to results of pairings that were known before them, as those of a round robin.
 pub fn fit(counts: &Counts) -> Strengths {
-    Fit::new(counts, 1.0).strengths()
+    Fit::new(counts, Prior::Draws(1.0)).strengths()
+}
+
+/// The fit to results that decided who met next, as those of a Swiss tournament or a knockout, with a distribution of
+/// strengths that is fitted to the field.
+pub fn fit_adaptive(counts: &Counts) -> Strengths {
+    adaptive::strengths(counts)
+}
+
+/// What is assumed of strengths before any result.
+#[derive(Clone, Copy, Debug)]
+enum Prior {
+    /// Everyone draws so many comparisons against the mean, and every side against the last.
+    Draws(f64),
+    /// Those of entrants are normally distributed with this standard deviation, in log-odds. Each result counts as
+    /// `1 / dispersion` of one. Every side draws one comparison against the last.
+    Normal { deviation: f64, dispersion: f64 },
+}
+
+impl Prior {
+    fn dispersion(self) -> f64 {
+        match self {
+            Prior::Draws(_) => 1.0,
+            Prior::Normal { dispersion, .. } => dispersion,
+        }
+    }
 }
 
 struct Fit<'a> {
     counts: &'a Counts,
-    /// How many comparisons everyone draws against the mean.
-    prior: f64,
+    prior: Prior,
     /// Log-odds: entrants, then sides but the last.
     theta: Vec<f64>,
     /// The negative second derivatives.
@@ -173,9 +219,15 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    fn new(counts: &'a Counts, prior: f64) -> Fit<'a> {
+    fn new(counts: &'a Counts, prior: Prior) -> Fit<'a> {
         let parameters = counts.entrants + counts.sides.saturating_sub(1);
-        let mut fit = Fit { counts, prior, theta: vec![0.0; parameters], curvature: Vec::new() };
+        Fit::from(counts, prior, vec![0.0; parameters])
+    }
+
+    /// The fit, found from `theta` on.
+    fn from(counts: &'a Counts, prior: Prior, theta: Vec<f64>) -> Fit<'a> {
+        let parameters = theta.len();
+        let mut fit = Fit { counts, prior, theta, curvature: Vec::new() };
         for _ in 0..200 {
             let gradient = fit.differentiate();
             let Some(l) = linear::cholesky(&fit.curvature, parameters) else { break };
@@ -205,9 +257,42 @@ impl<'a> Fit<'a> {
         }
     }
 
+    /// The logarithm of the probability of the results, without the prior.
+    fn log_likelihood(&self) -> f64 {
+        let mut contrast = Vec::new();
+        let mut log = 0.0;
+        for (lineup, count) in &self.counts.by_lineup {
+            for (at, d, e) in pairs(lineup) {
+                self.contrast(lineup, d, e, &mut contrast);
+                let odds: f64 = contrast.iter().map(|&(at, weight)| weight * self.theta[at]).sum();
+                // ln p = -ln(1 + exp(-odds)), and ln(1 - p) = ln p - odds.
+                let log_p = odds.min(0.0) - (-odds.abs()).exp().ln_1p();
+                log += count.matches * log_p - (count.matches - count.scores[at]) * odds;
+            }
+        }
+        log
+    }
+
     fn expected(&self, contrast: &[(usize, f64)]) -> f64 {
         let odds: f64 = contrast.iter().map(|&(at, weight)| weight * self.theta[at]).sum();
         1.0 / (1.0 + (-odds).exp())
+    }
+
+    /// The derivative of the logarithm of the prior by a parameter, and the negative second one.
+    fn of_prior(&self, at: usize) -> (f64, f64) {
+        match self.prior {
+            Prior::Normal { deviation, .. } if at < self.counts.entrants => {
+                let precision = deviation.powi(-2);
+                (-precision * self.theta[at], precision)
+            }
+            Prior::Normal { .. } => self.of_draws(at, 1.0),
+            Prior::Draws(draws) => self.of_draws(at, draws),
+        }
+    }
+
+    fn of_draws(&self, at: usize, draws: f64) -> (f64, f64) {
+        let p = self.expected(&[(at, 1.0)]);
+        (draws * (0.5 - p), draws * p * (1.0 - p))
     }
 
     /// The gradient of the log-likelihood; sets the curvature too.
@@ -228,10 +313,13 @@ impl<'a> Fit<'a> {
                 }
             }
         }
+        let dispersion = self.prior.dispersion();
+        gradient.iter_mut().for_each(|x| *x /= dispersion);
+        curvature.iter_mut().for_each(|x| *x /= dispersion);
         for i in 0..n {
-            let p = self.expected(&[(i, 1.0)]);
-            gradient[i] += self.prior * (0.5 - p);
-            curvature[i * n + i] += self.prior * p * (1.0 - p);
+            let (slope, curve) = self.of_prior(i);
+            gradient[i] += slope;
+            curvature[i * n + i] += curve;
         }
         // Strengths are differences only: their sum is held at 0.
         let entrants = self.counts.entrants;
@@ -287,7 +375,7 @@ impl<'a> Fit<'a> {
         let correction = sets / (sets - parameters).max(1.0);
         spread.iter_mut().for_each(|x| *x *= correction);
         for i in 0..n {
-            spread[i * n + i] += (self.prior * (0.5 - self.expected(&[(i, 1.0)]))).powi(2);
+            spread[i * n + i] += self.of_prior(i).0.powi(2);
         }
         let sandwich = linear::times_symmetric(&linear::times_symmetric(&binomial, &spread, n), &binomial, n);
         if sets > 2.0 * parameters {
@@ -297,14 +385,23 @@ impl<'a> Fit<'a> {
     }
 
     fn strengths(&self) -> Strengths {
-        let n = self.theta.len();
+        // Nobody and nothing have no covariances.
+        let covariances = if self.theta.is_empty() { Default::default() } else { self.covariances() };
+        Strengths::of(self.counts, &self.theta, covariances)
+    }
+}
+
+impl Strengths {
+    /// From parameters in log-odds and their covariances.
+    fn of(counts: &Counts, theta: &[f64], covariances: [Vec<f64>; 2]) -> Strengths {
+        let n = theta.len();
         if n == 0 {
             return Strengths { elo: Vec::new(), advantage: Vec::new(), covariances: Default::default() };
         }
-        let (entrants, played) = (self.counts.entrants, self.counts.played());
+        let (entrants, played) = (counts.entrants, counts.played());
         let is_idle = |at: usize| at < entrants && !played.contains(&at);
-        let mean = played.iter().map(|&i| self.theta[i]).sum::<f64>() / played.len().max(1) as f64;
-        let covariances = self.covariances().map(|mut covariance| {
+        let mean = played.iter().map(|&i| theta[i]).sum::<f64>() / played.len().max(1) as f64;
+        let covariances = covariances.map(|mut covariance| {
             center(&mut covariance, n, &played);
             (0..entrants).filter(|&at| is_idle(at)).for_each(|at| covariance[at * n + at] = f64::INFINITY);
             covariance
@@ -312,8 +409,8 @@ impl<'a> Fit<'a> {
         let estimate = |at: usize| {
             let value = match at {
                 at if is_idle(at) => 0.0,
-                at if at < entrants => self.theta[at] - mean,
-                at => self.theta[at],
+                at if at < entrants => theta[at] - mean,
+                at => theta[at],
             };
             let variance = covariances.iter().map(|x| x[at * n + at]).fold(0.0, f64::max);
             Estimate::normal(ELO_PER_LOGIT * value, ELO_PER_LOGIT * variance.sqrt())
@@ -412,7 +509,7 @@ mod tests {
     fn baseball_1987_has_the_published_abilities_and_home_advantage() {
         // Agresti, table 10.11, column 5, and page 438: a home advantage of 0.302 with a standard error of 0.131.
         let counts = baseball();
-        let fit = Fit::new(&counts, 0.0);
+        let fit = Fit::new(&counts, Prior::Draws(0.0));
         let mut abilities: Vec<f64> = fit.theta[..7].iter().map(|theta| theta.exp()).collect();
         let sum: f64 = abilities.iter().sum();
         abilities.sort_by(f64::total_cmp);
@@ -428,7 +525,7 @@ mod tests {
     fn baseball_1987_has_the_published_standard_errors_of_differences() {
         // Agresti, page 438: "about 0.3" for each team against Baltimore.
         let counts = baseball();
-        let strengths = Fit::new(&counts, 0.0).strengths();
+        let strengths = Fit::new(&counts, Prior::Draws(0.0)).strengths();
         for team in 1..7 {
             let difference = strengths.difference(Entrant(team), Entrant(0));
             let error = (difference.high - difference.value) / super::super::Z95 / ELO_PER_LOGIT;

@@ -3,12 +3,11 @@
 //! * [`bradley_terry`]: Elo differences with 95% intervals from one fit over all results; the order of play does not
 //!   matter. The figure to trust
 //! * [`glicko2`] and [`weng_lin`]: ratings as players know them, from the crate `skillratings`; they depend on the
-//!   order of play
-//! * [`bootstrap`]: intervals for any of them by drawing sets again
+//!   order of play. Their intervals are 1.96 of the algorithm's own deviations. (Ratings of sets drawn again, as by the
+//!   bootstrap, are those of another order of play: in a knockout, such intervals miss the rating itself.)
 //!
 //! Results come in the order of their sets; the matches of a set stand together.
 
-pub mod bootstrap;
 pub mod bradley_terry;
 pub mod glicko2;
 mod linear;
@@ -65,10 +64,10 @@ pub struct Rating {
     pub deviation: f64,
 }
 
-impl Ratings {
-    /// The ratings alone, for [`bootstrap::intervals`].
-    pub fn values(&self) -> Vec<f64> {
-        self.rows.iter().map(|row| row.rating).collect()
+impl Rating {
+    /// The rating with 1.96 of its deviations on both sides.
+    pub fn estimate(&self) -> Estimate {
+        Estimate::normal(self.rating, self.deviation)
     }
 }
 

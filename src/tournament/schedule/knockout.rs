@@ -1,6 +1,6 @@
 //! The rounds of a knockout.
 
-use super::{Format, Pair, Schedule};
+use super::{Format, Schedule};
 use crate::tournament::{Deals, Entrant};
 
 impl Schedule {
@@ -11,9 +11,7 @@ impl Schedule {
                 self.extra += 1;
                 let count = self.tie_break_sets();
                 for at in tied {
-                    let Pair { entrants, mut sets } = self.pairs[at].clone();
-                    self.add_sets(entrants, count, &mut sets);
-                    self.pairs[at].sets = sets;
+                    self.add_sets(at, count);
                 }
                 return;
             }
@@ -37,9 +35,7 @@ impl Schedule {
         self.extra = 0;
         for places in self.bracket.clone().chunks(2) {
             if let [Some(one), Some(other)] = *places {
-                let mut sets = Vec::new();
-                self.add_sets([one, other], best_of, &mut sets);
-                self.pairs.push(Pair { entrants: [one, other], sets });
+                self.add_pair([one, other], best_of);
             }
         }
     }
@@ -56,11 +52,11 @@ impl Schedule {
     }
 
     /// Who of a pair has won; none as long as that is open or they are equal.
-    fn winner(&self, pair: usize) -> Option<Entrant> {
+    pub(super) fn winner(&self, pair: usize) -> Option<Entrant> {
         let pair = &self.pairs[pair];
         let [one, other] = pair.entrants;
-        let points = self.points(pair);
-        let open = 2 * self.open(pair);
+        let points = self.points(pair.entrants, &pair.sets);
+        let open = 2 * self.open(&pair.sets);
         if points[0] > points[1] + open {
             Some(one)
         } else if points[1] > points[0] + open {
@@ -79,16 +75,42 @@ impl Schedule {
     /// nobody plays any more, may have been in the schedule before.
     fn is_tied(&self, pair: usize) -> bool {
         let pair = &self.pairs[pair];
-        let points = self.points(pair);
-        points[0] == points[1] && self.open(pair) == 0
+        let points = self.points(pair.entrants, &pair.sets);
+        points[0] == points[1] && self.open(&pair.sets) == 0
     }
 
-    /// Whether a set has not begun and its pair is decided without it.
+    /// Whether the sets before this one decide its pair, whatever their open matches bring.
     pub(super) fn is_needless(&self, set: u32) -> bool {
-        let at = self.pairs.iter().position(|pair| pair.sets.contains(&set));
-        let has_not_begun = || self.results[self.matches_of(set)].iter().all(Option::is_none);
-        matches!(self.plan.format, Format::Knockout { .. })
-            && has_not_begun()
-            && at.is_some_and(|at| self.winner(at).is_some())
+        self.before(set).is_some_and(|Before { lead, open, rest }| lead > open + rest)
     }
+
+    /// Whether the sets before this one leave its pair open, whatever their open matches bring.
+    pub(super) fn is_needed(&self, set: u32) -> bool {
+        self.before(set).is_none_or(|Before { lead, open, rest }| lead + open <= rest)
+    }
+
+    /// What stands before a set in its pair's part of a round of a knockout.
+    fn before(&self, set: u32) -> Option<Before> {
+        if !matches!(self.plan.format, Format::Knockout { .. }) {
+            return None;
+        }
+        let pair = &self.pairs[self.sets[set as usize - 1].pair];
+        let (before, rest) = pair.sets.split_at(pair.sets.partition_point(|&other| other < set));
+        let points = self.points(pair.entrants, before);
+        Some(Before {
+            lead: points[0].abs_diff(points[1]),
+            open: 2 * self.open(before),
+            rest: 2 * rest.len() as u64 * u64::from(self.legs),
+        })
+    }
+}
+
+/// What stands before a set, in half points.
+struct Before {
+    /// By how much one of the pair is ahead in the sets before.
+    lead: u64,
+    /// By how much the open matches of these sets can change that.
+    open: u64,
+    /// By how much the set and those after it can.
+    rest: u64,
 }

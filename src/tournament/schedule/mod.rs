@@ -2,7 +2,8 @@
 //!
 //! A schedule is a pure function of its [`Plan`] and the results so far, in whatever order these came. So a run that
 //! was interrupted at any moment goes on with exactly the schedule that it had: keep the plan and the results, and
-//! [`Schedule::resume`].
+//! [`Schedule::resume`]. Which matches are played does not depend on the order either, nor on how many are played at
+//! once: a match becomes due only when no result that is still missing can make it needless.
 //!
 //! **Ids.** Sets are s1, s2, ... and their matches m1, m2, ...: with L matches a set, set n has the matches L(n - 1) +
 //! 1 to Ln. With [`Deals::Single`] set n is match n. A match that was cut off is played again as m17.2, m17.3, ...
@@ -10,29 +11,43 @@
 //! are played on the deal of those that stand; else it is the match's id with its attempt, so a new deal.
 //!
 //! **Rounds.** Round robin, gauntlet, partners and duel are known from the beginning, and all their sets may be played
-//! at once. A round of a Swiss or a knockout tournament is known when all sets of the round before are closed.
+//! at once. A round of a Swiss or a knockout tournament is known when all sets of the round before are closed. Of the
+//! sets of a pair in a knockout those may be played at once that are needed however the ones before them end: of the
+//! best of 5 the first 3, then one more for every result that keeps the pair open.
 //!
 //! **Coming and going.** An entrant that comes late has [`Entry::joins`] set to [`Schedule::next_round`]: in a round
 //! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout takes no
-//! one in. One that goes has [`Entry::leaves`] set likewise, and the schedule is resumed with the new plan: what it has
-//! played stands, its other matches are not played. In a Swiss tournament its opponent wins each of them
-//! ([`Schedule::awards`]), in a knockout it goes on unless it has lost by then, elsewhere they are void.
+//! one in. One that goes has [`Entry::leaves`] set likewise, and the schedule is resumed with the new plan: its other
+//! matches are not played. In a Swiss tournament what it has played stands and its opponent wins each of the others
+//! ([`Schedule::awards`]), in a knockout the opponent goes on unless it has lost by then. Elsewhere it is as the FIDE
+//! Handbook has it for a round robin: if it has played fewer than half of its matches all its results are annulled
+//! ([`Schedule::withdrawn`]); otherwise they stand, and where there are two sides of one entrant each its opponents win
+//! the matches that it has not played.
+//!
+//! **Void** matches ([`Schedule::void`]) are played no more and count for nobody: no points, no result, no meeting. A set is
+//! complete without them. A pair of a knockout is decided by its other matches; if these leave it equal, by the
+//! tie-breaks, and after them by the seeds.
 //!
 //! **Byes** of a Swiss tournament are worth as much as winning all matches of the round.
 
 mod id;
 mod knockout;
+mod leaving;
+mod missing;
 mod plan;
+mod rounds;
 mod swiss;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use id::MatchId;
+pub use missing::Missing;
 pub use plan::{Entry, Format, Plan};
+pub use rounds::Pairing;
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::standings::{Award, Standings};
+use super::standings::{Award, Gone, Standings};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use crate::core::Misconfigured;
 
@@ -43,6 +58,8 @@ pub struct Set {
     pub round: u32,
     /// The seats of its first match.
     pub first: Lineup,
+    /// In a Swiss or a knockout tournament: which pair of its round.
+    pair: usize,
 }
 
 /// A match that can be played now.
@@ -79,9 +96,9 @@ pub enum Unplanned {
     /// It has a result already.
     #[error("match m{0} has a result already")]
     Twice(u32),
-    /// It is not to be played any more.
-    #[error("match m{0} is not to be played any more: an entrant left, or its pair is decided")]
-    Void(u32),
+    /// It is not to be played, or not yet.
+    #[error("match m{0} is not due: an entrant left, or its pair is decided or may yet be without it")]
+    NotDue(u32),
 }
 
 impl Unplanned {
@@ -90,7 +107,7 @@ impl Unplanned {
         let (Unplanned::Unknown(number)
         | Unplanned::OtherSeats(number)
         | Unplanned::Twice(number)
-        | Unplanned::Void(number)) = self;
+        | Unplanned::NotDue(number)) = self;
         number
     }
 }
@@ -113,6 +130,8 @@ pub struct Schedule {
     /// Results of matches that are not known yet, in the order of their numbers, until they are taken; empty but for
     /// while resuming.
     early: Vec<(u32, Option<MatchResult>)>,
+    /// Matches that have no result and get none, as long as these have the seats.
+    voids: BTreeMap<u32, Lineup>,
     attempts: BTreeMap<u32, u32>,
     awards: Vec<Award>,
     /// The first match that may still have to be played.
@@ -136,16 +155,18 @@ impl Schedule {
     /// # Errors
     /// When the parts of the plan do not fit each other.
     pub fn new(plan: Plan) -> Result<Schedule, Misconfigured> {
-        Ok(Schedule::resume(plan, [])?.0)
+        Ok(Schedule::resume(plan, [], [])?.0)
     }
 
-    /// The schedule after these results, by number of the match, in any order. Those that it does not take come back.
+    /// The schedule after these results, by number of the match, in any order, where these matches are void. The results
+    /// that it does not take come back.
     ///
     /// # Errors
     /// When the parts of the plan do not fit each other.
     pub fn resume(
         plan: Plan,
         results: impl IntoIterator<Item = (u32, MatchResult)>,
+        voids: impl IntoIterator<Item = (u32, Lineup)>,
     ) -> Result<(Schedule, Vec<Unplanned>), Misconfigured> {
         plan.check()?;
         let mut schedule = Schedule {
@@ -153,6 +174,7 @@ impl Schedule {
             sets: Vec::new(),
             results: Vec::new(),
             early: results.into_iter().map(|(number, result)| (number, Some(result))).collect(),
+            voids: voids.into_iter().collect(),
             attempts: BTreeMap::new(),
             awards: Vec::new(),
             first_open: 0,
@@ -174,9 +196,11 @@ impl Schedule {
         });
         schedule.begin();
         schedule.advance();
-        let misplaced = std::mem::take(&mut schedule.early).into_iter().filter(|(_, left)| left.is_some());
-        refused.extend(misplaced.map(|(number, _)| match schedule.expected(number) {
+        let left = std::mem::take(&mut schedule.early).into_iter();
+        let misplaced = left.filter_map(|(number, result)| Some((number, result?)));
+        refused.extend(misplaced.map(|(number, result)| match schedule.expected(number) {
             None => Unplanned::Unknown(number),
+            Some(expected) if expected == (result.set, result.lineup) => Unplanned::NotDue(number),
             Some(_) => Unplanned::OtherSeats(number),
         }));
         Ok((schedule, refused))
@@ -202,21 +226,18 @@ impl Schedule {
         self.results.iter().flatten()
     }
 
-    /// Whether a match has a result that counts.
-    pub fn has_result(&self, number: u32) -> bool {
-        let at = number.checked_sub(1).map(|at| at as usize);
-        at.and_then(|at| self.results.get(at)).is_some_and(Option::is_some)
+    /// How many matches are void.
+    pub fn voids(&self) -> usize {
+        self.voids.keys().filter(|&&number| self.is_void(number)).count()
     }
 
-    /// What entrants got without playing.
-    pub fn awards(&self) -> &[Award] {
-        &self.awards
-    }
-
-    /// The number of the next round that is not paired yet: what [`Entry::joins`] of one that comes now is, and
-    /// [`Entry::leaves`] of one that goes now.
+    /// What [`Entry::joins`] of one that comes now is, and [`Entry::leaves`] of one that goes now: the number of the
+    /// next round that is not paired yet. Where all matches are known from the beginning it counts who came and went
+    /// before, so that it tells who was there when.
     pub fn next_round(&self) -> u32 {
-        self.round + 1
+        let changes = self.plan.entrants.iter().map(|entry| entry.joins.max(entry.leaves.unwrap_or(1)));
+        let last = changes.filter(|_| self.plan.format.is_known()).max();
+        1 + last.unwrap_or(self.round).max(self.round)
     }
 
     /// How many matches it has in all, if nobody comes or goes; in a knockout at most.
@@ -246,26 +267,26 @@ impl Schedule {
     /// Who is where.
     pub fn standings(&self) -> Standings {
         let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
-        Standings::with_out(entrants, self.results(), &self.awards, &self.out, tie_breaks)
+        let withdrawn = self.withdrawn();
+        let awards = self.awards_after(&withdrawn);
+        let gone = Gone { out: &self.out, withdrawn: &withdrawn };
+        Standings::with_gone(entrants, self.results(), &awards, gone, tie_breaks)
     }
 
     /// The matches that can be played now, in order.
     pub fn due(&self) -> impl Iterator<Item = Due> {
-        let open =
-            self.results.iter().enumerate().skip(self.first_open).filter(|(_, result)| result.is_none());
-        open.map(|(at, _)| at as u32 + 1).filter(|&number| !self.is_closed(self.set_of(number))).map(
-            |number| {
-                let set = self.set_of(number);
-                let leg = ((number - 1) % self.legs) as usize;
-                Due {
-                    id: MatchId { number, attempt: 1 + self.attempts.get(&number).copied().unwrap_or(0) },
-                    set,
-                    leg,
-                    is_mirrored: self.plan.deals != Deals::Single,
-                    lineup: self.plan.deals.leg(self.sets[set as usize - 1].first, leg),
-                }
-            },
-        )
+        let open = (self.first_open..self.results.len()).filter(|&at| self.is_open(at));
+        open.map(|at| at as u32 + 1).filter(|&number| self.is_due(self.set_of(number))).map(|number| {
+            let set = self.set_of(number);
+            let leg = ((number - 1) % self.legs) as usize;
+            Due {
+                id: MatchId { number, attempt: 1 + self.attempts.get(&number).copied().unwrap_or(0) },
+                set,
+                leg,
+                is_mirrored: self.plan.deals != Deals::Single,
+                lineup: self.plan.deals.leg(self.sets[set as usize - 1].first, leg),
+            }
+        })
     }
 
     /// Takes in a result. The next round may be known then.
@@ -280,8 +301,8 @@ impl Schedule {
         if self.results[number as usize - 1].is_some() {
             return Err(Unplanned::Twice(number));
         }
-        if self.is_closed(set) {
-            return Err(Unplanned::Void(number));
+        if !self.is_due(set) || self.is_void(number) {
+            return Err(Unplanned::NotDue(number));
         }
         self.results[number as usize - 1] = Some(result);
         self.advance();
@@ -292,6 +313,34 @@ impl Schedule {
     /// it has stored. Of a match with a result this is ignored.
     pub fn cut_off(&mut self, number: u32) {
         *self.attempts.entry(number).or_default() += 1;
+    }
+
+    /// A match that has no result gets none either: it counts for nobody. The next round may be known then.
+    ///
+    /// # Errors
+    /// When the schedule has no such match open. It has not changed then.
+    pub fn void(&mut self, number: u32) -> Result<(), Unplanned> {
+        let (set, lineup) = self.expected(number).ok_or(Unplanned::Unknown(number))?;
+        if !self.is_open(number as usize - 1) {
+            return Err(Unplanned::Twice(number));
+        }
+        if !self.is_due(set) {
+            return Err(Unplanned::NotDue(number));
+        }
+        self.voids.insert(number, lineup);
+        self.advance();
+        Ok(())
+    }
+
+    /// Whether a match is void.
+    fn is_void(&self, number: u32) -> bool {
+        let lineup = self.voids.get(&number);
+        lineup.is_some_and(|lineup| self.expected(number).is_some_and(|(_, expected)| expected == *lineup))
+    }
+
+    /// Whether the match at a place, from 0, may still get a result.
+    fn is_open(&self, at: usize) -> bool {
+        self.results[at].is_none() && !self.is_void(at as u32 + 1)
     }
 
     fn set_of(&self, number: u32) -> u32 {
@@ -314,26 +363,35 @@ impl Schedule {
         leaves.is_some_and(|leaves| self.plan.format.is_known() || leaves <= round + 1)
     }
 
+    /// Whether the matches of a set that have no result can be played now.
+    fn is_due(&self, set: u32) -> bool {
+        !self.is_closed(set) && self.is_needed(set)
+    }
+
     /// Whether nothing of a set is to be played any more.
     fn is_closed(&self, set: u32) -> bool {
-        let Set { round, first } = self.sets[set as usize - 1];
-        let is_complete = || self.results[self.matches_of(set)].iter().all(Option::is_some);
+        let Set { round, first, .. } = self.sets[set as usize - 1];
+        let is_complete = || !self.matches_of(set).any(|at| self.is_open(at));
         let has_left = || first.seats().iter().any(|&entrant| self.has_left(entrant, round));
         self.is_over || round < self.round || has_left() || is_complete() || self.is_needless(set)
     }
 
-    fn add_set(&mut self, first: Lineup) -> u32 {
-        self.sets.push(Set { round: self.round, first });
-        let set = self.sets.len() as u32;
-        for leg in 0..self.legs {
-            let number = (set - 1) * self.legs + leg + 1;
-            let lineup = self.plan.deals.leg(first, leg as usize);
-            let early = self.early.binary_search_by_key(&number, |&(number, _)| number);
+    fn add_set(&mut self, first: Lineup, pair: usize) -> u32 {
+        self.sets.push(Set { round: self.round, first, pair });
+        self.results.resize(self.sets.len() * self.legs as usize, None);
+        self.sets.len() as u32
+    }
+
+    /// Takes the results of a set that came before it was known.
+    fn take_early(&mut self, set: u32) {
+        let first = self.sets[set as usize - 1].first;
+        for (leg, at) in self.matches_of(set).enumerate() {
+            let lineup = self.plan.deals.leg(first, leg);
+            let early = self.early.binary_search_by_key(&(at as u32 + 1), |&(number, _)| number);
             let early = early.ok().map(|at| &mut self.early[at].1);
             let fits = |early: &mut MatchResult| early.lineup == lineup && early.set == set;
-            self.results.push(early.and_then(|early| early.take_if(fits)));
+            self.results[at] = early.and_then(|early| early.take_if(fits));
         }
-        set
     }
 
     /// The first round, or everything where it is known.
@@ -370,7 +428,8 @@ impl Schedule {
             self.round = 1;
         }
         for lineup in lineups.into_iter().flatten() {
-            self.add_set(lineup);
+            let set = self.add_set(lineup, 0);
+            self.take_early(set);
         }
     }
 
@@ -393,15 +452,30 @@ impl Schedule {
         }
     }
 
+    /// Adds a pair that plays `count` sets in this round.
+    fn add_pair(&mut self, entrants: [Entrant; 2], count: u32) {
+        self.pairs.push(Pair { entrants, sets: Vec::new() });
+        self.add_sets(self.pairs.len() - 1, count);
+    }
+
     /// Lets a pair play `count` sets more, by turns in the first seat where deals are not mirrored.
-    fn add_sets(&mut self, entrants: [Entrant; 2], count: u32, sets: &mut Vec<u32>) {
+    fn add_sets(&mut self, pair: usize, count: u32) {
+        let before = self.pairs[pair].sets.len();
         for _ in 0..count {
-            let mut order = entrants;
+            let Pair { entrants: mut order, ref sets } = self.pairs[pair];
             if sets.len() % 2 == 1 {
                 order.reverse();
             }
             if let Some(lineup) = Lineup::of_sides(self.plan.seating, &order) {
-                sets.push(self.add_set(lineup));
+                let set = self.add_set(lineup, pair);
+                self.pairs[pair].sets.push(set);
+            }
+        }
+        // In order, because the first results say whether later sets are needed.
+        for at in before..self.pairs[pair].sets.len() {
+            let set = self.pairs[pair].sets[at];
+            if self.is_needed(set) {
+                self.take_early(set);
             }
         }
     }
@@ -414,7 +488,7 @@ impl Schedule {
 
     /// Awards what one of a pair did not play to the other if that one is still there.
     fn award_unplayed(&mut self, pair: &Pair) {
-        let unplayed = self.open(pair) as u32;
+        let unplayed = self.open(&pair.sets) as u32;
         for (entrant, other) in [(0, 1), (1, 0)].map(|(a, b)| (pair.entrants[a], pair.entrants[b])) {
             if !self.has_left(entrant, self.round) && self.has_left(other, self.round) {
                 self.award(entrant, unplayed);
@@ -422,17 +496,17 @@ impl Schedule {
         }
     }
 
-    /// Twice the points of both in their matches.
-    fn points(&self, pair: &Pair) -> [u64; 2] {
-        let results = || pair.sets.iter().flat_map(|&set| &self.results[self.matches_of(set)]).flatten();
-        pair.entrants.map(|entrant| {
+    /// Twice the points of both of a pair in some sets.
+    fn points(&self, entrants: [Entrant; 2], sets: &[u32]) -> [u64; 2] {
+        let results = || sets.iter().flat_map(|&set| &self.results[self.matches_of(set)]).flatten();
+        entrants.map(|entrant| {
             results().filter_map(|result| result.score(entrant)).map(|score| (2.0 * score) as u64).sum()
         })
     }
 
-    /// How many matches of a pair have no result.
-    fn open(&self, pair: &Pair) -> u64 {
-        let numbers = pair.sets.iter().flat_map(|&set| self.matches_of(set));
-        numbers.filter(|&at| self.results[at].is_none()).count() as u64
+    /// How many matches of these sets may still get a result.
+    fn open(&self, sets: &[u32]) -> u64 {
+        let numbers = sets.iter().flat_map(|&set| self.matches_of(set));
+        numbers.filter(|&at| self.is_open(at)).count() as u64
     }
 }

@@ -61,13 +61,21 @@ impl Format {
     }
 }
 
-/// When an entrant takes part.
+/// When an entrant takes part. Where all matches are known from the beginning, the changes are counted in place of
+/// rounds, from 2 ([`Schedule::next_round`](super::Schedule::next_round)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The first round in which it is paired; 1 from the beginning.
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
+}
+
+impl Entry {
+    /// Whether it is paired in a round.
+    pub(super) fn is_there(&self, round: u32) -> bool {
+        self.joins <= round && self.leaves.is_none_or(|leaves| leaves > round)
+    }
 }
 
 impl Default for Entry {

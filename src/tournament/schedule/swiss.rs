@@ -2,7 +2,6 @@
 
 use super::{Pair, Schedule};
 use crate::tournament::pairing::swiss;
-use crate::tournament::schedule::Entry;
 use crate::tournament::{Entrant, MatchResult};
 
 impl Schedule {
@@ -30,9 +29,7 @@ impl Schedule {
             met: Vec::new(),
             float: 0,
         }));
-        let is_there =
-            |entry: &Entry| entry.joins <= round && entry.leaves.is_none_or(|leaves| leaves > round);
-        let there = |card: &&swiss::Card| is_there(&self.plan.entrants[card.entrant.index()]);
+        let there = |card: &&swiss::Card| self.plan.entrants[card.entrant.index()].is_there(round);
         let cards: Vec<swiss::Card> = self.swiss.iter().filter(there).cloned().collect();
         if cards.len() < 2 {
             self.is_over = true;
@@ -41,9 +38,7 @@ impl Schedule {
         self.round = round;
         let paired = swiss::pair(cards);
         for entrants in paired.pairs {
-            let mut own = Vec::new();
-            self.add_sets(entrants, sets, &mut own);
-            self.pairs.push(Pair { entrants, sets: own });
+            self.add_pair(entrants, sets);
         }
         if let Some(entrant) = paired.bye {
             self.swiss[entrant.index()].byes += 1;
@@ -55,7 +50,7 @@ impl Schedule {
     /// Puts what a pair came to on their cards.
     fn write_down(&mut self, pair: &Pair) {
         let before = pair.entrants.map(|entrant| self.swiss[entrant.index()].points);
-        let points = self.points(pair);
+        let points = self.points(pair.entrants, &pair.sets);
         let numbers: Vec<usize> = pair.sets.iter().flat_map(|&set| self.matches_of(set)).collect();
         for (at, &entrant) in pair.entrants.iter().enumerate() {
             let first = |result: &MatchResult| result.lineup.side(0).any(|other| other == entrant);

@@ -1,4 +1,4 @@
-/** Keezen: a pawn is named by where it stands: `base`, `t17` on the track, `h0.1` in the home of seat 0. */
+/** Keezen: a pawn is named by its position: `base`, `t17` on the track, `h0.1` in the home of seat 0. */
 export type Card = "A" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "10" | "J" | "Q" | "K";
 
 export interface View {

@@ -1,7 +1,7 @@
 /** Saxum: dice, rows and columns are numbered from 1. Pairs are by seat. */
 export interface View {
   readonly to_move: readonly number[];
-  /** `six` while a six is to be resolved. */
+  /** `six` while a six has to be resolved. */
   readonly phase: "six" | "field";
   /** The faces of die 1 and die 2; null when no roll lies on the table, which no turn shows. */
   readonly dice: readonly [number, number] | null;

@@ -1,4 +1,4 @@
-/** Xe Queo!: squares are `a1` to `g7`, pawns are colours and belong to nobody. */
+/** Xe Queo!: squares are `a1` to `g7`, pawns are named by colour and are neutral. */
 export type Pawn = "red" | "orange" | "yellow" | "green" | "blue" | "purple" | "black";
 
 export const PAWNS: readonly Pawn[];
@@ -17,7 +17,7 @@ export interface View {
   readonly ring: string | null;
   /** The pawn that the viewer has chosen in secret; null before that. */
   readonly choice: Pawn | null;
-  /** Those of this round: who moved which pawn where. */
+  /** The moves of this round: seat, pawn and final square. */
   readonly moves: readonly (readonly [seat: number, pawn: Pawn, square: string])[];
   readonly last_round: {
     readonly winner: number;

@@ -1,4 +1,4 @@
-"""Environments for learning: the games of referee as PettingZoo and Gymnasium environments, and many at once.
+"""Learning environments: all games as PettingZoo and Gymnasium environments, also vectorized.
 
     from referee_bot.env import env
 

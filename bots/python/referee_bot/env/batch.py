@@ -23,7 +23,7 @@ class Step(NamedTuple):
     action_mask: NDArray[np.int8]
     """n masks."""
     seat: NDArray[np.int64]
-    """n numbers: who is asked."""
+    """n numbers: the seats with an open request."""
     reward: NDArray[np.float32]
     """n rows, in each what the step brought to every seat: zeros unless the match ended."""
     terminated: NDArray[np.bool_]

@@ -20,7 +20,7 @@ _SLOTS = 4096  # as many as there may be
 
 
 class Referee:
-    """A running `referee stdio`. What is asked of it leaves in one write, when somebody must wait for it.
+    """A running `referee stdio`. Requests are buffered and sent in one write, before a caller waits for an answer.
 
     With `events`, the infos tell what happened since a seat's turn before; that takes time.
     """

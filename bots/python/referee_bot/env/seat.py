@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 class SeatEnv(gymnasium.Env[Any, Any]):
     """One seat of a game. All the others are taken by `opponent`: by default one that plays at random.
 
-    An action that is not possible ends the match and costs 1. Without a `referee` it starts one of its own, which ends
+    An action that is not possible ends the match and costs 1. Without a `referee` it starts its own, which ends
     with `close`; an opponent that is a process is the caller's to close.
     """
 
@@ -100,7 +100,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return arrays, decision.info()
 
     def _again(self) -> Arrays:
-        """Returns what the seat saw last: nobody is shown a position that is over."""
+        """Returns the seat's last observation, since no seat observes a finished position."""
         return {"observation": self._last["observation"], "action_mask": blank(self._encoding)["action_mask"]}
 
     def close(self) -> None:

@@ -128,7 +128,7 @@ class Table:
             self._referee.wait(self)
 
     def hear(self, message: Json) -> bool:
-        """Takes in what a seat is told. Returns whether that is what the table waited for."""
+        """Processes a message to a seat. Returns whether the table waited for it."""
         kind, seat = message["type"], message["seat"]
         if kind == "start":
             self._match = message["match"]
@@ -162,7 +162,7 @@ class Table:
 
 
 def match_seed(seed: int) -> str:
-    """Returns the match seed that stands for an environment's seed: a SHA-256 in hex."""
+    """Returns the match seed for an environment's seed: a SHA-256 in hex."""
     return hashlib.sha256(f"referee_bot.env/1\n{seed}".encode("ascii")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Keezen: a pawn is named by where it stands: `base`, `t17` on the track, `h0.1` in the home of seat 0."""
+"""Keezen: a pawn is named by its position: `base`, `t17` on the track, `h0.1` in the home of seat 0."""
 
 from __future__ import annotations
 

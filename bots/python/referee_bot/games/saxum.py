@@ -13,7 +13,7 @@ from .forms import Forms, read
 class View:
     to_move: list[int]
     phase: str
-    """`six` while a six is to be resolved, else `field`."""
+    """`six` while a six has to be resolved, otherwise `field`."""
     dice: list[int] | None
     """The faces of die 1 and die 2; None when no roll lies on the table, which no turn shows."""
     board: list[str]

@@ -1,4 +1,4 @@
-"""Xe Queo!: squares are `a1` to `g7`, pawns are colours and belong to nobody."""
+"""Xe Queo!: squares are `a1` to `g7`, pawns are named by colour and are neutral."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! A search as a bot.
+//! Adapts a search to the bot interface.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,55 +10,55 @@ use serde_json::{Map, Value};
 
 use crate::deadline::Deadline;
 
-/// What a search is asked.
+/// The input of a search.
 #[derive(Debug)]
 pub struct Question<'a, G: Game> {
-    /// What the seat knows beside the view.
+    /// What the seat knows in addition to the view.
     pub known: Known<'a, G::Options>,
     /// The view.
     pub seen: G::Seen,
-    /// When to answer.
+    /// When the search must answer.
     pub deadline: Deadline,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found<M> {
-    /// The move; none only where there is no legal one.
+    /// The best move; `None` only without legal moves.
     pub best: Option<M>,
-    /// Whether a draw would be better.
+    /// Whether a draw would be better than the expected result.
     pub is_behind: bool,
-    /// For the record: score, depth, nodes.
+    /// Search info for the record: score, depth, nodes.
     pub info: Map<String, Value>,
 }
 
-/// Finds moves of a game.
+/// Searches for moves in a game.
 pub trait Search<G: Game> {
-    /// The best move that it finds.
+    /// Returns the best move found.
     fn search(&mut self, question: &Question<'_, G>) -> Found<G::Move>;
 }
 
-/// A kind of search, for some games.
+/// A search algorithm, for some games.
 pub trait Searcher {
-    /// How the bot is called.
+    /// The name of the bot.
     const NAME: &'static str;
 
     /// The games, by id.
     fn games() -> Vec<&'static str>;
 
-    /// What plays a match that begins.
+    /// Creates the player for a new match.
     ///
     /// # Errors
-    /// When it cannot play this match.
+    /// When the match is not supported.
     fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String>;
 }
 
-/// What plays one seat of one match.
+/// Plays one seat of one match.
 pub trait Player {
-    /// Decides on a turn, in the bot's own time at most.
+    /// Chooses the answer to a turn, within the bot's own time limit.
     ///
     /// # Errors
-    /// When the view is not the game's.
+    /// When the view does not fit the game.
     fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, String>;
 }
 
@@ -68,10 +68,10 @@ struct Seated<G: Game, S> {
     search: S,
 }
 
-/// A search at the seat of a match that begins.
+/// Creates the player of a search for one seat of a new match.
 ///
 /// # Errors
-/// When the options or the number of seats are not the game's.
+/// When the options or the number of seats do not fit the game.
 pub fn seated<G: Game, S: Search<G> + 'static>(
     start: &Start<'_>,
     search: S,
@@ -97,7 +97,7 @@ impl<G: Game, S: Search<G>> Player for Seated<G, S> {
     }
 }
 
-/// A searcher as a bot.
+/// A bot that answers by searching.
 pub struct Opponent<S> {
     searcher: S,
     own: Option<Duration>,
@@ -105,7 +105,7 @@ pub struct Opponent<S> {
 }
 
 impl<S: Searcher> Opponent<S> {
-    /// A bot that takes its own time for a move at most.
+    /// Creates a bot with its own time limit per move.
     pub fn new(searcher: S, own: Option<Duration>) -> Opponent<S> {
         Opponent { searcher, own, players: HashMap::new() }
     }
@@ -116,7 +116,7 @@ impl<S: Searcher> Bot for Opponent<S> {
         Hello {
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             games: Some(S::games().into_iter().map(str::to_owned).collect()),
-            // The rules tell the legal moves, and a view all that events told.
+            // The bot generates legal moves itself, and views contain everything that events report.
             wants: Some(vec![Want::View]),
             ..hello(S::NAME)
         }
@@ -132,7 +132,7 @@ impl<S: Searcher> Bot for Opponent<S> {
             Some(Err(why)) => Err(why.clone()),
             None => Err("this match has not started".to_owned()),
         };
-        // Nothing to search is nothing to play with.
+        // Without a position to search, resign.
         player.unwrap_or_else(|why| {
             eprintln!("{}: resigns {}: {why}", S::NAME, turn.r#match);
             Answer::Resign

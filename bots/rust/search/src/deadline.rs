@@ -1,13 +1,13 @@
-//! How long a search may take.
+//! Time management.
 
 use std::time::{Duration, Instant};
 
 use referee_bot::TurnClock;
 
-/// A bank is spent as if so many decisions were still to come.
+/// The bank is spent as if this many decisions remained.
 const DECISIONS_TO_COME: u64 = 20;
 
-/// When a search must answer.
+/// The time at which a search must answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     started: Instant,
@@ -15,27 +15,27 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// From now on as long as both allow: what the bot grants itself, and what its clock shows.
+    /// Creates a deadline from now: the shorter of the bot's own limit and its share of the clock.
     pub fn new(own: Option<Duration>, clock: Option<TurnClock>) -> Deadline {
         let allowed = [own, clock.map(share)].into_iter().flatten().min();
         Deadline { started: now(), allowed }
     }
 
-    /// Whether the time is up.
+    /// Whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.allowed.is_some_and(|allowed| now() - self.started >= allowed)
     }
 }
 
-/// What one decision may take of a clock: the delay and a part of the bank, less a margin for the way to the referee and
-/// back and for a machine that has other things to do.
+/// The share of a clock for one decision: the delay and part of the bank, less a margin for the round-trip to the
+/// referee and for load on the machine.
 fn share(clock: TurnClock) -> Duration {
     let delay = clock.limit_ms.saturating_sub(clock.bank_ms);
     let share = delay + clock.limit_ms.min(clock.bank_ms) / DECISIONS_TO_COME;
     Duration::from_millis((share - share / 5).saturating_sub(5))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a bot has a clock of its own")]
+#[expect(clippy::disallowed_methods, reason = "a bot measures its own time")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,18 +1,18 @@
-//! Where the chance of a search comes from.
+//! The random number generator of a search.
 
 use referee::core::Uniform;
 
-/// A source of uniform numbers that is fast, and good enough to try things out.
+/// A fast, non-cryptographic source of uniform numbers.
 #[derive(Clone, Debug)]
 pub struct Dice(fastrand::Rng);
 
 impl Dice {
-    /// The dice of a seed: always the same.
+    /// Creates a deterministic generator from a seed.
     pub fn new(seed: u64) -> Dice {
         Dice(fastrand::Rng::with_seed(seed))
     }
 
-    /// Dice of their own, which these give away.
+    /// Splits off an independent generator.
     #[must_use]
     pub fn fork(&mut self) -> Dice {
         Dice(self.0.fork())

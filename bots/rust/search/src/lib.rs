@@ -1,12 +1,13 @@
-//! Bots that search, in any game of the list or in one.
+//! Sample bots with tree search, for all games or for one.
 //!
-//! * [`bot`]: a search as a bot: matches, positions from views, answers
-//! * [`deadline`]: how long a search may take
-//! * [`dice`]: where its chance comes from
-//! * [`monte_carlo`]: for every game, hidden information, chance and simultaneous choices included
-//! * [`alpha_beta`]: for checkers
+//! * [`bot`]: adapts a search to the bot interface: matches, positions from views, answers
+//! * [`deadline`]: time management
+//! * [`dice`]: the random number generator
+//! * [`monte_carlo`]: Monte-Carlo tree search for every game, with hidden information, chance and simultaneous
+//!   decisions
+//! * [`alpha_beta`]: alpha-beta search for checkers
 //!
-//! The rules are those of the referee, without its shell.
+//! The rules come from the `referee` crate without its default features.
 
 pub mod alpha_beta;
 pub mod bot;

@@ -23,7 +23,7 @@ fn referee() -> PathBuf {
     referee
 }
 
-/// The lines that a command of the referee prints; it must end well.
+/// Runs a referee command, which must succeed. Returns the JSON lines that it prints.
 fn run(args: &[&str]) -> Vec<Value> {
     let output = Command::new(referee()).args(args).current_dir(ROOT).output().expect("the referee starts");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -31,7 +31,7 @@ fn run(args: &[&str]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The ids of the games, with each number of seats that they are played with.
+/// The ids of the games, with each supported number of seats.
 fn games() -> Vec<(String, u64)> {
     let listed = run(&["games", "--json"]);
     let ids = listed.iter().flat_map(|game| {
@@ -42,7 +42,7 @@ fn games() -> Vec<(String, u64)> {
     ids.collect()
 }
 
-/// Plays without any fault. What the first bot scored.
+/// Plays matches, which must have no faults. Returns the score of the first bot.
 #[track_caller]
 fn play(game: &str, bots: &[&str], more: &[&str]) -> f64 {
     let args = [&["play", game], bots, &["--strict", "--json"], more].concat();
@@ -82,7 +82,7 @@ fn alpha_beta_beats_the_random_bot_at_checkers() {
 
 #[test]
 fn bots_without_any_limit_of_their_own_live_with_a_clock() {
-    // The margin is for a machine that does much else; without the clock in mind no answer would ever come.
+    // The large margin allows for load on the machine. Without time management no answer would ever arrive.
     let clocks = ["delay=20ms", "bank=300ms,increment=10ms"];
     let monte_carlo = format!("'{MONTE_CARLO}' --playouts 4000000000");
     for (game, seats) in games() {

@@ -18,7 +18,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let hello = Hello {
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        // It looks at nothing but the legal moves, so it asks for nothing else.
+        // The bot needs only the legal moves.
         wants: Some(vec![Want::Legal]),
         ..hello("random")
     };

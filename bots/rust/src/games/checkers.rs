@@ -11,20 +11,20 @@ use super::text::number;
 /// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// The seat that moves; none when the game is over.
+    /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
-    /// A letter for each square from 1: `b` `w` men, `B` `W` kings, `.` empty.
+    /// One character per square, from square 1: `b` `w` men, `B` `W` kings, `.` empty.
     pub board: String,
-    /// The same as PDN's FEN.
+    /// The position as PDN's FEN.
     pub fen: String,
-    /// Plies in a row without capture or crowning.
+    /// Consecutive plies without capture or crowning.
     pub quiet_plies: u32,
 }
 
 /// A move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `11-15`: from where and to where.
+    /// `11-15`: origin and destination.
     Step([u8; 2]),
     /// `15x24x31`: every square that the piece visits.
     Capture(Vec<u8>),

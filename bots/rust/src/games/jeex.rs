@@ -1,4 +1,4 @@
-//! Jeex: fields are `a1` to `e3` but for the centre `c2`, seat 0 is White.
+//! Jeex: fields are `a1` to `e3` except the centre `c2`; seat 0 is White.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,17 +12,17 @@ use super::text::{json_as_text, square, words};
 /// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// The seat that moves; none when the game is over.
+    /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
     /// Whether both first stones have been placed.
     pub phase: Phase,
-    /// The stones on the board: whose they are and where they look.
+    /// The stones on the board: owner and direction.
     pub stones: BTreeMap<Field, (u8, Direction)>,
-    /// What each seat can still place.
+    /// Stones that each seat can still place.
     pub supply: [u8; 2],
-    /// Stones that are out of the game.
+    /// Number of stones removed from the game.
     pub removed: u8,
-    /// Rotations in a row.
+    /// Consecutive rotations.
     pub quiet_plies: u32,
 }
 
@@ -35,7 +35,7 @@ words! {
 }
 
 words! {
-    /// Where a stone looks.
+    /// The direction that a stone faces.
     Direction("direction") {
         North = "N",
         NorthEast = "NE",
@@ -67,7 +67,7 @@ impl FromStr for Field {
     type Err = Misspelled;
 
     fn from_str(text: &str) -> Result<Field, Misspelled> {
-        // The files a, b, d and e have three ranks, c has no middle.
+        // The files a, b, d and e have three ranks; c lacks the middle one.
         match square(text, 5) {
             Some((file, rank @ 0..3)) if (file, rank) != (2, 1) => {
                 Ok(Field { file: char::from(b'a' + file), rank: rank + 1 })
@@ -86,7 +86,7 @@ pub enum Move {
     Place(Field, Direction),
     /// `rotate b3 SE`
     Rotate(Field, Direction),
-    /// `capture c3 b3`: from where and to where.
+    /// `capture c3 b3`: origin and destination.
     Capture(Field, Field),
     /// `claim`
     Claim,

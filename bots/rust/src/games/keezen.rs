@@ -1,4 +1,4 @@
-//! Keezen: a pawn is named by where it stands: `base`, `t17` on the track, `h0.1` in the home of seat 0.
+//! Keezen: a pawn is named by its position: `base`, `t17` on the track, `h0.1` in the home of seat 0.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,34 +12,34 @@ use super::text::{json_as_text, number, words};
 /// The position as a seat may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// The seat that plays; none when the game is over.
+    /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
-    /// How many squares the track has.
+    /// Number of squares on the track.
     pub track: u8,
     /// The start square of each seat.
     pub starts: Vec<u8>,
-    /// Where the pawns of each seat stand: base first, then the track by way, then home.
+    /// The places of each seat's pawns, in the order base, track (by distance travelled), home.
     pub pawns: Vec<[Place; 4]>,
-    /// The viewer's cards, sorted; none for spectators.
+    /// The viewer's cards, sorted; `None` for spectators.
     pub hand: Option<Vec<Card>>,
     /// Other hands that the viewer may see, by seat.
     pub hands: BTreeMap<u8, Vec<Card>>,
-    /// How many cards each seat holds.
+    /// Number of cards in each seat's hand.
     pub cards: Vec<u8>,
     /// The seat that dealt.
     pub dealer: u8,
-    /// Counted from 1.
+    /// The number of the deck cycle, counted from 0.
     pub cycle: u32,
-    /// 0 to 2 within the cycle.
+    /// The deal within the cycle, 0 to 2.
     pub deal: u8,
     /// Cards played and handed in within this cycle, in order.
     pub pile: Vec<Card>,
-    /// The seat whose pawns the seat to move plays; none when nobody is to move.
+    /// The seat whose pawns the seat to move plays; `None` when no seat is to move.
     pub playing_for: Option<u8>,
 }
 
 words! {
-    /// A card; the suit means nothing.
+    /// A card without its suit, which has no effect.
     Card("card") {
         Two = "2",
         Three = "3",
@@ -57,7 +57,7 @@ words! {
     }
 }
 
-/// Where a pawn stands.
+/// The place of a pawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// `base`
@@ -66,9 +66,9 @@ pub enum Place {
     Track(u8),
     /// `h0.1`: in the home of a seat, a square from 0 to 3.
     Home {
-        /// Whose home.
+        /// The owner of the home.
         seat: u8,
-        /// Which square.
+        /// The square within the home.
         square: u8,
     },
 }
@@ -99,16 +99,16 @@ impl FromStr for Place {
 
 json_as_text! { Place }
 
-/// A move: a card and what it does.
+/// A move: a card and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// `K enter`, `A enter 2`: brings a pawn from its base onto its start; the partner's, where its seat is named.
+    /// `K enter`, `A enter 2`: moves a pawn from its base to its start; a partner's pawn if its seat is given.
     Enter(Card, Option<u8>),
-    /// `5 t17`: moves a pawn by the worth of the card.
+    /// `5 t17`: moves a pawn by the value of the card.
     Step(Card, Place),
-    /// `7 t17 4 t30 3`: splits a seven over two pawns, in this order.
+    /// `7 t17 4 t30 3`: splits a seven between two pawns, in this order.
     Split([(Place, u8); 2]),
-    /// `J t17 t40`: an own pawn changes places with another player's.
+    /// `J t17 t40`: swaps an own pawn with another player's pawn.
     Swap(Place, Place),
 }
 

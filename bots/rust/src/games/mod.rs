@@ -1,4 +1,4 @@
-//! The views of the five games as types, and the texts of their moves both ways.
+//! Typed views of the five games, and parsing and formatting of their moves.
 //!
 //! ```
 //! use referee_bot::games::saxum;

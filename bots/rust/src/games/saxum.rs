@@ -11,30 +11,30 @@ use super::text::{number, words};
 /// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// The seat that moves; none when the game is over.
+    /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
-    /// What the dice are for.
+    /// What the dice are used for.
     pub phase: Phase,
-    /// The faces of die 1 and die 2; none when no roll lies on the table, which no turn shows.
+    /// The faces of die 1 and die 2; `None` before a roll, which never occurs in a turn.
     pub dice: Option<[u8; 2]>,
-    /// The rows, in each a letter for each column: `0` and `1` the stones of the seats, `.` free.
+    /// The rows, with one character per column: `0` and `1` for the seats' stones, `.` for a free field.
     pub board: [String; 5],
-    /// By seat.
+    /// Points, by seat.
     pub points: [u32; 2],
     /// Rows scored, by seat.
     pub rows: [u32; 2],
     /// Insurance stones left, by seat.
     pub insurance: [u8; 2],
-    /// Stones that are not on the board, by seat.
+    /// Stones not on the board, by seat.
     pub supply: [u8; 2],
 }
 
 words! {
     /// What the dice are for.
     Phase("phase of Saxum") {
-        /// There is a six to be resolved:
+        /// A six has to be resolved:
         Six = "six",
-        /// They name fields:
+        /// The dice determine fields:
         Field = "field",
     }
 }
@@ -53,7 +53,7 @@ pub struct Field {
 pub enum Move {
     /// `reroll 1`: a die.
     Reroll(u8),
-    /// `turn 2 5`: a die, and the face that it gets, for points.
+    /// `turn 2 5`: a die and its new face; costs points.
     Turn(u8, u8),
     /// `place 4 3`
     Place(Field),

@@ -1,8 +1,8 @@
-//! What all games spell as text.
+//! Parsing helpers shared by the games.
 
 use std::fmt;
 
-/// A text that is not what it should be.
+/// A text that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misspelled {
     text: String,
@@ -29,14 +29,14 @@ pub(super) fn number(text: &str, range: std::ops::RangeInclusive<u8>) -> Option<
     text.parse().ok().filter(|number| is_plain && range.contains(number))
 }
 
-/// A file letter from `a` on and a rank digit from `1` on, each one of `side`, counted from 0.
+/// Parses a file letter (from `a`) and a rank digit (from `1`). Returns both counted from 0, each below `side`.
 pub(super) fn square(text: &str, side: u8) -> Option<(u8, u8)> {
     let &[file, rank] = text.as_bytes() else { return None };
     let (file, rank) = (file.checked_sub(b'a')?, rank.checked_sub(b'1')?);
     (file < side && rank < side).then_some((file, rank))
 }
 
-/// JSON strings for what has a text.
+/// Implements JSON serialization as a string with `Display` and `FromStr`.
 macro_rules! json_as_text {
     ($($name:ty)*) => {$(
         impl serde::Serialize for $name {
@@ -53,7 +53,7 @@ macro_rules! json_as_text {
     )*};
 }
 
-/// A type whose values are words.
+/// Defines an enum whose values are words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident($what:literal) { $($(#[$of:meta])* $value:ident = $word:literal,)* }) => {
         $(#[$doc])*

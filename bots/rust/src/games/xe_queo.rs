@@ -1,4 +1,4 @@
-//! Xe Queo!: squares are `a1` to `g7`, pawns are named by their colours.
+//! Xe Queo!: squares are `a1` to `g7`; pawns are named by colour.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,32 +12,32 @@ use super::text::{json_as_text, square, words};
 /// The position as a seat may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// Counted from 1.
+    /// The round, counted from 1.
     pub round: u32,
     /// The part of the round.
     pub phase: Phase,
-    /// The seats that decide; none when the game is over.
+    /// The seats to decide; empty when the game is over.
     pub to_move: Vec<u8>,
     /// Rings won, by seat.
     pub rings: [u8; 2],
     /// Where the pawns stand.
     pub pawns: BTreeMap<Pawn, Square>,
-    /// Where the ring lies; none until it is placed.
+    /// The square of the ring; `None` until it is placed.
     pub ring: Option<Square>,
-    /// The viewer's secret; none before it is made, and for spectators.
+    /// The viewer's secret choice; `None` before it is made, and for spectators.
     pub choice: Option<Pawn>,
-    /// This round's moves so far: seat, pawn and where it went.
+    /// This round's moves so far: seat, pawn and destination.
     pub moves: Vec<(u8, Pawn, Square)>,
-    /// How the round before ended; none in the first.
+    /// The outcome of the previous round; `None` in the first.
     pub last_round: Option<Round>,
 }
 
-/// A round that is over.
+/// The outcome of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// The seat that won the ring.
     pub winner: u8,
-    /// The secrets, by seat.
+    /// The secret choices, by seat.
     pub choices: [Pawn; 2],
     /// `entered`, `entered_rival`, `accused` or `accused_wrongly`.
     pub reason: String,
@@ -48,7 +48,7 @@ words! {
     Phase("phase of Xe Queo!") {
         /// The ring is placed:
         Ring = "ring",
-        /// Both choose in secret:
+        /// Both seats choose secretly:
         Choose = "choose",
         /// Pawns move:
         Play = "play",
@@ -101,7 +101,7 @@ pub enum Move {
     Ring(Square),
     /// `choose red`
     Choose(Pawn),
-    /// `move red d4`: where it ends.
+    /// `move red d4`: pawn and destination.
     Move(Pawn, Square),
     /// `accuse blue`
     Accuse(Pawn),

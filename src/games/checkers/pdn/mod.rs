@@ -1,7 +1,7 @@
-//! PDN, the format that draughts has for collections of games: reading it as it is found, and writing it.
+//! PDN, the standard format for collections of draughts games: a lenient reader and a writer.
 //!
-//! Of the game types of PDN this is 21, English draughts. Results name the first mover first: `1-0` means that Black
-//! won, `0-1` that White did, also where a FEN lets White move first.
+//! The PDN game type is 21, English draughts. Results list Black first: `1-0` means that Black won, `0-1` that White
+//! won, even if a FEN lets White move first.
 
 mod read;
 mod scan;
@@ -32,24 +32,24 @@ impl Notation for Pdn {
     }
 }
 
-/// The number of English draughts among the game types, and how one writes it in full: the side that begins, the
-/// columns and rows, numeric squares from the corner 1, not inverted.
+/// The game type of English draughts, short and in full: the side that begins, columns and rows, numeric squares
+/// from corner 1, not inverted.
 const ENGLISH: &str = "21";
 const GAME_TYPE: &str = "21,B,8,8,N1,0";
 
-/// What a result says.
+/// A result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Score {
     Won(Colour),
     Draw,
-    /// Neither has a point.
+    /// Neither side has a point.
     Neither,
-    /// Nothing: it ends the text of a game, whatever came of it.
+    /// No result: `*` only ends the text of a game.
     Open,
 }
 
 impl Score {
-    /// Reads the value of a Result tag: one for a win, or two as in matches.
+    /// Parses the value of a Result tag; a win counts one point, or two as in matches.
     fn read(text: &[u8]) -> Option<Score> {
         Some(match text {
             b"1-0" | b"2-0" => Score::Won(Colour::Black),
@@ -73,7 +73,7 @@ impl Score {
 }
 
 impl fmt::Display for Score {
-    /// With its meaning, which is not that of chess.
+    /// The result with its meaning, which differs from chess.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text();
         match self {

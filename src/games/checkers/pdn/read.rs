@@ -1,28 +1,44 @@
-//! Checking a collection, game by game.
+//! Checks a collection, game by game.
 
 use super::super::board::Board;
 use super::super::moves::Move;
 use super::super::openings::start;
-use super::scan::{Piece, Scanner, Written, excerpt};
+use super::scan::{Piece, Scanner, Written, excerpt, no_part_of_a_game};
 use super::{ENGLISH, Score};
 use crate::core::{Checked, Flaw, GivenOpening, Verdict};
 
-/// The legal moves that an error names at most.
+/// Maximum number of legal moves listed in an error.
 const NAMED: usize = 8;
 
-/// The games of a collection, checked as they are asked for.
+/// Maximum number of readings of a game with ambiguous captures.
+const READINGS: usize = 64;
+
+/// Iterates over the games of a collection and checks them lazily.
 pub(super) struct Games<'a> {
     scanner: Scanner<'a>,
-    /// Of the game that is being checked, counted from 1.
+    /// The number of the current game, counted from 1.
     number: usize,
-    /// The line that it begins in.
+    /// The line on which it begins.
     line: usize,
     start: Board,
-    moves: Vec<Move>,
+    /// The moves read so far; those of `lines` while an ambiguous capture leaves several readings.
+    plies: usize,
+    /// The possible readings of the moves so far: one, unless a capture is ambiguous.
+    lines: Vec<Line>,
+    /// The first capture that is still ambiguous.
+    ambiguous: Option<Flaw>,
+    remarks: Vec<Flaw>,
     legal: Vec<Move>,
 }
 
-/// The tags of a game that matter. Where one stands twice the last counts.
+/// One reading of the moves of a game.
+#[derive(Clone)]
+struct Line {
+    board: Board,
+    moves: Vec<Move>,
+}
+
+/// The relevant tags of a game. If a tag occurs twice, the last one counts.
 #[derive(Default)]
 struct Tags {
     any: bool,
@@ -32,7 +48,7 @@ struct Tags {
     result: Option<Placed<Vec<u8>>>,
 }
 
-/// Something that was read, and its line.
+/// A value with its line.
 struct Placed<T> {
     value: T,
     line: usize,
@@ -45,13 +61,16 @@ impl<'a> Games<'a> {
             number: 0,
             line: 0,
             start: Board::default(),
-            moves: Vec::new(),
+            plies: 0,
+            lines: Vec::new(),
+            ambiguous: None,
+            remarks: Vec::new(),
             legal: Vec::new(),
         }
     }
 
     fn flaw(&self, line: usize, what: String) -> Flaw {
-        Flaw { game: self.number, ply: self.moves.len(), line, what }
+        Flaw { game: self.number, ply: self.plies, line, what }
     }
 
     fn wrong(&self, line: usize, what: String) -> Verdict {
@@ -63,7 +82,8 @@ impl<'a> Games<'a> {
             Ok(read) => read,
             Err(verdict) => {
                 match verdict {
-                    // Another game may have other results and signs: only a tag surely begins the next.
+                    // Results and signs do not reliably delimit games of another type: only a tag begins the next
+                    // game.
                     Verdict::Skipped(_) => self.scanner.skip_to_tag(),
                     Verdict::Wrong(_) | Verdict::Sound => self.skip_game(),
                 }
@@ -73,13 +93,16 @@ impl<'a> Games<'a> {
         self.judge(&board, tags, end)
     }
 
-    /// Reads tags and moves, up to and with the result. Returns that and the last position.
+    /// Reads tags and moves up to and including the result. Returns the result and the last position.
     fn read(&mut self) -> Result<(Tags, Option<Placed<Score>>, Board), Verdict> {
         let tags = self.tags()?;
         self.start = self.begin(&tags)?;
-        let mut board = self.start;
-        let end = self.moves(&mut board)?;
-        Ok((tags, end, board))
+        self.lines.push(Line { board: self.start, moves: Vec::new() });
+        let end = self.moves()?;
+        if let Some(ambiguous) = self.ambiguous.take() {
+            return Err(Verdict::Wrong(ambiguous));
+        }
+        Ok((tags, end, self.lines[0].board))
     }
 
     fn tags(&mut self) -> Result<Tags, Verdict> {
@@ -87,7 +110,7 @@ impl<'a> Games<'a> {
         loop {
             let before = self.scanner;
             match self.scanner.next() {
-                // A game without moves and result: here begins the next.
+                // A game without moves and result: the next game begins here.
                 Piece::Tag { name: b"Event", .. } if tags.event => {
                     self.scanner = before;
                     return Ok(tags);
@@ -104,6 +127,7 @@ impl<'a> Games<'a> {
                     }
                 }
                 Piece::Bad { what, line } => return Err(self.wrong(line, what)),
+                Piece::Word { text, line } => return Err(self.wrong(line, no_part_of_a_game(text))),
                 Piece::Move(_) | Piece::Result(_) | Piece::End => {
                     self.scanner = before;
                     return Ok(tags);
@@ -112,7 +136,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The position that the tags describe.
+    /// The start position given by the tags.
     fn begin(&self, tags: &Tags) -> Result<Board, Verdict> {
         if let Some(Placed { value, line }) = &tags.game_type {
             let number = value.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
@@ -130,22 +154,20 @@ impl<'a> Games<'a> {
         fen.parse().map_err(|error| self.wrong(*line, format!("{error}")))
     }
 
-    /// Plays the moves. Returns the result that ends them, if one does.
-    fn moves(&mut self, board: &mut Board) -> Result<Option<Placed<Score>>, Verdict> {
+    /// Plays the moves. Returns the result that ends them, if any.
+    fn moves(&mut self) -> Result<Option<Placed<Score>>, Verdict> {
         loop {
             let before = self.scanner;
             match self.scanner.next() {
-                Piece::Move(written) => {
-                    self.legal.clear();
-                    board.legal_moves(&mut self.legal);
-                    let mv = find(&written, board, &self.legal).map_err(|what| {
-                        let ply = self.moves.len() + 1;
-                        Verdict::Wrong(Flaw { ply, ..self.flaw(written.line, what) })
-                    })?;
-                    board.play(mv);
-                    self.moves.push(mv);
-                }
+                Piece::Move(written) => self.play(&written)?,
                 Piece::Result(value) => return Ok(Some(Placed { value, line: self.scanner.line })),
+                Piece::Word { text, line } if self.plies == 0 => {
+                    return Err(self.wrong(line, no_part_of_a_game(text)));
+                }
+                Piece::Word { text, line } => {
+                    let what = format!("`{}` is text outside a comment", excerpt(text));
+                    self.remarks.push(self.flaw(line, what));
+                }
                 Piece::Bad { what, line } => return Err(self.wrong(line, what)),
                 Piece::Tag { .. } => {
                     self.scanner = before;
@@ -156,7 +178,77 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// Goes to where the next game begins.
+    /// Plays a move in every reading in which it is legal. An ambiguous capture adds readings, which later moves may
+    /// rule out.
+    fn play(&mut self, written: &Written<'_>) -> Result<(), Verdict> {
+        let before = std::mem::take(&mut self.lines);
+        let mut error = None;
+        let mut first = None;
+        for line in before {
+            self.legal.clear();
+            line.board.legal_moves(&mut self.legal);
+            match find(written, &line.board, &self.legal) {
+                Ok(readings) => {
+                    first.get_or_insert(readings[0]);
+                    self.extend(line, &readings);
+                }
+                Err(what) => drop(error.get_or_insert(what)),
+            }
+        }
+        let Some(first) = first else {
+            let mut what = error.unwrap_or_default();
+            if let Some(Flaw { ply, .. }) = self.ambiguous {
+                what += &format!(", whichever capture was meant at ply {ply}");
+            }
+            return Err(Verdict::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
+        };
+        self.plies += 1;
+        self.remark_separator(written, first);
+        match (self.lines.len(), &mut self.ambiguous) {
+            (1, ambiguous) => {
+                if let Some(mut settled) = ambiguous.take() {
+                    settled.what += "; the moves that follow settle it";
+                    self.remarks.push(settled);
+                }
+            }
+            (2..=READINGS, Some(_)) => {}
+            (2..=READINGS, None) => {
+                let readings: Vec<Move> =
+                    self.lines.iter().filter_map(|line| line.moves.last().copied()).collect();
+                let what =
+                    format!("`{}` is ambiguous: it may be {}", excerpt(written.text), named(&readings));
+                self.ambiguous = Some(self.flaw(written.line, what));
+            }
+            _ => {
+                let what = format!("`{}` is one ambiguous capture too many", excerpt(written.text));
+                return Err(self.wrong(written.line, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the continuations of a reading. Readings that lead to the same position are merged.
+    fn extend(&mut self, line: Line, readings: &[Move]) {
+        let (last, others) = readings.split_last().expect("a move that was found has a reading");
+        let clones = others.iter().map(|&mv| (line.clone(), mv));
+        for (mut line, mv) in clones.collect::<Vec<_>>().into_iter().chain([(line, *last)]) {
+            line.board.play(mv);
+            line.moves.push(mv);
+            if self.lines.iter().all(|other| other.board != line.board) {
+                self.lines.push(line);
+            }
+        }
+    }
+
+    fn remark_separator(&mut self, written: &Written<'_>, mv: Move) {
+        if mv.is_capture() != written.captures {
+            let (kind, sign) = if mv.is_capture() { ("capture", 'x') } else { ("step", '-') };
+            let what = format!("`{}` is a {kind}, which is written with `{sign}`", excerpt(written.text));
+            self.remarks.push(self.flaw(written.line, what));
+        }
+    }
+
+    /// Skips to the start of the next game.
     fn skip_game(&mut self) {
         loop {
             let before = self.scanner;
@@ -166,15 +258,15 @@ impl<'a> Games<'a> {
                     self.scanner = before;
                     return;
                 }
-                Piece::Move(_) | Piece::Bad { .. } => {}
+                Piece::Move(_) | Piece::Word { .. } | Piece::Bad { .. } => {}
             }
         }
     }
 
-    /// Compares the results with each other, and with the position where that ends the game. A star says nothing and
-    /// agrees with everything: it also merely separates games.
+    /// Compares the results with each other, and with the position if it ends the game. `*` agrees with every
+    /// result, because it is also used as a mere separator.
     fn judge(&self, board: &Board, tags: Tags, end: Option<Placed<Score>>) -> Result<(), Verdict> {
-        if !tags.any && self.moves.is_empty() {
+        if !tags.any && self.plies == 0 {
             let what = "a result without a game: neither tags nor moves stand before it".to_owned();
             return Err(self.wrong(self.scanner.line, what));
         }
@@ -226,13 +318,15 @@ impl Iterator for Games<'_> {
         self.line = self.scanner.line;
         self.scanner = before;
         self.number += 1;
-        self.moves.clear();
+        self.plies = 0;
+        self.lines.clear();
+        self.ambiguous = None;
         let verdict = self.game().err().unwrap_or(Verdict::Sound);
-        Some(Checked { plies: self.moves.len(), verdict })
+        Some(Checked { plies: self.plies, remarks: std::mem::take(&mut self.remarks), verdict })
     }
 }
 
-/// Reads a collection as openings: each game is one, whatever came of it.
+/// Reads a collection as openings: each game is one, regardless of its result.
 pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Result<GivenOpening, Flaw>> {
     let mut games = Games::new(collection);
     std::iter::from_fn(move || match games.next()?.verdict {
@@ -240,54 +334,42 @@ pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Resu
             game: games.number,
             line: games.line,
             options: start(&games.start),
-            moves: games.moves.iter().map(ToString::to_string).collect(),
+            moves: games.lines[0].moves.iter().map(ToString::to_string).collect(),
         })),
-        // A game that is passed over in silence would be missed in every set.
+        // Report skipped games: a silently skipped opening would be missing without notice.
         Verdict::Skipped(flaw) | Verdict::Wrong(flaw) => Some(Err(flaw)),
     })
 }
 
-/// Finds the legal move that is meant.
+/// The legal moves that a text may denote, at least one.
 ///
-/// A capture may name all squares, the first and the last, or these and some between, as long as all captures that fit
-/// lead to one position. A step may not be written as a capture; but `-` stands for a capture too, as long as that is
-/// clear, for many files write it so and nothing else could be meant: who can capture may not step.
-fn find(written: &Written<'_>, board: &Board, legal: &[Move]) -> Result<Move, String> {
+/// A capture may list all squares, the first and the last, or these and some between. The separator is ignored: if a
+/// capture is possible, no step is legal, so a wrong separator is unambiguous.
+fn find(written: &Written<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, String> {
     let text = excerpt(written.text);
     let squares = written.squares().unwrap_or_default();
     let fits = |mv: &&Move| {
         let mut path = mv.squares().map(u32::from);
         let ends = [mv.first() + 1, mv.last() + 1];
-        (mv.is_capture() || !written.captures)
-            && squares.len() > 1
+        squares.len() > 1
             && [squares[0], squares[squares.len() - 1]] == ends
             && squares.iter().all(|&square| path.any(|visited| visited == square))
     };
     let is_whole = |mv: &&Move| mv.squares().map(u32::from).eq(squares.iter().copied());
-    let mut fitting: Vec<&Move> = legal.iter().filter(fits).collect();
-    if let Some(&mv) = fitting.iter().find(|mv| is_whole(mv)) {
-        fitting = vec![mv];
+    if let Some(&mv) = legal.iter().find(is_whole) {
+        return Ok(vec![mv]);
     }
-    let after = |mv: &Move| {
-        let mut board = *board;
-        board.play(*mv);
-        board
-    };
-    match fitting[..] {
-        [] if legal.is_empty() => {
-            Err(format!("`{text}` comes after the end: {} has no move", board.to_move()))
-        }
-        [] => Err(format!("`{text}` is not legal for {}, who may play {}", board.to_move(), named(legal))),
-        [mv] => Ok(*mv),
-        [first, ref others @ ..] if others.iter().all(|mv| after(mv) == after(first)) => Ok(*first),
-        _ => {
-            let fitting: Vec<Move> = fitting.into_iter().copied().collect();
-            Err(format!("`{text}` is ambiguous: it may be {}", named(&fitting)))
-        }
+    let fitting: Vec<Move> = legal.iter().filter(fits).copied().collect();
+    if !fitting.is_empty() {
+        Ok(fitting)
+    } else if legal.is_empty() {
+        Err(format!("`{text}` comes after the end: {} has no move", board.to_move()))
+    } else {
+        Err(format!("`{text}` is not legal for {}, who may play {}", board.to_move(), named(legal)))
     }
 }
 
-/// The texts of moves, the first few of them.
+/// Lists the first few moves.
 fn named(moves: &[Move]) -> String {
     let mut texts: Vec<String> = moves.iter().map(ToString::to_string).collect();
     texts.sort();

@@ -1,20 +1,19 @@
-//! The pieces of a PDN text. What says nothing about moves and results (comments, variations, NAGs, annotations, move
-//! numbers) is passed over here.
+//! The tokens of a PDN text. Comments, variations, NAGs, annotations and move numbers are skipped here.
 //!
-//! No comment, variation or tag goes on past a line that begins with a tag: what is not closed by then never is. So a
-//! missing brace costs one game, and every byte is looked at a fixed number of times.
+//! Comments, variations and tags end at a line that begins with a tag; if they are not closed by then, they are
+//! unterminated. So a missing brace affects only one game, and scanning takes linear time.
 
 use super::super::moves::MAX_SQUARES;
 use super::Score;
 
-/// A place in a text, from which the next piece is read.
+/// A position in a text, from which the next token is read.
 #[derive(Clone, Copy)]
 pub(super) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
     /// The line, counted from 1.
     pub(super) line: usize,
-    /// Whether the latest piece was a move number.
+    /// Whether the last token was a move number.
     after_number: bool,
 }
 
@@ -25,7 +24,12 @@ pub(super) enum Piece<'a> {
     },
     Move(Written<'a>),
     Result(Score),
-    /// No part of a game, and what would be right.
+    /// A word without digits, which cannot be a move: text outside a comment.
+    Word {
+        text: &'a [u8],
+        line: usize,
+    },
+    /// An invalid token, with the error message.
     Bad {
         what: String,
         line: usize,
@@ -33,20 +37,20 @@ pub(super) enum Piece<'a> {
     End,
 }
 
-/// A move as it is written.
+/// A move as written.
 pub(super) struct Written<'a> {
     pub(super) text: &'a [u8],
-    /// The line that it begins in.
+    /// The line on which it begins.
     pub(super) line: usize,
     squares: [u32; MAX_SQUARES],
-    /// How many there are; more than fit are counted only.
+    /// The number of squares; those that do not fit are only counted.
     count: usize,
-    /// Whether a sign between them is that of a capture.
+    /// Whether a separator is that of a capture.
     pub(super) captures: bool,
 }
 
 impl Written<'_> {
-    /// The numbers of the squares; none if there are more than a move can visit.
+    /// The numbers of the squares; `None` if there are more than a move can visit.
     pub(super) fn squares(&self) -> Option<&[u32]> {
         self.squares.get(..self.count)
     }
@@ -96,7 +100,7 @@ impl<'a> Scanner<'a> {
         self.at == 0 || matches!(self.text[self.at - 1], b'\n' | b'\r')
     }
 
-    /// Whether a line begins here that begins with a tag.
+    /// Whether a line that begins with a tag starts here.
     fn is_at_tag_line(&self) -> bool {
         let mut tag = *self;
         self.peek() == Some(b'[') && self.begins_line() && tag.tag_name().is_some()
@@ -114,7 +118,7 @@ impl<'a> Scanner<'a> {
         (!name.is_empty() && self.peek() == Some(b'"')).then(|| self.bump()).map(|_| name)
     }
 
-    /// The next piece. At a bad one the scanner goes on behind it.
+    /// Returns the next token. After an invalid one, scanning continues behind it.
     pub(super) fn next(&mut self) -> Piece<'a> {
         loop {
             self.skip_blanks();
@@ -162,9 +166,12 @@ impl<'a> Scanner<'a> {
         let (start, line) = (self.at, self.line);
         self.bump();
         self.skip_while(|byte| !byte.is_ascii_whitespace() && !b"{([;".contains(&byte));
-        let word = excerpt(&self.text[start..self.at]);
-        let what = format!("`{word}` is no move, result, tag or comment: a move is like 11-15 or 11x18");
-        Piece::Bad { what, line }
+        let text = &self.text[start..self.at];
+        if text.iter().any(u8::is_ascii_digit) {
+            Piece::Bad { what: no_part_of_a_game(text), line }
+        } else {
+            Piece::Word { text, line }
+        }
     }
 
     fn skip_comment(&mut self) -> Result<(), String> {
@@ -175,7 +182,7 @@ impl<'a> Scanner<'a> {
                 None => break,
             }
         }
-        Err("a comment begins here that no `}` closes".to_owned())
+        Err("unterminated comment: missing `}`".to_owned())
     }
 
     fn skip_variation(&mut self) -> Result<(), String> {
@@ -201,10 +208,10 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-        Err("a variation begins here that no `)` closes".to_owned())
+        Err("unterminated variation: missing `)`".to_owned())
     }
 
-    /// Reads `[Name "value"]`. A quote that does not end it, as in `"Bobby "The Boy" Martin"`, belongs to the value.
+    /// Reads `[Name "value"]`. An inner quote, as in `"Bobby "The Boy" Martin"`, belongs to the value.
     fn tag(&mut self) -> Piece<'a> {
         let start = self.at;
         if let Some(name) = self.tag_name() {
@@ -225,7 +232,7 @@ impl<'a> Scanner<'a> {
         Piece::Bad { what, line: self.line }
     }
 
-    /// Passes blanks and `]`, if they follow.
+    /// Skips blanks and `]`, if present.
     fn closes_tag(&mut self) -> bool {
         let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let closes = self.rest().get(blanks) == Some(&b']');
@@ -244,7 +251,8 @@ impl<'a> Scanner<'a> {
         number
     }
 
-    /// Reads what begins with a number: a move, a result, or (none) a move number of any kind: `1.`, `1...`, `1`.
+    /// Reads a token that begins with a number: a move, a result, or (`None`) a move number such as `1.`, `1...`,
+    /// `1`.
     fn number_or_move(&mut self, after_number: bool) -> Option<Piece<'a>> {
         let start = self.at;
         let draw = Score::Draw.text().as_bytes();
@@ -267,7 +275,7 @@ impl<'a> Scanner<'a> {
             if let Some(score) = written.score() {
                 return Some(Piece::Result(score));
             }
-            // A star that touches a move says that it was forced; one that stands alone ends the game.
+            // A star attached to a move marks it as forced; a separate star ends the game.
             self.skip_while(|byte| matches!(byte, b'!' | b'?' | b'*'));
             return Some(Piece::Move(written));
         }
@@ -282,7 +290,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// Reads what joins two squares, and the second: whether it is the sign of a capture, and the number.
+    /// Reads a separator and the next square. Returns whether the separator is that of a capture, and the number.
     fn sign_and_square(&mut self) -> Option<(bool, u32)> {
         let mut ahead = *self;
         ahead.skip_blanks();
@@ -294,13 +302,18 @@ impl<'a> Scanner<'a> {
         Some((sign != b'-', square))
     }
 
-    /// Goes to the next line that begins with a tag.
+    /// Skips to the next line that begins with a tag.
     pub(super) fn skip_to_tag(&mut self) {
         while !self.is_at_tag_line() && self.bump().is_some() {}
     }
 }
 
-/// As much of a stranger's text as an error repeats.
+/// The error message for an invalid word in the text of a game.
+pub(super) fn no_part_of_a_game(word: &[u8]) -> String {
+    format!("`{}` is no move, result, tag or comment: a move is like 11-15 or 11x18", excerpt(word))
+}
+
+/// Truncates input for error messages.
 pub(super) fn excerpt(text: &[u8]) -> String {
     let shown = text.len().min(40);
     let dots = if shown < text.len() { "..." } else { "" };

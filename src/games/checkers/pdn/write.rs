@@ -1,4 +1,4 @@
-//! Writing a match down.
+//! Writes a match as PDN.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::super::{BadMove, Options};
 use super::{GAME_TYPE, Score};
 use crate::core::Sheet;
 
-/// The characters of a line of moves at most.
+/// Maximum length of a line of moves, in characters.
 const WIDTH: usize = 80;
 
-/// Adds a match and an empty line. What PDN has no word for, such as clocks, is left to the record.
+/// Appends a match and an empty line. Data without a PDN equivalent, such as clocks, is only in the record.
 pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
     let options: Options = serde_json::from_str(sheet.options.get()).map_err(|error| error.to_string())?;
     let score = match sheet.ranks.as_deref() {
@@ -21,10 +21,11 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
         Some(_) => Score::Draw,
     };
     let name = |seat: Colour| sheet.names.get(seat.seat().index()).map_or("?", String::as_str);
-    tag(out, "Event", "?");
-    tag(out, "Site", "?");
-    tag(out, "Date", "????.??.??");
-    tag(out, "Round", &sheet.match_id);
+    let occasion = &sheet.occasion;
+    tag(out, "Event", occasion.event.as_deref().unwrap_or("?"));
+    tag(out, "Site", occasion.site.as_deref().unwrap_or("?"));
+    tag(out, "Date", occasion.date.as_deref().unwrap_or("????.??.??"));
+    tag(out, "Round", occasion.round.as_deref().unwrap_or(&sheet.match_id));
     tag(out, "Black", name(Colour::Black));
     tag(out, "White", name(Colour::White));
     tag(out, "Result", score.text());
@@ -40,7 +41,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// A value is one line; what would break it becomes a space.
+/// Writes a tag. Control characters in the value become spaces, so that it stays on one line.
 fn tag(out: &mut String, name: &str, value: &str) {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(char::is_control, " ");
     let _ = writeln!(out, "[{name} \"{value}\"]");
@@ -78,7 +79,7 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
     Ok(())
 }
 
-/// A capture by its first and last square, or, where other captures have these too, by all.
+/// The text of a capture: its first and last square, or all squares if another capture shares these.
 fn shortest(mv: Move, legal: &[Move]) -> String {
     let ends = |mv: &Move| (mv.first(), mv.last());
     if mv.is_capture() && legal.iter().filter(|other| ends(other) == ends(&mv)).count() == 1 {

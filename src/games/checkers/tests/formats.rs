@@ -11,7 +11,7 @@ fn refusal(options: serde_json::Value) -> String {
 }
 
 #[test]
-fn moves_are_read_as_they_are_written() {
+fn moves_survive_a_round_trip_as_text() {
     for text in ["11-15", "1-5", "32-27", "15x24", "15x24x31", "6x13x22x15x6"] {
         assert_eq!(text.parse::<Move>().unwrap().to_string(), text);
     }
@@ -61,7 +61,7 @@ fn an_ambiguous_short_form_is_refused_with_its_candidates() {
 }
 
 #[test]
-fn a_whole_path_is_no_short_form_of_others() {
+fn a_complete_path_is_not_a_short_form_of_others() {
     let mut table = open::<Checkers>(json!({ "fen": "B:W9,10,17,18,19:BK15" })).unwrap();
     table.prepare(BLACK);
     assert_eq!(table.count(BLACK), 3);
@@ -70,7 +70,7 @@ fn a_whole_path_is_no_short_form_of_others() {
 }
 
 #[test]
-fn a_fen_is_written_as_it_was_read() {
+fn a_fen_survives_a_round_trip() {
     let fens = [
         "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12",
         "B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29",
@@ -107,7 +107,7 @@ fn a_fen_may_list_black_first_and_end_in_a_dot() {
 }
 
 #[test]
-fn a_fen_that_is_wrong_is_refused_with_what_is_wrong() {
+fn an_invalid_fen_is_rejected_with_the_reason() {
     let refused = |fen: &str| fen.parse::<Board>().unwrap_err();
     for fen in ["", "B", "B:W31", "B:W31:B1:B2", "garbage", "."] {
         assert_eq!(refused(fen), BadFen::Parts, "{fen}");
@@ -142,10 +142,10 @@ fn a_fen_that_is_wrong_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn options_that_cannot_be_played_are_refused() {
+fn invalid_options_are_rejected() {
     assert_eq!(
         refusal(json!({ "fen": "B:W31:B" })),
-        "Black is to move in the FEN B:W31:B and needs a piece on it"
+        "invalid FEN B:W31:B: Black is to move but has no piece"
     );
     assert_eq!(
         refusal(json!({ "fen": "B:W33:B1" })),
@@ -153,7 +153,7 @@ fn options_that_cannot_be_played_are_refused() {
     );
     assert_eq!(
         refusal(json!({ "draw_plies": 0 })),
-        "draw_plies 0 needs a turn_limit above 0, or the game might not end"
+        "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end"
     );
     assert!(open::<Checkers>(json!({ "draw_plies": 0, "turn_limit": 1 })).is_ok());
     assert!(refusal(json!({ "draw_plies": -1 })).contains("-1"));
@@ -162,7 +162,7 @@ fn options_that_cannot_be_played_are_refused() {
 }
 
 #[test]
-fn the_view_of_the_start_is_that_of_the_rules_page() {
+fn the_initial_view_matches_the_rules_page() {
     let table = open::<Checkers>(json!({})).unwrap();
     for viewer in [Viewer::Seat(BLACK), Viewer::Seat(WHITE), Viewer::Public, Viewer::Omniscient] {
         let mut out = Vec::new();
@@ -191,7 +191,7 @@ fn the_view_shows_kings_the_count_and_the_end() {
 }
 
 #[test]
-fn a_person_finds_every_square_on_the_board() {
+fn the_text_board_shows_every_square() {
     let drawn_at = |fen: &str| {
         let table = open::<Checkers>(json!({ "fen": fen })).unwrap();
         crate::core::erased::Board(table.as_ref(), Viewer::Public).to_string()
@@ -216,7 +216,7 @@ White to move
 }
 
 #[test]
-fn a_person_sees_the_quiet_plies_and_the_end() {
+fn the_text_board_shows_the_quiet_plies_and_the_end() {
     let last_line =
         |position: &Checkers| drawn(position, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut position = at("B:W12,K32:B3,4");

@@ -127,12 +127,12 @@ fn capturing_is_compulsory() {
 }
 
 #[test]
-fn any_capture_may_be_chosen_however_much_it_takes() {
+fn a_longer_capture_is_not_compulsory() {
     assert_eq!(moves("B:W7,18,26:B2,15"), "15x22x31 2x11");
 }
 
 #[test]
-fn any_capture_may_be_chosen_whether_a_king_or_a_man_makes_it() {
+fn capturing_with_a_king_is_not_compulsory() {
     assert_eq!(moves("B:W7,18:B2,K15"), "15x22 2x11");
 }
 
@@ -165,7 +165,7 @@ fn a_capture_may_pass_and_end_where_it_began() {
 }
 
 #[test]
-fn paths_over_the_same_pieces_are_moves_of_their_own() {
+fn different_paths_over_the_same_pieces_are_different_moves() {
     let position = at("B:W9,10,17,18:BK6");
     let boards: Vec<Board> = typed_moves(&position)
         .into_iter()
@@ -227,7 +227,7 @@ fn the_side_to_move_loses_without_a_legal_move() {
 }
 
 #[test]
-fn a_match_that_starts_without_a_legal_move_is_over_at_once() {
+fn a_start_position_without_legal_moves_ends_the_game() {
     assert!(is_won_by(&at("W:W12:B3,8"), BLACK, "no_moves"));
     assert!(is_won_by(&at("B:W25,30:B21"), WHITE, "no_moves"));
 }
@@ -251,19 +251,19 @@ fn c1_repeating_a_position_does_not_end_the_game() {
 }
 
 #[test]
-fn c2_draws_by_agreement_are_left_to_the_match() {
+fn c2_the_match_handles_draws_by_agreement() {
     const { assert!(Checkers::META.draws_by_agreement) };
 }
 
 #[test]
-fn a_step_by_a_man_does_not_start_the_quiet_plies_anew() {
+fn a_step_by_a_man_does_not_reset_the_quiet_plies() {
     let mut position = at("B:WK32:B1");
     play(&mut position, "1-5 32-28 5-9");
     assert_eq!(position.quiet_plies, 3);
 }
 
 #[test]
-fn a_capture_and_a_crowning_start_the_quiet_plies_anew() {
+fn a_capture_and_a_crowning_reset_the_quiet_plies() {
     let mut position = at("B:WK1,K4:B19,27");
     play(&mut position, "19-23 1-5");
     assert_eq!(position.quiet_plies, 2);
@@ -277,7 +277,7 @@ fn a_capture_and_a_crowning_start_the_quiet_plies_anew() {
 }
 
 #[test]
-fn a_king_that_reaches_the_far_row_does_not_start_the_quiet_plies_anew() {
+fn a_king_on_the_far_row_does_not_reset_the_quiet_plies() {
     let mut position = at("B:WK1:BK28");
     play(&mut position, "28-32");
     assert_eq!(position.quiet_plies, 1);
@@ -292,7 +292,7 @@ fn no_legal_move_is_tested_before_the_draw() {
 }
 
 #[test]
-fn draw_plies_zero_switches_the_draw_off() {
+fn draw_plies_zero_disables_the_draw() {
     let fen = KINGS.parse().unwrap();
     let mut position = started(&Options { fen, draw_plies: 0, turn_limit: 100 });
     walk(&mut position, 99);

@@ -14,7 +14,7 @@ fn fen(opening: &GivenOpening) -> &str {
 }
 
 #[test]
-fn each_game_of_a_collection_is_an_opening_with_its_position_and_its_moves_in_full() {
+fn each_game_of_a_collection_is_an_opening() {
     let file = "[Event \"Old Faithful\"]\n[Result \"*\"]\n1. 11-15 23-19 2. 8-11 22-17 *\n\n\
                 [Event \"?\"]\n[FEN \"B:W7,15,24:B2.\"]\n1. 2x11x18 *";
     let openings: Vec<GivenOpening> = read("pdn", file).into_iter().map(Result::unwrap).collect();
@@ -26,7 +26,7 @@ fn each_game_of_a_collection_is_an_opening_with_its_position_and_its_moves_in_fu
 }
 
 #[test]
-fn what_is_wrong_in_a_collection_is_told_with_game_ply_and_line() {
+fn errors_in_a_collection_name_game_ply_and_line() {
     let file = "[Event \"a\"]\n1. 11-15 23-22 *\n[Event \"b\"]\n1. 11-15 *\n[GameType \"20\"]\n1. 32-28 *";
     let read = read("pdn", file);
     let flaw = |i: usize| read[i].as_ref().unwrap_err().to_string();
@@ -36,7 +36,7 @@ fn what_is_wrong_in_a_collection_is_told_with_game_ply_and_line() {
 }
 
 #[test]
-fn a_file_of_positions_has_one_a_line() {
+fn a_position_file_has_one_position_per_line() {
     let file = "# two\nB:W18,24:B1,K10\r\n\nW:B1:W24.\nB:W18\n";
     let read = read("fen", file);
     let [Ok(first), Ok(second), Err(flaw)] = &read[..] else { panic!("{read:?}") };

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::super::pdn::Pdn;
 use super::*;
 use crate::core::chance::{Seed, Stream};
-use crate::core::{Checked, Flaw, Notation, Sheet, Verdict};
+use crate::core::{Checked, Flaw, Notation, Occasion, Sheet, Verdict};
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
     Pdn.check(text.as_ref()).collect()
@@ -65,7 +65,7 @@ fn quotes_and_backslashes_in_tags_are_read_escaped_or_not() {
 }
 
 #[test]
-fn comments_nags_and_annotations_are_passed_over() {
+fn comments_nags_and_annotations_are_skipped() {
     assert_eq!(plies("{a} 1. 11-15! {b ( [ ;} $1 $23 23-19?? ; c } 1-0\n 2. 8-11 !? 22-17 1-0"), [4]);
     assert_eq!(plies("1. 11-15* 23-19!* 2. 8-11?! 22-17 *"), [4]);
     assert_eq!(plies("1. 11-15{a}23-19(b)2.8-11$3 22-17"), [4]);
@@ -73,19 +73,19 @@ fn comments_nags_and_annotations_are_passed_over() {
 }
 
 #[test]
-fn variations_are_passed_over_however_deep() {
+fn variations_are_skipped_at_any_depth() {
     assert_eq!(plies("1. 11-15 (1. 9-14 22-18 (22-17 {:)} 1-0) ; )\n 2. 1-1) 23-19 *"), [2]);
     let deep = format!("1. 11-15 {}{} 23-19", "(".repeat(100_000), ")".repeat(100_000));
     assert_eq!(plies(deep), [2]);
 }
 
 #[test]
-fn escape_lines_are_passed_over() {
+fn escape_lines_are_skipped() {
     assert_eq!(plies("% {\n1. 11-15\n%22-18 1-0\n23-19 *"), [2]);
 }
 
 #[test]
-fn move_numbers_of_all_kinds_are_passed_over() {
+fn move_numbers_of_all_kinds_are_skipped() {
     for text in [
         "1. 11-15 23-19 2. 8-11 22-17",
         "1.11-15 23-19 2.8-11 22-17",
@@ -100,18 +100,18 @@ fn move_numbers_of_all_kinds_are_passed_over() {
 }
 
 #[test]
-fn squares_without_a_sign_between_are_not_taken_for_move_numbers() {
+fn squares_without_a_separator_are_not_move_numbers() {
     assert!(flaw("1. 11.15 23.19").contains("`15` is no move"));
     assert!(flaw("11 15 23 19").contains("`15` is no move"));
 }
 
 #[test]
-fn blanks_may_stand_around_signs_and_zeros_before_squares() {
+fn blanks_around_separators_and_leading_zeros_are_accepted() {
     assert_eq!(plies("1. 11 - 15 22 -18 2. 15 x 22 25X18 3. 08-11 1 - 0"), [5]);
 }
 
 #[test]
-fn captures_may_be_short_whole_or_between() {
+fn captures_may_list_some_or_all_squares() {
     let fen = "[FEN \"B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13\"] 1. ";
     assert_eq!(plies(format!("{fen}2x11x18x27")), [1]);
     assert_eq!(plies(format!("{fen}2:11:18:27")), [1]);
@@ -121,7 +121,7 @@ fn captures_may_be_short_whole_or_between() {
 }
 
 #[test]
-fn a_short_capture_is_clear_when_all_its_paths_lead_to_one_position() {
+fn a_short_capture_is_unambiguous_if_all_paths_lead_to_one_position() {
     // A king goes around, either way.
     let around = "B:W7,8,15,16,32:BK3";
     let circles: Vec<String> = moves(around).split(' ').map(str::to_owned).collect();
@@ -129,13 +129,52 @@ fn a_short_capture_is_clear_when_all_its_paths_lead_to_one_position() {
     assert_eq!(plies(format!("[FEN \"{around}\"] 1. 3x3")), [1]);
 }
 
+/// The remarks of a collection without flaws.
+#[track_caller]
+fn remarks(text: impl AsRef<[u8]>) -> Vec<String> {
+    plies(&text);
+    check(text).iter().flat_map(|game| &game.remarks).map(ToString::to_string).collect()
+}
+
 #[test]
-fn a_hyphen_may_stand_for_a_capture_but_no_x_for_a_step() {
-    assert_eq!(plies("1. 11-15 22-18 2. 15-22 25-18"), [4]);
+fn a_wrong_separator_is_accepted_with_a_remark() {
+    assert_eq!(remarks("1. 11-15 22-18 2. 15x22 25x18"), [""; 0]);
     assert_eq!(
-        flaw("1. 11x15").split(" who").next(),
-        Some("game 1, ply 1, line 1: `11x15` is not legal for Black,")
+        remarks("1. 11x15 22-18\n2. 15-22 25x18"),
+        [
+            "game 1, ply 1, line 1: `11x15` is a step, which is written with `-`",
+            "game 1, ply 3, line 2: `15-22` is a capture, which is written with `x`",
+        ]
     );
+    // The separator does not make a move legal.
+    assert!(flaw("1. 11x16 8-12").contains("ply 2, line 1: `8-12` is not legal"));
+    assert!(flaw("1. 11x14").contains("`11x14` is not legal"));
+}
+
+#[test]
+fn words_after_a_move_give_a_remark() {
+    assert_eq!(
+        remarks("1. 11-15 23-19Redoversteppedthetimecontrol. 1-0"),
+        ["game 1, ply 2, line 1: `Redoversteppedthetimecontrol.` is text outside a comment"]
+    );
+    // A word with a digit may be meant as a move.
+    assert!(flaw("1. 11-15 c3-d4").contains("`c3-d4` is no move"));
+    assert!(flaw("Notes on checkers").contains("`Notes` is no move"));
+}
+
+#[test]
+fn later_moves_disambiguate_a_capture() {
+    let fen = "[FEN \"B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13\"] 1. ";
+    // Only 2x11x18x27 takes the man on 23, where White's next capture lands.
+    let told = remarks(format!("{fen}2x27 32x23 2. 13-17"));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("game 1, ply 1, line 1: `2x27` is ambiguous: it may be 2x11x18x27, 2x11x20x27;"),
+        "{told:?}"
+    );
+    let neither = flaw(format!("{fen}2x27 1-5"));
+    assert!(neither.contains("ply 2, line 1: `1-5` is not legal"), "{neither}");
+    assert!(neither.ends_with("whichever capture was meant at ply 1"), "{neither}");
 }
 
 #[test]
@@ -167,7 +206,7 @@ fn results_that_differ_are_a_flaw() {
 }
 
 #[test]
-fn one_nil_means_that_black_won_whoever_began() {
+fn one_nil_means_that_black_won() {
     let won = "[FEN \"W:W12:BK3\"]\n1... 12-8 2. 3x12";
     assert_eq!(plies(format!("{won} 1-0")), [2]);
     assert_eq!(
@@ -210,13 +249,13 @@ fn other_game_types_are_skipped_with_the_reason() {
     let checked = check(text);
     let Verdict::Skipped(flaw) = &checked[0].verdict else { panic!("{checked:?}") };
     assert_eq!(flaw.to_string(), "game 1, line 2: game type 20,W,10,10,N2,0; 21 is English draughts");
-    assert_eq!(checked[1], Checked { plies: 1, verdict: Verdict::Sound });
+    assert_eq!(checked[1], Checked { plies: 1, remarks: Vec::new(), verdict: Verdict::Sound });
     assert_eq!(checked.len(), 2);
     assert_eq!(plies("[GameType \"21,B,8,8,N1,0\"]\n1. 11-15"), [1]);
 }
 
 #[test]
-fn an_illegal_move_is_told_with_its_place_and_what_is_legal_and_the_next_game_is_checked() {
+fn an_illegal_move_ends_the_check_of_its_game_only() {
     let text =
         "[Event \"a\"]\n1. 11-15 23-19\n2. 8-12 22-17 1-0\n[Event \"b\"]\n1. 11-15 11-15 *\n1. 9-14 *\n";
     let told: Vec<String> = flaws(text).iter().map(ToString::to_string).collect();
@@ -239,10 +278,10 @@ fn a_list_of_many_legal_moves_is_shortened() {
 }
 
 #[test]
-fn what_is_not_closed_costs_one_game() {
+fn an_unterminated_token_affects_one_game() {
     for (text, what) in [
-        ("1. 11-15 {a\n23-19", "line 2: a comment begins here that no `}` closes"),
-        ("1. 11-15 ((a)\n23-19", "line 2: a variation begins here that no `)` closes"),
+        ("1. 11-15 {a\n23-19", "line 2: unterminated comment: missing `}`"),
+        ("1. 11-15 ((a)\n23-19", "line 2: unterminated variation: missing `)`"),
         ("1. 11-15 (a { b )\n23-19", "line 2: a variation begins here with a comment that no `}` closes"),
         ("[Site \"b\n1. 11-15", "line 2: `[Site \"b` is no tag"),
         ("[Site b]\n1. 11-15", "line 2: `[Site b]` is no tag"),
@@ -267,6 +306,7 @@ fn sheet(options: &str, moves: &[&str], ranks: Option<[u8; 2]>) -> Sheet {
         moves: moves.iter().map(|&text| text.to_owned()).collect(),
         ranks: ranks.map(Vec::from),
         ended: "rules (no_moves)".to_owned(),
+        occasion: Occasion::default(),
     }
 }
 
@@ -297,7 +337,17 @@ fn a_match_is_written_with_all_its_tags() {
 }
 
 #[test]
-fn other_starts_are_written_as_fen_and_ambiguous_captures_whole() {
+fn the_occasion_of_a_match_is_written_in_the_seven_tag_roster() {
+    let [event, site, date, round] =
+        ["Cup", "records/m1.jsonl", "2026.11.22", "2.1"].map(|text| Some(text.to_owned()));
+    let occasion = Occasion { event, site, date, round };
+    let text = written(&Sheet { occasion, ..sheet("{}", &["11-15"], None) });
+    let tags = "[Event \"Cup\"]\n[Site \"records/m1.jsonl\"]\n[Date \"2026.11.22\"]\n[Round \"2.1\"]\n";
+    assert!(text.starts_with(tags), "{text}");
+}
+
+#[test]
+fn other_start_positions_and_ambiguous_captures_are_written_in_full() {
     let fen = "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13";
     let options = format!("{{\"fen\":\"{fen}\"}}");
     let text = written(&sheet(&options, &["2x11x18x27", "32x23"], None));
@@ -309,7 +359,7 @@ fn other_starts_are_written_as_fen_and_ambiguous_captures_whole() {
 }
 
 #[test]
-fn a_match_that_is_not_of_this_game_is_not_written() {
+fn a_match_of_another_game_is_rejected() {
     let refused = |sheet: Sheet| Pdn.write(&sheet, &mut String::new()).unwrap_err();
     assert!(refused(sheet("{}", &["11-16", "1-5"], None)).contains("`1-5` is not legal"));
     assert!(refused(sheet("{}", &["e4"], None)).contains("`e4`"));
@@ -344,7 +394,7 @@ fn collection(games: usize, rng: &mut Stream) -> String {
 }
 
 #[test]
-fn what_is_written_is_read_without_flaws_and_fits_the_lines() {
+fn written_games_are_read_without_flaws() {
     let text = collection(300, &mut rng("round trip"));
     assert_eq!(plies(&text).len(), 300);
     assert!(text.lines().all(|line| line.len() <= 80));
@@ -377,7 +427,7 @@ fn moves_after_the_end_are_a_flaw() {
 }
 
 #[test]
-fn any_bytes_are_read_to_their_end() {
+fn arbitrary_bytes_are_read_to_the_end() {
     let mut rng = rng("bytes");
     let alphabet = b"{}()[]\"\\;%$*!?.-x: \r\n0123456789/EventFENResult\xff\0";
     for _ in 0..3000 {
@@ -389,7 +439,7 @@ fn any_bytes_are_read_to_their_end() {
 }
 
 #[test]
-fn changed_collections_are_read_to_their_end_and_never_more_games_than_bytes_appear() {
+fn mutated_collections_are_read_to_the_end() {
     let mut rng = rng("changes");
     let text = collection(4, &mut rng).into_bytes();
     for _ in 0..1500 {
@@ -411,7 +461,7 @@ fn changed_collections_are_read_to_their_end_and_never_more_games_than_bytes_app
 }
 
 #[test]
-fn hostile_repetitions_take_no_more_time_than_their_length() {
+fn hostile_repetitions_take_linear_time() {
     for piece in [
         "{",
         "(",

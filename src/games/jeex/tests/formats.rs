@@ -28,7 +28,7 @@ fn last_line(position: &Jeex) -> String {
 }
 
 #[test]
-fn moves_are_read_as_they_are_written() {
+fn moves_survive_a_round_trip_as_text() {
     for text in ["place b3 E", "rotate b3 SE", "capture c3 b3", "capture b2 d2", "capture b3 d1", "claim"] {
         assert_eq!(text.parse::<Move>().unwrap().to_string(), text);
     }
@@ -78,7 +78,7 @@ fn a_move_is_small() {
 }
 
 #[test]
-fn options_that_cannot_be_played_are_refused() {
+fn invalid_options_are_rejected() {
     for turn_limit in [0, 1] {
         assert_eq!(
             refusal(json!({ "turn_limit": turn_limit })),
@@ -92,7 +92,7 @@ fn options_that_cannot_be_played_are_refused() {
 }
 
 #[test]
-fn the_view_after_the_first_move_is_that_of_the_rules_page() {
+fn the_view_after_the_first_move_matches_the_rules_page() {
     let mut table = open::<Jeex>(json!({})).unwrap();
     table.prepare(WHITE);
     table.play(WHITE, table.find(WHITE, "place b3 E").unwrap());
@@ -131,7 +131,7 @@ fn a_claim_leaves_the_count_in_the_view_as_it_is() {
 }
 
 #[test]
-fn a_bot_imagines_exactly_the_position_it_sees() {
+fn a_bot_reconstructs_the_position_from_the_view() {
     for plies in 0..EXAMPLE.len() {
         let position = after(&EXAMPLE[..plies]);
         for seat in [WHITE, BLACK] {
@@ -146,7 +146,7 @@ fn a_bot_imagines_exactly_the_position_it_sees() {
 }
 
 #[test]
-fn a_bot_imagines_how_the_game_has_ended() {
+fn a_bot_reconstructs_the_end_from_the_view() {
     let mut worn_out = after(&QUIET);
     rotate(&mut worn_out, 50);
     let ends = [
@@ -164,7 +164,7 @@ fn a_bot_imagines_how_the_game_has_ended() {
 }
 
 #[test]
-fn a_view_that_is_wrong_is_refused() {
+fn an_invalid_view_is_rejected() {
     let read = |stones: &str| {
         let rest = r#""supply":[6,7],"removed":0,"quiet_plies":0"#;
         let text = format!(r#"{{"to_move":[1],"phase":"opening","stones":{stones},{rest}}}"#);
@@ -177,7 +177,7 @@ fn a_view_that_is_wrong_is_refused() {
 }
 
 #[test]
-fn a_person_sees_whose_stones_point_where() {
+fn the_text_board_shows_owners_and_directions() {
     let table = {
         let mut table = open::<Jeex>(json!({})).unwrap();
         for (ply, text) in EXAMPLE[..7].iter().enumerate() {
@@ -205,7 +205,7 @@ play: White to move
 }
 
 #[test]
-fn a_person_sees_the_phase_the_counts_and_the_end() {
+fn the_text_board_shows_the_phase_the_counts_and_the_end() {
     assert_eq!(last_line(&after(&[])), "opening: White to move");
     assert_eq!(last_line(&after(&EXAMPLE[..10])), "play: White to move, removed stones: 1, quiet plies: 1");
     assert_eq!(last_line(&after(&EXAMPLE)), "over: claim, Black wins, removed stones: 1");

@@ -1,5 +1,5 @@
-//! The rules once more, slowly and in another way: stones by their coordinates around the centre, and of every move
-//! that can be written the question whether it is legal.
+//! A reference implementation of the rules, simple and slow: stones have coordinates around the centre, and every
+//! move in the grammar is tested for legality.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -212,7 +212,7 @@ impl Model {
     }
 }
 
-/// Asserts that both are in the same position. The legal moves, none at the end.
+/// Asserts that both implementations are in the same position. Returns the legal moves, empty at the end.
 fn compare(position: &Jeex, model: &Model) -> Vec<String> {
     let end = match position.turn() {
         Turn::Over(outcome) => Some((outcome.winner(Jeex::META.seatings[0]), outcome.reason)),
@@ -259,7 +259,7 @@ impl Mood {
     }
 }
 
-/// Plays both together by chance and counts what happened.
+/// Plays both implementations in parallel at random, and counts what happened.
 fn play_both(mood: Mood, rng: &mut Stream, seen: &mut BTreeMap<&'static str, u32>) {
     let (mut position, mut model) = (started(&Options::default()), Model::new());
     let mut count = |what, happened: bool| *seen.entry(what).or_default() += u32::from(happened);
@@ -283,7 +283,7 @@ fn play_both(mood: Mood, rng: &mut Stream, seen: &mut BTreeMap<&'static str, u32
 }
 
 #[test]
-fn both_agree_on_thousands_of_random_positions() {
+fn the_model_agrees_in_thousands_of_random_positions() {
     let mut rng = MatchKey([1; 32]).stream();
     let mut seen = BTreeMap::new();
     for mood in Mood::ALL.into_iter().cycle().take(80) {
@@ -305,7 +305,7 @@ fn both_agree_on_thousands_of_random_positions() {
 }
 
 #[test]
-fn both_play_the_example_game_alike() {
+fn the_model_agrees_in_the_example_game() {
     let (mut position, mut model) = (started(&Options::default()), Model::new());
     for text in EXAMPLE {
         compare(&position, &model);

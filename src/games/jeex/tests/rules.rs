@@ -13,7 +13,7 @@ fn the_example_game_ends_in_a_right_claim_by_seat_1() {
 }
 
 #[test]
-fn every_position_of_the_example_game_is_as_it_is_told() {
+fn every_position_of_the_example_game_matches_its_description() {
     // The fields where White may place in its second turn, and the only one where Black then may.
     assert_eq!(places(&after(&EXAMPLE[..2])), "a3 c3");
     let position = after(&EXAMPLE[..3]);
@@ -70,7 +70,7 @@ fn rule_1_black_opens_on_an_empty_field_where_neither_stone_points_at_the_other(
 }
 
 #[test]
-fn rule_1_is_void_after_the_opening() {
+fn rule_1_does_not_apply_after_the_opening() {
     let position = after(&["place b1 E", "place e1 N"]);
     assert!(is_legal(&position, "place c1 N"), "attacks the centre");
     assert!(is_legal(&position, "rotate b1 NE"), "attacks the centre");
@@ -234,7 +234,7 @@ fn rule_8_a_wrong_claim_loses() {
 }
 
 #[test]
-fn rule_9_a_side_without_stones_on_the_board_draws_at_once() {
+fn rule_9_a_side_without_stones_on_the_board_draws() {
     let position = after(&["place a1 N", "place b1 N", "rotate a1 E", "rotate b1 E", "capture a1 b1"]);
     assert_eq!(stones(&position), [vec!["b1 E"], vec![]]);
     assert_eq!(position.turn(), Turn::Over(Outcome::draw("no_stones")));

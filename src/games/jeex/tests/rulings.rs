@@ -64,7 +64,7 @@ fn j4_fifty_rotations_in_a_row_draw() {
 }
 
 #[test]
-fn j4_a_placement_and_a_capture_start_the_count_anew() {
+fn j4_a_placement_and_a_capture_reset_the_count() {
     let mut position = after(&["place a1 NE", "place b1 E", "rotate a1 N", "rotate b1 N"]);
     assert_eq!(position.quiet_plies, 2);
     play(&mut position, &["place a2 N"]);
@@ -76,7 +76,7 @@ fn j4_a_placement_and_a_capture_start_the_count_anew() {
 }
 
 #[test]
-fn j4_draw_plies_sets_the_count_and_zero_switches_it_off() {
+fn j4_draw_plies_zero_disables_the_draw() {
     let mut position = started(&Options { draw_plies: 3, ..Options::default() });
     play(&mut position, &QUIET);
     rotate(&mut position, 3);

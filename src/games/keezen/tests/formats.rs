@@ -20,7 +20,7 @@ const ZERO: Viewer = Viewer::Seat(Seat(0));
 const PAGE: &str = r#"{"to_move":[0],"track":64,"starts":[0,16,32,48],"pawns":[["base","base","t53","h0.0"],["base","base","base","t3"],["base","base","t17","h2.2"],["base","base","base","base"]],"hand":["2","5","8","J","A"],"hands":{},"cards":[5,4,4,0],"dealer":0,"cycle":1,"deal":0,"pile":["9","J","2","4","5","6","Q"],"playing_for":0}"#;
 
 #[test]
-fn moves_are_read_as_they_are_written() {
+fn moves_survive_a_round_trip_as_text() {
     for text in [
         "K enter",
         "A enter",
@@ -42,7 +42,7 @@ fn moves_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_text_that_is_no_move_is_refused() {
+fn invalid_moves_are_rejected() {
     for text in [
         "",
         " ",
@@ -111,7 +111,7 @@ fn the_turn_limit_is_at_least_1_and_5000_by_default() {
 }
 
 #[test]
-fn the_view_and_the_legal_moves_are_those_of_the_rules_page() {
+fn the_view_and_the_legal_moves_match_the_rules_page() {
     let game = imagined(PAGE);
     assert_eq!(view(&game, ZERO), PAGE);
     assert_eq!(legal(&game), "2 h0.0, 2 t53, 5 t53, 8 t53, A enter, A h0.0, A t53, J t53 t17, J t53 t3");
@@ -124,7 +124,7 @@ fn the_view_and_the_legal_moves_are_those_of_the_rules_page() {
 }
 
 #[test]
-fn a_spectator_sees_no_hand_and_the_record_all() {
+fn a_spectator_sees_no_hand_and_the_record_all_hands() {
     let game = imagined(PAGE);
     let own = r#""hand":["2","5","8","J","A"],"hands":{}"#;
     assert_eq!(view(&game, Viewer::Public), PAGE.replace(own, r#""hand":null,"hands":{}"#));
@@ -135,7 +135,7 @@ fn a_spectator_sees_no_hand_and_the_record_all() {
 }
 
 #[test]
-fn before_the_first_deal_and_at_the_end_nobody_is_to_move() {
+fn no_seat_is_to_move_before_the_first_deal_and_at_the_end() {
     assert_eq!(
         view(&start(2), ZERO),
         r#"{"to_move":[],"track":64,"starts":[0,32],"pawns":[["base","base","base","base"],["base","base","base","base"]],"hand":[],"hands":{},"cards":[0,0],"dealer":1,"cycle":0,"deal":0,"pile":[],"playing_for":null}"#
@@ -147,13 +147,13 @@ fn before_the_first_deal_and_at_the_end_nobody_is_to_move() {
 }
 
 #[test]
-fn the_view_tells_whose_pawns_are_played() {
+fn the_view_shows_whose_pawns_are_played() {
     let game = game("h0.0 h0.1 h0.2 h0.3||t40|", "A|||");
     assert!(view(&game, Viewer::Public).ends_with(r#""playing_for":2}"#));
 }
 
 #[test]
-fn the_events_are_those_of_the_rules_page() {
+fn the_events_match_the_rules_page() {
     let position = imagined(PAGE).position;
     let text = |fact: &Fact, viewer| serde_json::to_string(&fact.as_seen_by(viewer)).unwrap();
     let deal = Fact::Deal(position.hands);
@@ -173,13 +173,13 @@ fn the_events_are_those_of_the_rules_page() {
 }
 
 #[test]
-fn a_person_sees_the_board_of_the_rules_page() {
+fn the_text_board_matches_the_rules_page() {
     let page = drawn(&imagined(PAGE), ZERO);
     assert!(Keezen::META.rules.contains(&page), "the rules page shows another board than\n{page}");
 }
 
 #[test]
-fn a_person_sees_the_hands_of_those_who_look() {
+fn the_text_board_shows_the_hands_visible_to_the_viewer() {
     let game = game("h0.0 h0.1 h0.2 h0.3|t2|t40|t5", "2|3 4|5|");
     let is_hand = |line: &&str| line.contains("cards") && line.matches(':').count() == 2;
     let hands = |viewer| drawn(&game, viewer).lines().filter(is_hand).count();
@@ -192,14 +192,14 @@ fn a_person_sees_the_hands_of_those_who_look() {
 }
 
 #[test]
-fn a_person_sees_how_it_ended() {
+fn the_text_board_shows_the_end() {
     let mut game = game("t63 h0.1 h0.2 h0.3|", "A 2|3");
     play(&mut game, "A t63");
     assert!(drawn(&game, ZERO).ends_with("\nover: home\n"));
 }
 
 #[test]
-fn a_view_that_cannot_be_is_refused() {
+fn an_impossible_view_is_rejected() {
     for (from, to) in [
         (r#""to_move":[0]"#, r#""to_move":[4]"#),
         (r#""to_move":[0]"#, r#""to_move":[0,1]"#),
@@ -231,7 +231,7 @@ fn a_view_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn views_that_no_game_shows_are_imagined_without_complaint() {
+fn sampling_accepts_views_that_no_game_produces() {
     for (from, to) in [
         // Of another seat, or of nobody.
         (r#""hand":["2","5","8","J","A"]"#, r#""hand":["2","5","8","J"]"#),

@@ -32,7 +32,7 @@ fn k8_partners_see_each_others_hands_from_the_moment_that_one_is_all_home() {
 }
 
 #[test]
-fn k8_holds_for_each_side_of_three_and_for_nobody_with_two_seats() {
+fn k8_applies_to_teams_only() {
     let home = |seat: u8| (0..4).map(|square| format!("h{seat}.{square} ")).collect::<String>();
     let six = game(&format!("t1||{}|||", home(2)), "2|2|2|2|2|2");
     assert_eq!([2, 5, 0, 3].map(|seat| sees(&six, seat)), [vec![2, 5], vec![2, 5], vec![0], vec![3]]);
@@ -41,7 +41,7 @@ fn k8_holds_for_each_side_of_three_and_for_nobody_with_two_seats() {
 }
 
 #[test]
-fn k8_a_hand_without_cards_is_shown_as_such() {
+fn k8_an_empty_hand_is_shown() {
     let game = game("h0.0 h0.1 h0.2 h0.3||t40|", "2|||");
     assert!(view(&game, Viewer::Seat(Seat(0))).contains(r#""hands":{"2":[]},"#));
 }
@@ -122,7 +122,7 @@ fn heard(game: &mut Keezen, mv: Move, viewer: Viewer) -> Vec<String> {
 }
 
 #[test]
-fn worlds_that_differ_in_what_a_viewer_must_not_know_look_the_same_to_it() {
+fn a_viewer_cannot_distinguish_worlds_that_differ_in_hidden_cards() {
     let mut rng = stream(1);
     let (mut differed, mut told_alike, mut dealt_alike) = (0, 0, 0);
     for seats in [2, 4, 6] {
@@ -156,7 +156,7 @@ fn worlds_that_differ_in_what_a_viewer_must_not_know_look_the_same_to_it() {
 }
 
 #[test]
-fn a_shuffle_tells_a_viewer_its_own_cards_alone() {
+fn a_shuffle_reveals_only_the_viewers_own_cards() {
     let mut rng = stream(2);
     for seats in [2, 4, 6] {
         for viewer in (0..seats).map(|seat| Viewer::Seat(Seat(seat))).chain([Viewer::Public]) {
@@ -201,7 +201,7 @@ fn imagined(game: &Keezen, seat: u8, rng: &mut Stream) -> Keezen {
 }
 
 #[test]
-fn imagined_positions_look_the_same_to_the_seat_and_hold_the_whole_deck() {
+fn sampled_positions_give_the_same_view_and_contain_the_whole_deck() {
     let mut rng = stream(3);
     for seats in [2, 4, 6] {
         for game in positions(seats, &mut rng) {
@@ -223,7 +223,7 @@ fn imagined_positions_look_the_same_to_the_seat_and_hold_the_whole_deck() {
 }
 
 #[test]
-fn a_seat_that_sees_its_partners_hand_imagines_that_one() {
+fn a_visible_partners_hand_is_kept_in_samples() {
     let mut rng = stream(4);
     let game = positions(4, &mut rng).into_iter().rfind(|game| sees(game, 2).len() == 2).unwrap();
     for _ in 0..20 {
@@ -265,7 +265,7 @@ fn second_round(pawns: &str, hands: &str, undealt: &str) -> Keezen {
 }
 
 #[test]
-fn what_a_seat_does_not_see_is_imagined_uniformly() {
+fn unseen_cards_are_sampled_uniformly() {
     let game = second_round("t5|t40", "2|3", "3 5 5 6 6 8 8 9");
     let hand = |position: &Position| position.hands.of(Seat(1)).cards()[0].to_string();
     let ninths = |count: f64| count * 100.0 / 9.0;
@@ -279,7 +279,7 @@ fn what_a_seat_does_not_see_is_imagined_uniformly() {
 }
 
 #[test]
-fn who_is_to_move_is_imagined_with_a_card_to_play_and_uniformly_among_such_hands() {
+fn the_seat_to_move_is_sampled_uniformly_among_playable_hands() {
     let mut game = second_round("t5|", "2|A 3", "3 5 5 6 6 8 8 K");
     game.position.to_move = Some(Seat(1));
     let hand = |position: &Position| {

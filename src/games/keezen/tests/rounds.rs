@@ -72,7 +72,7 @@ fn a_cycle_is_three_rounds_of_five_four_and_four_and_then_the_next_seat_deals() 
 }
 
 #[test]
-fn a_round_that_nobody_can_play_is_over_at_once() {
+fn a_round_without_playable_cards_ends_immediately() {
     let mut game = start(2);
     let told = shuffle(&mut game, "2 2 3 3 4 4 5 5 6 6  7 7 8 8 9 9 10 10  Q Q A A J J K K");
     let first = [dealt("2 3 4 5 6|2 3 4 5 6"), handed_in(0, "2 3 4 5 6"), handed_in(1, "2 3 4 5 6")];
@@ -94,7 +94,7 @@ fn seats_without_cards_are_skipped() {
 }
 
 #[test]
-fn the_hand_that_is_handed_in_goes_onto_the_pile_sorted() {
+fn a_handed_in_hand_goes_onto_the_pile_sorted() {
     let mut game = game("t10||t40|", "2|9 2 Q||");
     assert_eq!(play(&mut game, "2 t10"), [handed_in(1, "2 9 Q")]);
     let mut game = super::game("t10||t40|", "2 3|9 2 Q|2|");
@@ -104,7 +104,7 @@ fn the_hand_that_is_handed_in_goes_onto_the_pile_sorted() {
 }
 
 #[test]
-fn of_equal_cards_one_is_played() {
+fn equal_cards_give_one_move() {
     let mut game = game("t10|t20", "5 5|2");
     assert_eq!(legal(&game), "5 t10");
     play(&mut game, "5 t10");
@@ -156,7 +156,7 @@ fn a_win_with_the_last_card_of_a_round_deals_nothing() {
 }
 
 #[test]
-fn no_cards_are_drawn_but_at_the_beginning_of_a_cycle() {
+fn cards_are_shuffled_only_at_the_beginning_of_a_cycle() {
     let mut game = start(4);
     let mut draws = 0;
     for _ in 0..500 {

@@ -107,7 +107,7 @@ fn k7_moves_within_the_home_are_plays() {
 }
 
 #[test]
-fn k7_who_can_play_nothing_hands_in_everything_with_pawns_on_the_track_too() {
+fn k7_a_seat_without_a_playable_card_hands_in_its_hand() {
     let mut game = game("t10|t30 t31|t32|", "5|3 5 6 8 Q|2 3|");
     assert_eq!(play(&mut game, "5 t10"), [handed_in(1, "3 5 6 8 Q")]);
     assert_eq!(game.position.to_move, Some(Seat(2)));

@@ -1,5 +1,5 @@
-//! The rules a second time, written down as they are read: pawns walk square by square, and what is legal is found by
-//! trying it out. The quick ones must agree.
+//! A reference implementation that follows the text of the rules: pawns walk square by square, and legality is
+//! tested by making moves. The fast implementation must agree with it.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ enum At {
 
 type Pawns = Vec<[At; 4]>;
 
-/// What happened, as all would see it.
+/// An event, with all hidden information.
 #[derive(Clone)]
 enum Told {
     Deal(Vec<Vec<&'static str>>),
     HandIn(usize, Vec<&'static str>),
 }
 
-/// A game, slowly.
+/// The reference implementation of a game.
 #[derive(Clone)]
 struct Slow {
     seats: usize,
@@ -395,7 +395,7 @@ impl Slow {
     }
 }
 
-/// What happened while the two were compared, to know that it was compared.
+/// Statistics of the comparison, to assert its coverage.
 #[derive(Debug, Default)]
 struct Tally(BTreeMap<&'static str, usize>);
 
@@ -427,7 +427,7 @@ impl Tally {
     }
 }
 
-/// Plays both at random for so many decisions and shuffles, and compares them after each.
+/// Plays both implementations at random for this many decisions and shuffles, and compares them after each.
 fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut Stream, tally: &mut Tally) {
     let viewers: Vec<Viewer> = (0..slow.seats as u8)
         .map(|seat| Viewer::Seat(Seat(seat)))
@@ -519,7 +519,7 @@ fn random_position(seats: usize, rng: &mut Stream) -> Slow {
 }
 
 #[test]
-fn the_slow_rules_agree_in_random_positions() {
+fn the_reference_rules_agree_in_random_positions() {
     let rng = &mut MatchKey([1; 32]).stream();
     let mut tally = Tally::default();
     for seats in [2, 4, 6] {
@@ -551,7 +551,7 @@ fn the_slow_rules_agree_in_random_positions() {
 }
 
 #[test]
-fn the_slow_rules_agree_in_random_games() {
+fn the_reference_rules_agree_in_random_games() {
     let rng = &mut MatchKey([2; 32]).stream();
     let mut tally = Tally::default();
     for seats in [2, 4, 6] {

@@ -103,7 +103,7 @@ fn s4_the_seventh_insurance_stone_puts_no_stone_down_and_scores_no_row() {
 }
 
 #[test]
-fn the_seventh_insurance_stone_may_be_kept_where_the_points_do() {
+fn the_seventh_insurance_stone_may_be_kept_by_paying_points() {
     let mut game = with_points(at("..... .1... ..... ..... ....."), 1);
     game.position.insurance = [1, 7];
     roll(&mut game, [2, 2]);

@@ -14,7 +14,7 @@ pub(super) fn imagined(view: &str) -> Saxum {
 }
 
 #[test]
-fn moves_are_read_as_they_are_written() {
+fn moves_survive_a_round_trip_as_text() {
     for text in ["reroll 1", "reroll 2", "turn 1 4", "turn 2 1", "turn 2 5"] {
         assert_eq!(text.parse::<Move>().unwrap().to_string(), text);
     }
@@ -27,7 +27,7 @@ fn moves_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_text_that_is_no_move_is_refused() {
+fn invalid_moves_are_rejected() {
     for text in [
         "",
         " ",
@@ -96,13 +96,13 @@ fn each_option_is_at_least_1() {
 }
 
 #[test]
-fn the_options_have_the_defaults_of_the_rules_page() {
+fn the_default_options_match_the_rules_page() {
     let defaults = Of::<Saxum>::RULES.default_options();
     assert_eq!(defaults.get(), r#"{"turn_limit":2000,"points_to_win":177,"rows_to_win":7}"#);
 }
 
 #[test]
-fn goals_beyond_reach_overflow_nothing() {
+fn unreachable_goals_do_not_overflow() {
     let mut game = start(&Options { points_to_win: u32::MAX, rows_to_win: u32::MAX, turn_limit: u32::MAX });
     game.position.board = at("0000. 0.... 0.... 0.... 0....").position.board;
     game.position.points = [u32::MAX - 1; 2];
@@ -120,7 +120,7 @@ fn goals_beyond_reach_overflow_nothing() {
 const PAGE: &str = r#"{"to_move":[0],"phase":"six","dice":[6,3],"board":[".....","..01.",".....",".....","....."],"points":[0,0],"rows":[0,0],"insurance":[7,7],"supply":[14,14]}"#;
 
 #[test]
-fn the_view_is_that_of_the_rules_page() {
+fn the_view_matches_the_rules_page() {
     let mut game = at("..... ..01. ..... ..... .....");
     roll(&mut game, [6, 3]);
     for viewer in [Viewer::Seat(ZERO), Viewer::Seat(ONE), Viewer::Public, Viewer::Omniscient] {
@@ -165,7 +165,7 @@ fn the_view_shows_0_for_a_die_that_is_being_rolled_again() {
 }
 
 #[test]
-fn a_position_is_imagined_exactly_whatever_it_waits_for() {
+fn every_position_is_reconstructed_from_its_view() {
     let check = |game: &Saxum| {
         let imagined = imagined(&view(game, Viewer::Public));
         assert_eq!(imagined.key(), game.key());
@@ -184,7 +184,7 @@ fn a_position_is_imagined_exactly_whatever_it_waits_for() {
 }
 
 #[test]
-fn a_view_that_cannot_be_is_refused() {
+fn an_impossible_view_is_rejected() {
     for (from, to) in [
         (r#""to_move":[0]"#, r#""to_move":[2]"#),
         (r#""to_move":[0]"#, r#""to_move":[0,1]"#),
@@ -216,7 +216,7 @@ fn a_bot_reads_the_board_by_field() {
 }
 
 #[test]
-fn the_events_are_those_of_the_rules_page() {
+fn the_events_match_the_rules_page() {
     let page = [
         (rolled(ZERO, [6, 3]), r#"{"kind":"roll","seat":0,"dice":[6,3]}"#),
         (Fact::Pass { seat: ZERO }, r#"{"kind":"pass","seat":0}"#),
@@ -231,7 +231,7 @@ fn the_events_are_those_of_the_rules_page() {
 }
 
 #[test]
-fn a_person_sees_the_rolled_fields_and_what_everybody_has() {
+fn the_text_board_shows_the_rolled_fields_and_the_players_state() {
     let mut game = at("..... ..0.. .1... ..... .....");
     game.position.to_move = ONE;
     game.position.points = [0, 12];
@@ -241,7 +241,7 @@ fn a_person_sees_the_rolled_fields_and_what_everybody_has() {
 }
 
 #[test]
-fn a_person_sees_a_six_a_roll_to_come_and_the_end() {
+fn the_text_board_shows_a_six_a_pending_roll_and_the_end() {
     let last_line = |game: &Saxum| drawn(game, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut game = at("..... .1... ..... ..... .....");
     game.position.insurance[0] = 1;

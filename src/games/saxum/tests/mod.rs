@@ -97,14 +97,14 @@ fn perft_has_the_known_values() {
 }
 
 #[test]
-fn perft_from_the_start_is_that_of_the_rules_page() {
+fn perft_from_the_start_matches_the_rules_page() {
     let (view, values) = known_values().next().unwrap();
     assert_eq!(view, battery::view(&start(&Options::default()), Viewer::Public));
     assert!(Saxum::META.rules.ends_with(&format!("\n{}.\n", values.replace(' ', ", "))));
 }
 
 #[test]
-fn leaves_divided_by_first_move_are_those_of_all_rolls() {
+fn divide_sums_over_all_rolls() {
     let divided = divide(&start(&Options::default()), 1).unwrap();
     let of = |text: &str| divided.iter().find(|(mv, _)| mv.to_string() == text).map(|&(_, leaves)| leaves);
     // A double; two rolls; five with one six and one with two.
@@ -194,7 +194,7 @@ fn of_two_own_fields_either_is_scored() {
 }
 
 #[test]
-fn a_group_is_what_is_connected_orthogonally() {
+fn a_group_is_connected_orthogonally() {
     // Of the six around the group the stones on 2 2 and 4 5 touch it at a corner alone.
     let rows = "..... .0... ..00. ..010 ..00.";
     let mut game = at(rows);
@@ -206,7 +206,7 @@ fn a_group_is_what_is_connected_orthogonally() {
 }
 
 #[test]
-fn a_group_does_not_go_on_beyond_the_edge_of_the_board() {
+fn a_group_does_not_wrap_around_the_edge() {
     let mut game = at("....0 0...0 0.... ..... 1....");
     roll(&mut game, [1, 5]);
     play(&mut game, "score 1 5");
@@ -243,14 +243,14 @@ fn paying_costs_the_size_of_the_enemy_group_with_the_stone() {
 }
 
 #[test]
-fn who_has_too_few_points_cannot_pay() {
+fn a_player_with_too_few_points_cannot_pay() {
     let mut game = with_points(at("..... .111. ..1.. ..... ....."), 3);
     roll(&mut game, [2, 2]);
     assert_eq!(legal(&game), "insure 2 2");
 }
 
 #[test]
-fn an_insurance_stone_may_be_handed_in_although_the_points_would_do() {
+fn an_insurance_stone_may_be_used_even_with_enough_points() {
     let mut game = with_points(at("..... .111. ..1.. ..... ....."), 100);
     roll(&mut game, [2, 2]);
     play(&mut game, "insure 2 2");
@@ -306,7 +306,7 @@ fn without_supply_a_player_can_only_score() {
 }
 
 #[test]
-fn s6_a_turn_without_any_possible_action_passes_without_asking() {
+fn s6_a_turn_without_a_possible_action_passes_automatically() {
     // An enemy field; an enemy and a free one; a free one; two.
     for dice in [[1, 1], [2, 5], [5, 5], [5, 4]] {
         let mut game = with_points(at(ALL_OUT), 50);
@@ -319,7 +319,7 @@ fn s6_a_turn_without_any_possible_action_passes_without_asking() {
 }
 
 #[test]
-fn s6_a_turn_passes_when_the_last_six_is_resolved_to_no_avail() {
+fn s6_a_turn_passes_if_the_resolved_six_gives_no_action() {
     let mut game = with_points(at(ALL_OUT), 50);
     assert_eq!(roll(&mut game, [6, 5]), [rolled(ZERO, [6, 5])]);
     assert_eq!(play(&mut game, "turn 1 5"), [Fact::Pass { seat: ZERO }]);
@@ -334,7 +334,7 @@ fn s6_a_turn_passes_when_the_last_six_is_resolved_to_no_avail() {
 }
 
 #[test]
-fn a_stone_that_the_enemy_replaced_can_be_put_down_again() {
+fn a_replaced_stone_can_be_placed_again() {
     let mut game = with_points(at(ALL_OUT), 50);
     roll(&mut game, [1, 1]);
     roll(&mut game, [1, 2]);

@@ -54,7 +54,7 @@ fn s7_replacing_counts_as_placing_for_rows() {
 }
 
 #[test]
-fn a_line_that_stands_already_scores_nothing_with_another_stone() {
+fn an_existing_line_does_not_score_again() {
     assert_eq!(rows_after("..... ..... 00000 ..... .....", [2, 3], "place"), 0);
     assert_eq!(rows_after("..... ..... 00000 ..... .....", [3, 3], "score"), 0);
     // The stone crosses a line that stands and completes one of its own.
@@ -62,7 +62,7 @@ fn a_line_that_stands_already_scores_nothing_with_another_stone() {
 }
 
 #[test]
-fn a_line_that_was_broken_and_is_made_again_scores_again() {
+fn a_restored_line_scores_again() {
     let mut game = at("..... ..... 00.00 ..... .....");
     roll(&mut game, [3, 3]);
     play(&mut game, "place 3 3");
@@ -75,7 +75,7 @@ fn a_line_that_was_broken_and_is_made_again_scores_again() {
 }
 
 #[test]
-fn rows_that_were_scored_stay_when_their_line_is_broken() {
+fn scored_rows_remain_when_their_line_is_broken() {
     let mut game = at("..... ..... 00.00 ..... .....");
     roll(&mut game, [3, 3]);
     play(&mut game, "place 3 3");

@@ -40,7 +40,7 @@ fn a_six_may_be_turned_to_a_double() {
 }
 
 #[test]
-fn who_has_less_than_six_points_can_only_roll_again() {
+fn with_less_than_six_points_a_six_can_only_be_rerolled() {
     let mut game = with_points(at(EMPTY), 5);
     // Neither insurance stones nor the enemy's points pay for it.
     game.position.points[1] = 100;

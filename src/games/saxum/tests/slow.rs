@@ -1,10 +1,11 @@
-//! The rules a second time, written down as they are read: a grid, recursion and texts. The quick ones must agree.
+//! A reference implementation that follows the text of the rules: a grid, recursion and texts. The fast
+//! implementation must agree with it.
 
 use super::*;
 use crate::core::chance::{MatchKey, Stream};
 use crate::games::battery;
 
-/// A game, slowly. Seats and dice are counted from 0, rows and columns from 1.
+/// The reference implementation of a game. Seats and dice are counted from 0, rows and columns from 1.
 #[derive(Clone)]
 struct Slow {
     grid: [[Option<usize>; 6]; 6],
@@ -248,7 +249,7 @@ impl Slow {
     }
 }
 
-/// What happened while the two were compared, to know that it was compared.
+/// Statistics of the comparison, to assert its coverage.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
     positions: usize,
@@ -258,7 +259,7 @@ struct Tally {
     ends: [usize; 4],
 }
 
-/// Plays both at random for so many decisions and rolls, and compares them after each.
+/// Plays both implementations at random for this many decisions and rolls, and compares them after each.
 fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut Stream, tally: &mut Tally) {
     let pick = |rng: &mut Stream, count: usize| rng.uniform(count as u64) as usize;
     for _ in 0..steps {
@@ -302,8 +303,8 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut Stream, tally: 
     }
 }
 
-/// A random position before a roll, also such as hardly ever come about in play: full boards, lines that lack a stone,
-/// players who are about to win or lose.
+/// A random position before a roll, including ones that are rare in play: full boards, lines that lack a stone,
+/// players about to win or lose.
 fn random_position(rng: &mut Stream) -> Slow {
     let mut number = |below: u64| rng.uniform(below) as i64;
     let mut slow = Slow::new(&Options::default());
@@ -339,7 +340,7 @@ fn random_position(rng: &mut Stream) -> Slow {
 }
 
 #[test]
-fn the_slow_rules_agree_in_random_positions() {
+fn the_reference_rules_agree_in_random_positions() {
     let rng = &mut MatchKey([1; 32]).stream();
     let mut tally = Tally::default();
     for _ in 0..10_000 {
@@ -352,7 +353,7 @@ fn the_slow_rules_agree_in_random_positions() {
 }
 
 #[test]
-fn the_slow_rules_agree_in_random_games() {
+fn the_reference_rules_agree_in_random_games() {
     let rng = &mut MatchKey([2; 32]).stream();
     let mut tally = Tally::default();
     for turn_limit in [2000, 20] {
@@ -367,7 +368,7 @@ fn the_slow_rules_agree_in_random_games() {
 }
 
 #[test]
-fn the_slow_rules_count_the_same_leaves() {
+fn the_reference_rules_count_the_same_leaves() {
     for (view, values) in known_values() {
         let slow = seen(view);
         // More than a million would take too long.

@@ -24,7 +24,7 @@ pub(super) fn of_the_page() -> XeQueo {
 }
 
 #[test]
-fn moves_are_read_as_they_are_written() {
+fn moves_survive_a_round_trip_as_text() {
     let squares = (0..SQUARES).map(|number| Square::numbered(number).to_string());
     let texts = squares.flat_map(|square| {
         let of_pawns = Pawn::ALL.map(|pawn| {
@@ -38,7 +38,7 @@ fn moves_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_text_that_is_no_move_is_refused() {
+fn invalid_moves_are_rejected() {
     for text in [
         "",
         " ",
@@ -89,13 +89,13 @@ fn there_are_no_options() {
 }
 
 #[test]
-fn the_view_is_that_of_the_rules_page() {
+fn the_view_matches_the_rules_page() {
     assert_eq!(view(&of_the_page(), Viewer::Seat(ZERO)), PAGE);
     assert!(XeQueo::META.rules.contains(PAGE));
 }
 
 #[test]
-fn every_other_viewer_sees_the_same_but_for_what_was_chosen() {
+fn views_differ_only_in_the_choices() {
     let game = of_the_page();
     for (viewer, choice) in [(Viewer::Seat(ONE), r#""green""#), (Viewer::Public, "null")] {
         assert_eq!(view(&game, viewer), PAGE.replace(r#""choice":"red""#, &format!(r#""choice":{choice}"#)));
@@ -132,7 +132,7 @@ fn the_view_of_each_phase() {
 }
 
 #[test]
-fn before_the_pawns_are_set_up_there_are_none() {
+fn the_view_has_no_pawns_before_set_up() {
     let game = XeQueo::start(&Options::default(), XeQueo::META.seatings[0]).unwrap();
     for viewer in EVERYBODY {
         assert!(view(&game, viewer).contains(r#""pawns":null,"ring":null"#));
@@ -141,7 +141,7 @@ fn before_the_pawns_are_set_up_there_are_none() {
 }
 
 #[test]
-fn a_view_that_cannot_be_is_refused() {
+fn an_impossible_view_is_rejected() {
     assert!(serde_json::from_str::<Seen>(PAGE).is_ok());
     for (from, to) in [
         (r#""phase":"play""#, r#""phase":"ring""#),
@@ -178,7 +178,7 @@ fn a_view_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_bot_reads_in_a_view_who_moved_what_and_how_the_last_round_ended() {
+fn a_bot_reads_the_moves_and_the_last_round_from_the_view() {
     let seen: Seen = serde_json::from_str(PAGE).unwrap();
     let square = |name| Square::named(name).unwrap();
     assert_eq!(seen.moves, [(ZERO, Pawn::Red, square("c4")), (ONE, Pawn::Orange, square("b2"))]);
@@ -191,7 +191,7 @@ fn a_bot_reads_in_a_view_who_moved_what_and_how_the_last_round_ended() {
 }
 
 #[test]
-fn the_events_are_those_of_the_rules_page() {
+fn the_events_match_the_rules_page() {
     let facts = [
         (Fact::Setup { pawns: of_the_page().position.pawns.unwrap() }, "setup"),
         (round(ZERO, ["red", "blue"], Reason::Accused), "round"),
@@ -206,7 +206,7 @@ fn the_events_are_those_of_the_rules_page() {
 }
 
 #[test]
-fn a_person_sees_the_board_of_the_rules_page() {
+fn the_text_board_matches_the_rules_page() {
     let page = drawn(&of_the_page(), Viewer::Seat(ZERO));
     assert!(
         XeQueo::META.rules.contains(&format!("```\n{page}```")),
@@ -215,7 +215,7 @@ fn a_person_sees_the_board_of_the_rules_page() {
 }
 
 #[test]
-fn a_person_sees_what_was_chosen_only_as_who_may_know_it() {
+fn the_text_board_shows_only_visible_choices() {
     let game = of_the_page();
     let last_line = |viewer| drawn(&game, viewer).lines().last().map(str::to_owned).unwrap();
     let [zero, one, public, all] = EVERYBODY.map(last_line);
@@ -226,7 +226,7 @@ fn a_person_sees_what_was_chosen_only_as_who_may_know_it() {
 }
 
 #[test]
-fn a_person_sees_what_comes_next_in_each_phase() {
+fn the_text_board_shows_what_comes_next_in_each_phase() {
     let last_line = |game: &XeQueo| drawn(game, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut game = set_up(SCATTERED);
     assert_eq!(last_line(&game), "round 1: seat 1 puts the ring down");

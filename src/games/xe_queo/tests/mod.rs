@@ -143,7 +143,7 @@ fn a_round_is_a_ring_then_two_choices_at_once_then_turns() {
 }
 
 #[test]
-fn any_pawn_may_be_moved_by_anybody() {
+fn either_seat_may_move_any_pawn() {
     let game = playing(SCATTERED, "d4", ["red", "blue"]);
     for pawn in Pawn::ALL {
         assert_ne!(ends(&game, pawn.name()), "", "{pawn}");
@@ -200,7 +200,7 @@ fn several_jumps_are_one_move() {
 }
 
 #[test]
-fn whoever_brings_the_chosen_pawn_to_the_ring_wins_it() {
+fn bringing_the_chosen_pawn_to_the_ring_wins_it() {
     let mut game = playing("c4 a7 b7 c7 e7 f7 g7", "d4", ["red", "blue"]);
     assert_eq!(play(&mut game, "move red d4"), [round(ZERO, ["red", "blue"], Reason::Entered)]);
     assert_eq!(game.position.rings, [1, 0]);
@@ -212,7 +212,7 @@ fn whoever_brings_the_chosen_pawn_to_the_ring_wins_it() {
 }
 
 #[test]
-fn who_enters_with_a_pawn_that_the_opponent_has_chosen_too_gives_the_ring_away() {
+fn entering_with_a_pawn_that_both_have_chosen_loses_the_ring() {
     let mut game = playing("c4 a7 b7 c7 e7 f7 g7", "d4", ["red", "red"]);
     assert_eq!(play(&mut game, "move red d4"), [round(ONE, ["red", "red"], Reason::EnteredRival)]);
     assert_eq!(game.position.rings, [0, 1]);
@@ -248,7 +248,7 @@ fn the_loser_puts_the_next_ring_down_and_the_winner_begins() {
 }
 
 #[test]
-fn the_pawns_stay_where_they_stand_and_all_choose_anew() {
+fn the_pawns_stay_and_both_seats_choose_again() {
     let mut game = set_up(SCATTERED);
     play(&mut game, "ring d4");
     choose(&mut game, ["red", "blue"]);
@@ -293,7 +293,7 @@ fn there_are_27_distances_and_so_at_most_26_moves_of_a_pawn_in_a_round() {
 }
 
 #[test]
-fn a_long_round_is_remembered_whole() {
+fn a_long_round_is_kept_completely() {
     // Always the move that brings its pawn the least nearer.
     let mut game = playing("g7 g6 f7 f6 g5 e7 f5", "a1", ["red", "red"]);
     let mut moves = 0;

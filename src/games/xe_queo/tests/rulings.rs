@@ -41,7 +41,7 @@ fn x2_a_step_and_jumps_do_not_mix() {
 }
 
 #[test]
-fn x3_only_ones_own_choice_may_end_on_the_ring() {
+fn x3_only_the_own_choice_may_end_on_the_ring() {
     // By a step, and by a jump over the pawn that may step there.
     let squares = "c4 b4 a7 b7 c7 f7 g7";
     let by_choice = |choice, other| {
@@ -54,7 +54,7 @@ fn x3_only_ones_own_choice_may_end_on_the_ring() {
 }
 
 #[test]
-fn x4_who_has_no_legal_move_must_accuse() {
+fn x4_a_seat_without_moves_must_accuse() {
     // The corner is full, and the chosen pawn on b3 does not reach the ring.
     let game = playing("a2 b1 b2 c1 a3 b3 c2", "a1", ["purple", "red"]);
     let all = Pawn::ALL.map(|pawn| format!("accuse {pawn}"));
@@ -62,7 +62,7 @@ fn x4_who_has_no_legal_move_must_accuse() {
 }
 
 #[test]
-fn x4_one_may_accuse_of_ones_own_colour_and_whenever_one_could_move() {
+fn x4_any_colour_may_be_accused_at_any_time() {
     let mut game = playing(SCATTERED, "d4", ["red", "red"]);
     assert_ne!(ends(&game, "red"), "");
     assert_eq!(play(&mut game, "accuse red"), [round(ZERO, ["red", "red"], Reason::Accused)]);
@@ -112,7 +112,7 @@ fn x7_the_ring_goes_where_no_pawn_is_adjacent_in_every_round() {
 }
 
 #[test]
-fn x7_however_the_pawns_stand_there_is_a_place_for_the_ring() {
+fn x7_there_is_always_a_place_for_the_ring() {
     // Seven kings that leave as little as can be: nine are needed for a board of 7x7.
     for squares in
         ["b2 b5 d7 e2 e5 g4 g7", "b2 d2 f2 b4 d4 f4 d6", "d2 b4 d4 f4 d6 b6 f6", "a1 b1 c1 d1 e1 f1 g1"]

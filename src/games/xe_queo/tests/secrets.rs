@@ -12,7 +12,7 @@ fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut Stream) -> XeQu
 }
 
 #[test]
-fn choosing_is_secret_and_nothing_else_is() {
+fn only_choices_are_secret() {
     let game = set_up(SCATTERED);
     for seat in [ZERO, ONE] {
         assert!(game.is_secret(seat, "choose red".parse().unwrap()));
@@ -23,7 +23,7 @@ fn choosing_is_secret_and_nothing_else_is() {
 }
 
 #[test]
-fn whatever_was_moved_every_choice_of_the_opponent_is_imagined_equally_often() {
+fn moves_do_not_bias_the_sampled_choice_of_the_opponent() {
     let game = formats::of_the_page();
     for seat in [ZERO, ONE] {
         let rng = &mut MatchKey([3; 32]).stream();
@@ -42,7 +42,7 @@ fn whatever_was_moved_every_choice_of_the_opponent_is_imagined_equally_often() {
 }
 
 #[test]
-fn what_is_not_hidden_is_imagined_exactly() {
+fn public_state_is_sampled_exactly() {
     let rng = &mut MatchKey([4; 32]).stream();
     let mut game = set_up(SCATTERED);
     let mut check = |game: &XeQueo| {
@@ -64,7 +64,7 @@ fn what_is_not_hidden_is_imagined_exactly() {
 }
 
 #[test]
-fn a_spectator_imagines_both_choices() {
+fn a_spectators_samples_vary_both_choices() {
     let rng = &mut MatchKey([5; 32]).stream();
     let game = formats::of_the_page();
     let choices: BTreeSet<[Option<Pawn>; 2]> =

@@ -1,5 +1,5 @@
-//! The rules a second time, written down as they are read: a map of squares, paths one by one, and texts. The quick ones
-//! must agree.
+//! A reference implementation that follows the text of the rules: a map of squares, explicit paths, and texts. The
+//! fast implementation must agree with it.
 
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ fn is_on_board((file, rank): Place) -> bool {
     (1..=7).contains(&file) && (1..=7).contains(&rank)
 }
 
-/// A game, slowly. Files and ranks are counted from 1.
+/// The reference implementation of a game. Files and ranks are counted from 1.
 #[derive(Clone)]
 struct Slow {
     pawns: BTreeMap<usize, Place>,
     ring: Option<Place>,
     chosen: [Option<usize>; 2],
     rings: [i32; 2],
-    /// Who won the round before; in round one who begins.
+    /// The winner of the previous round; in round one the seat that begins.
     beginner: usize,
     moved: Vec<(usize, usize, Place)>,
     last: String,
@@ -83,7 +83,7 @@ impl Slow {
         (x - file).pow(2) + (y - rank).pow(2)
     }
 
-    /// Follows every path of jumps that comes to no place twice, with the pawn taken off the board.
+    /// Follows every path of jumps that visits no square twice, with the pawn removed from the board.
     fn jump(&self, path: &mut Vec<Place>, ends: &mut BTreeSet<Place>) {
         let from = path[path.len() - 1];
         if Some(from) == self.ring {
@@ -193,7 +193,7 @@ impl Slow {
         .replace(", ", ",")
     }
 
-    /// The sequences of so many turns of this round.
+    /// The sequences of this many turns of this round.
     fn count(&self, depth: u32) -> u64 {
         match (depth, self.phase()) {
             (0, _) => 1,
@@ -215,7 +215,7 @@ fn pick(rng: &mut Stream, count: usize) -> usize {
     rng.uniform(count as u64) as usize
 }
 
-/// What happened while the two were compared, to know that it was compared.
+/// Statistics of the comparison, to assert its coverage.
 #[derive(Debug, Default)]
 struct Tally {
     ended: BTreeMap<String, u32>,
@@ -223,8 +223,8 @@ struct Tally {
     won: [u32; 2],
 }
 
-/// Plays both at random to the end, and compares them after each decision. Accusations come seldom, or no round would be
-/// long.
+/// Plays both implementations at random to the end, and compares them after each decision. Accusations are rare, so
+/// that rounds can be long.
 fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut Stream, tally: &mut Tally) {
     loop {
         let movers = slow.movers();
@@ -272,7 +272,7 @@ fn dealt(rng: &mut Stream) -> (XeQueo, Slow) {
 }
 
 #[test]
-fn the_slow_rules_agree_in_random_games() {
+fn the_reference_rules_agree_in_random_games() {
     let rng = &mut MatchKey([1; 32]).stream();
     let mut tally = Tally::default();
     for _ in 0..150 {
@@ -286,7 +286,7 @@ fn the_slow_rules_agree_in_random_games() {
 }
 
 #[test]
-fn the_slow_rules_agree_where_pawns_crowd_around_the_ring() {
+fn the_reference_rules_agree_in_crowded_positions() {
     let rng = &mut MatchKey([2; 32]).stream();
     let (mut jumps, mut stuck) = (0, 0);
     for _ in 0..5000 {
@@ -308,7 +308,7 @@ fn the_slow_rules_agree_where_pawns_crowd_around_the_ring() {
     assert!(jumps > 20 && stuck > 3, "{jumps} {stuck}");
 }
 
-/// The sequences of so many turns of a round.
+/// The sequences of this many turns of a round.
 fn count(game: &XeQueo, depth: u32) -> u64 {
     if depth == 0 {
         return 1;
@@ -327,7 +327,7 @@ fn count(game: &XeQueo, depth: u32) -> u64 {
 }
 
 #[test]
-fn the_turns_of_a_round_have_the_numbers_of_the_rules_page() {
+fn the_number_of_turns_of_a_round_matches_the_rules_page() {
     let game = formats::of_the_page();
     let numbers: Vec<String> = (1..=4).map(|depth| count(&game, depth).to_string()).collect();
     let line = format!("\n{}.\n", numbers.join(", "));

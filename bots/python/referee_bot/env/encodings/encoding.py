@@ -54,5 +54,5 @@ def numbered(moves: Iterable[str], first: int = 0) -> dict[str, Word]:
 
 
 def share(number: int, of: int) -> float:
-    """Returns a number as a part of what it usually reaches at most; 1 if it is more."""
+    """Returns a number divided by its usual maximum, capped at 1."""
     return min(number / of, 1.0)

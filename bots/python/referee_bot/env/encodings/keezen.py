@@ -1,4 +1,4 @@
-"""Keezen: two to four actions spell a move: a card, then what it does. All is seen from the viewer's start."""
+"""Keezen: a move is two to four actions: a card, then its effect. Squares count from the viewer's start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Keezen(Encoding):
         return seat * self._track // self.seats
 
     def _at(self, pawn: str, seat: int) -> int:
-        """Returns the action that names the pawn by where it stands."""
+        """Returns the action that names the pawn by its position."""
         if pawn[0] == "t":
             return _TRACK + (int(pawn[1:]) - self._start(seat)) % self._track
         owner, square = pawn[1:].split(".")

@@ -53,7 +53,7 @@ impl Search<Checkers> for AlphaBeta {
     fn search(&mut self, question: &Question<'_, Checkers>) -> Found<Move> {
         let Question { known, seen, deadline } = question;
         let root = Checkers::imagine(known, seen, &mut Dice::new(0));
-        // A position says nothing of the plies without capture, by which its worth changes from decision to decision.
+        // The table key does not contain the counter of quiet plies, which changes scores between decisions.
         self.table.clear();
         let mut search = Deepening { table: &mut self.table, deadline, nodes: 0, lists: Vec::new() };
         let mut moves = Vec::new();
@@ -75,17 +75,17 @@ impl Search<Checkers> for AlphaBeta {
     }
 }
 
-/// One decision's search.
+/// The search for one decision.
 struct Deepening<'a> {
     table: &'a mut Table,
     deadline: &'a Deadline,
     nodes: u64,
-    /// Lists of moves that nobody uses now.
+    /// Unused move lists, kept for reuse.
     lists: Vec<Vec<Move>>,
 }
 
 impl Deepening<'_> {
-    /// The best of the moves and what it is worth; it comes first from then on. None when the time is up.
+    /// Returns the best move and its score, and moves it to the front. `None` when the time is up.
     fn best(&mut self, root: &Checkers, seat: Seat, moves: &mut [Move], depth: u8) -> Option<(Move, i32)> {
         let (mut best, mut alpha) = (0, -WIN);
         for (place, &mv) in moves.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Deepening<'_> {
         Some((moves[0], alpha))
     }
 
-    /// What the position is worth to the side that moves, `ply` plies from the root. None when the time is up.
+    /// Returns the score for the side to move, `ply` plies from the root. `None` when the time is up.
     fn score(&mut self, position: &Checkers, depth: u8, mut alpha: i32, beta: i32, ply: i32) -> Option<i32> {
         self.nodes += 1;
         if self.nodes.is_multiple_of(BETWEEN_LOOKS) && self.deadline.is_over() {
@@ -109,7 +109,7 @@ impl Deepening<'_> {
         let board = position.key();
         let seat = board.to_move().seat();
         if let Turn::Over(outcome) = position.turn() {
-            // Who wins has moved.
+            // The winner made the last move.
             return Some(if outcome.standing(seat.index()) > 0 { ply - WIN } else { DRAW });
         }
         let known = self.table.find(&board);
@@ -119,7 +119,7 @@ impl Deepening<'_> {
         let mut moves = self.lists.pop().unwrap_or_default();
         moves.clear();
         position.legal_moves(seat, &mut moves);
-        // What can be captured must be captured: a position is quiet when nothing can.
+        // Captures are mandatory: a position without captures is quiet.
         if depth == 0 && !moves[0].is_capture() {
             self.lists.push(moves);
             return Some(worth(&board));

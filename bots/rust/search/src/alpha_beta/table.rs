@@ -1,4 +1,4 @@
-//! Positions that were searched already.
+//! The transposition table.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,10 +6,10 @@ use referee::games::checkers::{Board, Move};
 
 use super::worth::is_won;
 
-/// How many positions there is room for.
+/// Capacity of the table, in positions.
 const ROOM: usize = 1 << 17;
 
-/// How a score stands to the true one.
+/// How a stored score bounds the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Exact,
@@ -17,11 +17,11 @@ pub(super) enum Bound {
     AtMost,
 }
 
-/// What is known of a position.
+/// The stored result for a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) best: Move,
-    /// Wins are counted from the position, not from the root.
+    /// Distances of wins are relative to the position, not to the root.
     score: i32,
     bound: Bound,
     depth: u8,
@@ -32,7 +32,7 @@ impl Entry {
         Entry { best, score: farther(score, -ply), bound, depth }
     }
 
-    /// The score, if it was found as deep as asked and settles what is between alpha and beta.
+    /// Returns the stored score if its depth suffices and it decides the window between alpha and beta.
     pub(super) fn settles(&self, depth: u8, alpha: i32, beta: i32, ply: i32) -> Option<i32> {
         let score = farther(self.score, ply);
         let settles = match self.bound {
@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-/// The score of a win or a defeat that is so many plies farther away; others are as they are.
+/// Shifts the distance of a win or loss by this many plies; other scores are unchanged.
 const fn farther(score: i32, plies: i32) -> i32 {
     if is_won(score) {
         score - plies
@@ -55,7 +55,7 @@ const fn farther(score: i32, plies: i32) -> i32 {
     }
 }
 
-/// A table in which later positions take the places of earlier ones.
+/// A transposition table that always replaces.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     places: Vec<Option<(Board, Entry)>>,
@@ -66,7 +66,7 @@ impl Table {
         Table { places: vec![None; ROOM] }
     }
 
-    /// Forgets everything.
+    /// Clears the table.
     pub(super) fn clear(&mut self) {
         self.places.fill(None);
     }

@@ -28,7 +28,7 @@ fn assert_finds(fen: &str, depth: u8, best: &str, score: i32) {
 }
 
 #[test]
-fn it_takes_a_win_in_one() {
+fn search_finds_a_win_in_one() {
     assert_finds("B:B14,15,K30:W18,26", 1, "15x22x31", WIN - 1);
     assert_finds("B:B14,15,K30:W18,26", 8, "15x22x31", WIN - 1);
 }
@@ -54,7 +54,7 @@ fn minimax(position: &Checkers, depth: u8, ply: i32) -> i32 {
 }
 
 #[test]
-fn it_finds_what_looking_at_everything_finds() {
+fn search_agrees_with_full_minimax() {
     let mut rng = Dice::new(7);
     for _ in 0..20 {
         let mut position = Checkers::start(&Options::default(), Checkers::META.seatings[0]).expect("a start");
@@ -82,7 +82,7 @@ fn it_finds_what_looking_at_everything_finds() {
 }
 
 #[test]
-fn a_deadline_ends_a_search_without_any_other_limit() {
+fn a_deadline_ends_an_unlimited_search() {
     for time in [0, 20] {
         let deadline = Deadline::new(Some(Duration::from_millis(time)), None);
         let found = found(&Board::default().to_string(), u8::MAX, deadline);
@@ -91,7 +91,7 @@ fn a_deadline_ends_a_search_without_any_other_limit() {
 }
 
 #[test]
-fn it_says_when_a_draw_would_be_better() {
+fn search_reports_when_a_draw_is_better() {
     assert!(found("B:B1,2:WK10,K15,K18", 4, Deadline::new(None, None)).is_behind);
     assert!(!found("W:B1,2:WK10,K15,K18", 4, Deadline::new(None, None)).is_behind);
 }

@@ -2,7 +2,7 @@
 
 use referee::games::checkers::{Board, Colour};
 
-/// A win at once; one that is n plies away is worth n less.
+/// An immediate win. A win in n plies is worth n less.
 pub(super) const WIN: i32 = 1_000_000;
 /// A draw.
 pub(super) const DRAW: i32 = 0;
@@ -23,7 +23,7 @@ pub(super) const fn is_won(score: i32) -> bool {
 pub(super) fn worth(board: &Board) -> i32 {
     let [own, enemy] = [board.to_move(), board.to_move().other()].map(|colour| Side::of(board, colour));
     let lead = own.material - enemy.material;
-    // Exchanges favour who is ahead, and kings that go to meet the enemy make the win come nearer.
+    // Exchanges favour the side that is ahead, and kings that approach the enemy bring the win nearer.
     let progress = match lead.signum() {
         0 => 0,
         1 => -own.distance(&enemy),

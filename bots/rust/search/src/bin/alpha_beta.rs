@@ -10,14 +10,14 @@ use referee_search::bot::Opponent;
 
 /// Plays checkers by alpha-beta search: a bot for `referee play`
 ///
-/// It answers in time whatever the limits: it takes no more of its clock than is prudent.
+/// It manages its time and answers within any limits.
 #[derive(Debug, Parser)]
 #[command(name = "referee-alpha-beta", version)]
 struct Args {
-    /// The most plies that it looks ahead, captures not counted [default: 8; with --time-ms as many as it allows]
+    /// Maximum search depth in plies, not counting captures [default: 8; unlimited with --time-ms]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     depth: Option<u8>,
-    /// The most milliseconds for a decision
+    /// Maximum time per decision, in milliseconds
     #[arg(long, value_name = "MS")]
     time_ms: Option<u64>,
 }

@@ -10,17 +10,17 @@ use referee_search::monte_carlo::MonteCarlo;
 
 /// Plays any game by Monte-Carlo search: a bot for `referee play`
 ///
-/// It answers in time whatever the limits: it takes no more of its clock than is prudent.
+/// It manages its time and answers within any limits.
 #[derive(Debug, Parser)]
 #[command(name = "referee-monte-carlo", version)]
 struct Args {
-    /// The most playouts for a decision [default: 1000; with --time-ms as many as it allows]
+    /// Maximum playouts per decision [default: 1000; unlimited with --time-ms]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     playouts: Option<u32>,
-    /// The most milliseconds for a decision
+    /// Maximum time per decision, in milliseconds
     #[arg(long, value_name = "MS")]
     time_ms: Option<u64>,
-    /// Without time limits: the same choices again
+    /// Random seed; choices are reproducible without time limits
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }

@@ -1,11 +1,12 @@
-//! Monte-Carlo tree search for every game: information-set UCT (Cowling, Powley, Whitehouse 2012) over moves alone.
+//! Monte-Carlo tree search for every game: information-set UCT (Cowling, Powley, Whitehouse 2012).
 //!
-//! Every playout has a world of its own, one that agrees with all that the seat may know, and dice of its own. A node is a
-//! sequence of decisions, whatever the worlds and the dice in which it came about; which moves are legal there differs,
-//! and a move competes by how often it was legal. A decision counts for the side that makes it, of two sides or more.
+//! Each playout samples a world that is consistent with the seat's knowledge, and its own dice. A node is a sequence
+//! of decisions, regardless of worlds and dice. The legal moves at a node differ between playouts, so UCB1 counts how
+//! often a move was legal. Each decision maximizes the value of the side that makes it; there may be more than two
+//! sides.
 //!
-//! Where information is hidden, and where several seats decide at once, the tree holds the decisions of the searching seat
-//! alone and the others play as in a playout: a tree of theirs, grown in worlds that the searcher imagined, would
+//! In games with hidden information or simultaneous decisions, the tree contains only the decisions of the searching
+//! seat, and the other seats play as in a playout. A tree for them, grown in worlds sampled by the searcher, would
 //! know the searcher's secrets.
 
 mod playout;
@@ -29,7 +30,7 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// A search of so many playouts for a decision, if its deadline does not come first.
+    /// Creates a search with this many playouts per decision, or fewer if the deadline passes.
     pub fn new(playouts: u32, seed: u64) -> MonteCarlo {
         MonteCarlo { playouts, rng: Dice::new(seed) }
     }
@@ -40,7 +41,7 @@ impl<G: Game> Search<G> for MonteCarlo {
         let Question { known, seen, deadline } = question;
         let mut playout = Playout::new(known.seating);
         let mut tree = Tree::new(known.seat);
-        // What is not hidden needs to be imagined only once.
+        // Without hidden information, one sampled world suffices.
         let mut world = G::imagine(known, seen, &mut self.rng);
         tree.take_root(&world);
         let mut playouts = 0;
@@ -76,7 +77,7 @@ impl Searcher for MonteCarlo {
     }
 }
 
-/// Looks for the game of a match in the list.
+/// Finds the game of a match.
 struct Sitting<'a> {
     start: &'a Start<'a>,
     search: MonteCarlo,

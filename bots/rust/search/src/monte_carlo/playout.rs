@@ -1,21 +1,21 @@
-//! Playing on at random.
+//! Random playouts.
 
 use referee::core::{Game, MAX_SEATS, Outcome, Seat, SeatSet, Seating, Turn, Uniform};
 
 use crate::deadline::Deadline;
 use crate::dice::Dice;
 
-/// After so many decisions at random a playout says nothing more about where it began: it counts as a draw.
+/// Maximum length of a playout in decisions. A longer one carries no information and counts as a draw.
 const LONGEST: u32 = 5000;
-/// How many decisions pass between two looks at the clock.
+/// Number of decisions between two checks of the deadline.
 const BETWEEN_LOOKS: u32 = 64;
-/// How often a move that loses at once is taken back.
+/// How often a move that loses immediately is redrawn.
 const SECOND_THOUGHTS: u32 = 3;
 
-/// What a playout is worth for each side: 1 for being ahead of all others, 0 for being behind all.
+/// The value of a playout for each side: 1 ahead of all others, 0 behind all others.
 pub(super) type Worth = [f64; MAX_SEATS];
 
-/// Plays on at random. It keeps its lists from playout to playout.
+/// Runs playouts. Reuses its buffers.
 pub(super) struct Playout<G: Game> {
     pub(super) seating: Seating,
     moves: Vec<G::Move>,
@@ -27,7 +27,7 @@ impl<G: Game> Playout<G> {
         Playout { seating, moves: Vec::new(), drawn: Vec::new() }
     }
 
-    /// Lets chance do what it must before somebody decides or the game is over.
+    /// Resolves chance until a seat has to decide or the game is over.
     pub(super) fn waits_for(&mut self, position: &mut G, rng: &mut Dice) -> Result<SeatSet, Worth> {
         loop {
             match position.turn() {
@@ -41,12 +41,12 @@ impl<G: Game> Playout<G> {
         }
     }
 
-    /// Decides for a seat as a playout does.
+    /// Chooses a playout move for a seat.
     pub(super) fn decide(&mut self, position: &mut G, seat: Seat, rng: &mut Dice) {
         self.moves.clear();
         position.legal_moves(seat, &mut self.moves);
         let mut any = || self.moves[rng.uniform(self.moves.len() as u64) as usize];
-        // Where something is hidden, to see that a move loses would be to see what is hidden.
+        // With hidden information, detecting a losing move would use the hidden information.
         if !G::META.hidden {
             for _ in 0..SECOND_THOUGHTS {
                 let mut next = position.clone();
@@ -64,7 +64,7 @@ impl<G: Game> Playout<G> {
         position.play(seat, any(), &mut |_| {});
     }
 
-    /// Plays to the end. None when the time is up before.
+    /// Plays to the end. `None` when the time is up first.
     pub(super) fn finish(&mut self, mut position: G, rng: &mut Dice, deadline: &Deadline) -> Option<Worth> {
         for decision in 1..=LONGEST {
             match self.waits_for(&mut position, rng) {
@@ -78,7 +78,7 @@ impl<G: Game> Playout<G> {
         Some([0.5; MAX_SEATS])
     }
 
-    /// Per side the mean over the other sides of 1, 0.5, 0, as results have it.
+    /// Per side, the mean over the other sides of 1, 0.5, 0, as in match results.
     fn worth(&self, outcome: &Outcome) -> Worth {
         let sides = self.seating.sides();
         let mut worth = [0.0; MAX_SEATS];

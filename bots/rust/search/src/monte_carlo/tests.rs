@@ -9,7 +9,7 @@ use crate::bot::{Question, Search};
 use crate::deadline::Deadline;
 use crate::dice::Dice;
 
-/// Matches that end in time for a test.
+/// Options for short matches.
 fn options<G: Game>() -> G::Options {
     let options = match G::META.id {
         "saxum" => json!({ "points_to_win": 6 }),
@@ -18,7 +18,7 @@ fn options<G: Game>() -> G::Options {
     serde_json::from_value(options).expect("options of the game")
 }
 
-/// Shows every decision of a random match to `look` until it has seen enough.
+/// Calls `look` for every decision of a random match.
 fn random_match<G: Game>(seating: Seating, rng: &mut Dice, mut look: impl FnMut(&G, Seat, &mut Dice)) {
     let mut position = G::start(&options::<G>(), seating).expect("a start");
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
@@ -41,7 +41,7 @@ fn random_match<G: Game>(seating: Seating, rng: &mut Dice, mut look: impl FnMut(
     }
 }
 
-/// What a bot in this seat gets to know, as it gets to know it.
+/// The view of this seat after a round-trip through JSON.
 fn seen<G: Game>(position: &G, seat: Seat) -> G::Seen {
     let view = serde_json::to_string(&position.view(Viewer::Seat(seat))).expect("JSON");
     serde_json::from_str(&view).expect("a view can be read back")
@@ -52,7 +52,7 @@ fn found<G: Game>(position: &G, seating: Seating, seat: Seat, playouts: u32) -> 
     let known = Known { options: &options, seating, seat, turns_left: position.turns_left() };
     let question = Question { known, seen: seen(position, seat), deadline: Deadline::new(None, None) };
     let found = Search::<G>::search(&mut MonteCarlo::new(playouts, 1), &question);
-    found.best.expect("who decides has a move")
+    found.best.expect("a deciding seat has a move")
 }
 
 fn legal<G: Game>(position: &G, seat: Seat) -> Vec<G::Move> {
@@ -82,13 +82,13 @@ fn what_it_finds_is_legal_in_every_game_and_seating() {
     games::visit(&mut IsLegal);
 }
 
-/// Takes a win where a move wins at once in all that the seat may imagine.
+/// Checks that the search finds moves that win immediately in every sampled world.
 struct TakesTheWin;
 
 const WORLDS: usize = 20;
 
 impl TakesTheWin {
-    /// Whether a move wins at once in every world.
+    /// Whether a move wins immediately in every world.
     fn wins<G: Game>(worlds: &[G], seating: Seating, seat: Seat, mv: G::Move) -> bool {
         worlds.iter().all(|world| {
             let mut next = world.clone();
@@ -119,7 +119,7 @@ impl Visitor for TakesTheWin {
                 }
             });
         }
-        // Where seats choose in secret, what wins may be what the other has chosen.
+        // With simultaneous decisions, whether a move wins depends on the other seat's choice.
         assert!(chances == 5 || G::META.simultaneous, "{id}: too few positions in which one move wins");
     }
 }
@@ -129,7 +129,7 @@ fn it_takes_a_win_in_one_in_every_game() {
     games::visit(&mut TakesTheWin);
 }
 
-/// Thinks for ever, were it not for the deadline.
+/// A search that ends only by its deadline.
 struct Answers;
 
 impl Visitor for Answers {
@@ -144,7 +144,7 @@ impl Visitor for Answers {
                 let deadline = Deadline::new(Some(std::time::Duration::from_millis(20)), None);
                 let question = Question { known, seen: seen(position, seat), deadline };
                 let found = Search::<G>::search(&mut MonteCarlo::new(u32::MAX, 1), &question);
-                let mv = found.best.expect("who decides has a move");
+                let mv = found.best.expect("a deciding seat has a move");
                 assert!(legal(position, seat).contains(&mv) && deadline.is_over(), "{}", G::META.id);
             }
         });

@@ -1,4 +1,4 @@
-//! What playouts have taught about the next decisions.
+//! The search tree.
 
 use referee::core::{Game, Seat, Turn, Uniform};
 
@@ -6,34 +6,34 @@ use super::playout::{Playout, Worth};
 use crate::deadline::Deadline;
 use crate::dice::Dice;
 
-/// How much a move that was tried little is preferred (the constant of UCB1 for values between 0 and 1).
+/// The exploration constant of UCB1, for values between 0 and 1.
 const CURIOSITY: f64 = 0.7;
 
-/// The decisions that playouts began with. It grows by one node a playout.
+/// The search tree. It grows by one node per playout.
 pub(super) struct Tree<G: Game> {
     me: Seat,
-    /// The root first.
+    /// All nodes; the root is the first.
     nodes: Vec<Node<G::Move>>,
     path: Vec<Step>,
     legal: Vec<G::Move>,
 }
 
-/// A sequence of decisions: the moves that were legal after it, in one world or another.
+/// A node, that is a sequence of decisions: the moves that were legal after it in any world.
 struct Node<M> {
     moves: Vec<Arm<M>>,
 }
 
-/// A move as UCB1 sees it.
+/// The UCB1 statistics of a move.
 struct Arm<M> {
     mv: M,
-    /// How often it was legal.
+    /// In how many visits the move was legal.
     available: u32,
     visits: u32,
-    /// How often the game was over with it.
+    /// How often the move ended the game.
     ends: u32,
-    /// The sum of what its playouts were worth to the side that decides.
+    /// The sum of its playout values for the deciding side.
     worth: f64,
-    /// The node behind it, once it was visited.
+    /// The child node, once visited.
     next: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ impl<M: Copy + Eq> Node<M> {
         Node { moves: Vec::new() }
     }
 
-    /// The place of a move. Mostly the legal moves come in the same order as ever.
+    /// Returns the index of a move. Fast path: legal moves usually come in the same order.
     fn place(&mut self, mv: M, guess: usize) -> usize {
         if self.moves.get(guess).is_some_and(|arm| arm.mv == mv) {
             return guess;
@@ -60,7 +60,7 @@ impl<M: Copy + Eq> Node<M> {
         })
     }
 
-    /// The move to try: one that never was, in random order, or the most promising.
+    /// Selects the move to try: a random untried move, or the one with the highest UCB1 value.
     fn choose(&mut self, legal: &[M], rng: &mut Dice) -> usize {
         let (mut best, mut height, mut untried) = (0, f64::NEG_INFINITY, 0);
         for (guess, &mv) in legal.iter().enumerate() {
@@ -92,7 +92,7 @@ impl<M> Arm<M> {
         self.worth / f64::from(self.visits)
     }
 
-    /// Whether it always did. Then there is nothing to be curious about.
+    /// Whether the move always ended the game: then it needs no exploration.
     fn wins_at_once(&self) -> bool {
         self.visits > 0 && self.ends == self.visits && self.worth == f64::from(self.visits)
     }
@@ -103,7 +103,7 @@ impl<G: Game> Tree<G> {
         Tree { me, nodes: vec![Node::new()], path: Vec::new(), legal: Vec::new() }
     }
 
-    /// Takes the moves of the position to decide in.
+    /// Adds the legal moves of the root position.
     pub(super) fn take_root(&mut self, position: &G) {
         position.legal_moves(self.me, &mut self.legal);
         for (guess, &mv) in self.legal.iter().enumerate() {
@@ -116,8 +116,7 @@ impl<G: Game> Tree<G> {
         self.nodes[0].moves.len() > 1
     }
 
-    /// Follows the most promising decisions to one that is new, plays on from there, and learns what came of it, if
-    /// the time is not up before.
+    /// Runs one iteration: selection, expansion, playout and backpropagation. Discards the playout if the time runs out.
     pub(super) fn grow(
         &mut self,
         mut position: G,
@@ -148,7 +147,7 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Decides for a seat by what is known. The node behind the decision, or none if it is new.
+    /// Selects a move for a seat. Returns the child node, or `None` if it is new.
     fn step(
         &mut self,
         position: &mut G,
@@ -181,7 +180,7 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// The move that was tried most, which is the one that proved best, and what it is worth if it was tried.
+    /// Returns the most visited move, and its mean value if it was tried.
     pub(super) fn best(&self) -> (Option<G::Move>, Option<f64>) {
         let best = self.nodes[0].moves.iter().max_by_key(|arm| arm.visits);
         (best.map(|arm| arm.mv), best.filter(|arm| arm.visits > 0).map(Arm::mean))

@@ -5,8 +5,8 @@ import com.google.gson.JsonObject;
 /**
  * A bot. Only {@link #choose} must be written, so a lambda is one.
  *
- * <p>All methods are called from one thread. With more than one slot a bot plays several matches at once: {@code match}
- * tells them apart. An exception ends the bot, and the referee counts a fault.
+ * <p>All methods are called from one thread. With more than one slot a bot plays concurrent matches, which
+ * {@code match} identifies. An exception ends the bot, and the referee counts a fault.
  */
 @FunctionalInterface
 public interface Bot {
@@ -14,7 +14,7 @@ public interface Bot {
     Reply choose(Turn turn);
 
     /**
-     * Prepares for a match; the referee waits for the return.
+     * Prepares for a match. The referee waits until it returns.
      *
      * @return a nonce, lower-case hex of at most 64 bytes, or null. It counts only where {@link Start#nonce} is true.
      */

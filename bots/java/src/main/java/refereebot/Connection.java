@@ -97,7 +97,7 @@ final class Connection {
         return isMarked ? text.substring(1) : text;
     }
 
-    /** Writes a line at once. False if nobody reads it. */
+    /** Writes a line in one write. False if the reader has closed the stream. */
     boolean write(String line) {
         try {
             output.write((line + "\n").getBytes(StandardCharsets.UTF_8));

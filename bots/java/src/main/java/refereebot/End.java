@@ -21,7 +21,7 @@ public record End(
         Fault fault,
         Reveal reveal) {
 
-    /** Which seat broke the protocol or the rules, and how. */
+    /** The fault that ended the match, and its seat. */
     public record Fault(int seat, String code, String detail) {}
 
     /** What the chance of the match came from. */

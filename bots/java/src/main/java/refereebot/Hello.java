@@ -6,10 +6,10 @@ import java.util.List;
  * What a bot says of itself. {@code new Hello("first").slots(8).wants("view", "legal")}
  *
  * @param name 1 to 64 of ASCII letters, digits, '.', '_', '-' and space
- * @param games what it plays; null: anything
- * @param slots how many matches it plays at once
- * @param wants of view, legal and event: what it is sent; null: all
- * @param push events come at once instead of with the turn
+ * @param games the games that the bot plays; null: any
+ * @param slots the number of concurrent matches
+ * @param wants the subset of view, legal and event that the referee sends; null: all
+ * @param push events arrive immediately instead of with the turn
  */
 public record Hello(
         String name, String version, String author, List<String> games, int slots, List<String> wants, boolean push) {

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What the command line says about the connection. */
+/** The connection options of the command line. */
 record Options(String host, int port, boolean tls, Path ca, String token, String name) {
     /** Reads the options of the connection. What the arguments hold beside them is the bot's own. */
     static Options read(String... args) throws IOException {

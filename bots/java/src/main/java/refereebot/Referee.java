@@ -14,7 +14,8 @@ public final class Referee {
      * NAME} from the arguments, passing over others, and the environment variable {@code REFEREE_TOKEN}. Without {@code
      * --connect} the referee is at stdin and stdout, and what the bot prints goes to stderr.
      *
-     * @throws IOException if the referee cannot be reached or is not who it should be
+     * @throws RefusedException if the referee refuses the bot before its first match
+     * @throws IOException if the referee cannot be reached or fails TLS verification
      * @throws IllegalArgumentException if the arguments make no sense
      */
     public static void run(Bot bot, Hello hello, String... args) throws IOException {
@@ -22,15 +23,15 @@ public final class Referee {
         Hello named = options.name() == null ? hello : hello.name(options.name());
         Session session = new Session(bot, named, options.token());
         Connection connection = Connection.open(options);
-        while (!session.isOver()) {
-            String line = connection.read();
-            if (line == null) {
-                return;
-            }
+        String line;
+        while (!session.isOver() && (line = connection.read()) != null) {
             JsonObject answer = line.isBlank() ? null : session.handle(line);
             if (answer != null && !connection.write(answer.toString())) {
-                return;
+                break;
             }
+        }
+        if (session.refusal() != null) {
+            throw session.refusal();
         }
     }
 }

@@ -8,16 +8,16 @@ public sealed interface Reply {
     }
 
     /**
-     * A move with what may go along with it.
+     * A move with optional fields.
      *
      * @param offerDraw offers a draw, in games that know draws by agreement
      * @param info what the bot thought, for the record: null, or what Gson makes an object of, at most 4 KiB
      */
     record Move(String move, boolean offerDraw, Object info) implements Reply {}
 
-    /** Gives up the match. */
+    /** Resigns the match. */
     record Resign() implements Reply {}
 
-    /** Takes the draw that is on offer. */
+    /** Accepts the draw offer. */
     record AcceptDraw() implements Reply {}
 }

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A bot's side of the protocol, without any input or output. */
+/** A bot's side of the protocol, without I/O. */
 final class Session {
     private record Place(String match, int seat) {}
 
@@ -22,6 +22,8 @@ final class Session {
     private final String token;
     private final Map<Place, Play> plays = new HashMap<>();
     private boolean over;
+    private boolean started;
+    private JsonObject error; // the referee's error, if it was the last message
 
     Session(Bot bot, Hello hello, String token) {
         this.bot = bot;
@@ -34,11 +36,19 @@ final class Session {
         return over;
     }
 
+    /** Why the referee refuses the bot, or null: the error that came last, where no match has started. */
+    RefusedException refusal() {
+        return started || error == null ? null : new RefusedException(error);
+    }
+
     /** Handles a line and returns the answer, or null if it asks for none. What is unknown is ignored. */
     JsonObject handle(String line) {
         JsonObject message = parse(line);
         if (message == null || !(message.get("type") instanceof JsonPrimitive type)) {
             return null;
+        }
+        if (!type.getAsString().equals("bye")) {
+            error = type.getAsString().equals("error") ? message : null;
         }
         switch (type.getAsString()) {
             case "hello":
@@ -104,6 +114,7 @@ final class Session {
     private JsonObject start(JsonObject message) {
         Start start = Json.GSON.fromJson(message, Start.class);
         Place place = new Place(start.match(), start.seat());
+        started = true;
         plays.put(place, new Play(start, new ArrayList<>()));
         String nonce = bot.start(start);
         JsonObject ready = answer("ready", place);

@@ -24,6 +24,6 @@ public record Start(
         String commitment,
         boolean nonce) {
 
-    /** Who sits where: the display name, and the number of the side that the seat plays for. */
+    /** A seat: the display name and the number of its side. */
     public record SeatInfo(String name, int team) {}
 }

@@ -4,7 +4,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 
 /**
- * The referee asks for a decision. It is complete: a bot needs to remember nothing.
+ * A request for a decision. It is self-contained, so a bot can be stateless.
  *
  * @param turn the request's id
  * @param view what the seat may see, see {@link #view(Class)}; null when {@code wants} left it out
@@ -29,7 +29,7 @@ public record Turn(
         Start start,
         List<JsonObject> events) {
 
-    /** What the bank holds, and all the time there is for this answer. Milliseconds. */
+    /** The bank, and the total time for this answer. Milliseconds. */
     public record TimeLeft(long bankMs, long limitMs) {}
 
     /** Why the answer to the request {@code of} was refused. */

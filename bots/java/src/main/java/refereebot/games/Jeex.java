@@ -29,7 +29,7 @@ public final class Jeex {
             int removed,
             int quietPlies) {}
 
-    /** A stone on the board: its owner's seat, and where it points. */
+    /** A stone on the board: its owner's seat and its direction. */
     @JsonAdapter(StoneAdapter.class)
     public record Stone(int owner, String direction) {}
 

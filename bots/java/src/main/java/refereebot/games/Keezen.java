@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Keezen: a pawn is named by where it stands: base, t17 on the track, h0.1 in the home of seat 0. */
+/** Keezen: a pawn is named by its position: base, t17 on the track, h0.1 in the home of seat 0. */
 public final class Keezen {
     private Keezen() {}
 
@@ -20,7 +20,7 @@ public final class Keezen {
      * @param cards how many each hand holds
      * @param deal 0 to 2 within the cycle
      * @param pile cards played and handed in within this cycle, in order
-     * @param playingFor the seat whose pawns the seat to move plays; null when nobody is to move
+     * @param playingFor the seat whose pawns the seat to move plays; null when no seat is to move
      */
     public record View(
             List<Integer> toMove,

@@ -9,7 +9,7 @@ public final class Saxum {
     /**
      * The position.
      *
-     * @param phase six while a six is to be resolved, else field
+     * @param phase six while a six has to be resolved, otherwise field
      * @param dice the faces of die 1 and die 2; null when no roll lies on the table, which no turn shows
      * @param board the rows, in each a letter for each column: 0 and 1 the stones of the seats, . free
      * @param rows rows scored

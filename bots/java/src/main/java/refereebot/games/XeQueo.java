@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
-/** Xe Queo!: squares are a1 to g7, pawns are colours and belong to nobody. */
+/** Xe Queo!: squares are a1 to g7, pawns are named by colour and are neutral. */
 public final class XeQueo {
     private XeQueo() {}
 

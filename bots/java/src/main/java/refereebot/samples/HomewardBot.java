@@ -17,7 +17,7 @@ import refereebot.games.Keezen;
  */
 public final class HomewardBot {
     private static final int BASE = -30; // to bring a pawn out is worth so many steps
-    private static final int HOME = 10; // nobody takes a pawn from there
+    private static final int HOME = 10; // pawns there cannot be captured
 
     private final Random random;
 

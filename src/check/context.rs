@@ -1,4 +1,4 @@
-//! What the steps share: the bot, and how matches with it are played and judged.
+//! The state shared by all steps, and how they play and check matches with the bot.
 
 use std::time::Duration;
 
@@ -12,50 +12,48 @@ use tokio::time::Instant;
 use crate::check::encounter::{Encounter, Refused};
 use crate::check::rule::Rule;
 use crate::check::steps::Check;
-use crate::check::talk::{Came, Talk, ended, hello};
+use crate::check::talk::{BotOutput, Talk, ended, hello};
 use crate::check::verdict::Stop;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::seat::{Seat, SeatSet, Seating};
 use crate::games::GAMES;
-use crate::referee::{Leg, Opening, Wants};
+use crate::referee::{Detail, Leg, Opening, Wants};
 use crate::server::incoming::{self, Incoming, Unreadable};
 use crate::server::{Plan, PlannedSeat, Run, Terms};
 
-/// How long a bot that sends no `pong` has to say what nobody has asked for.
+/// How long to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
-/// How a process ends that leaves between two matches, which is no fault.
-const LEFT: &str = "status 0";
-/// The part of its time for a decision that a bot should not need.
-const NEAR: f64 = 0.5;
+/// Warn if a decision takes more than this fraction of its limit.
+const WARN_FRACTION: f64 = 0.5;
 
-/// The bot that is checked, and what is known of it.
-pub(super) struct Desk<'a> {
+/// The bot under test, and the state of the check.
+pub(super) struct Context<'a> {
     pub(super) check: &'a Check,
-    /// None: it has to be started.
+    /// The bot's process; `None`: it has to be started.
     pub(super) talk: Option<Talk>,
-    /// What it said first, until it is judged.
+    /// Its first line, until it is checked.
     pub(super) first_line: Vec<u8>,
     pub(super) hello: Option<bot::Hello>,
     /// Whether this process has played a match.
     has_played: bool,
     matches: u32,
-    /// What is to be said of the step that is being done, and whether it is a warning.
+    /// Notes and warnings of the current step.
     pub(super) notes: Vec<String>,
     pub(super) warnings: Vec<String>,
-    /// Once is enough.
+    /// Whether a warning about `info` was issued; it is issued once.
     has_warned_of_info: bool,
-    /// The standard error of processes that have ended meanwhile.
+    /// The standard error of earlier processes since the last report.
     pub(super) stderr: String,
-    /// Decisions so far, the time that they took, and the longest.
+    /// Number of decisions so far, their total time and the longest time.
     pub(super) decisions: u32,
     pub(super) thought: Duration,
     pub(super) longest: Duration,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(check: &'a Check) -> Desk<'a> {
-        Desk {
+impl<'a> Context<'a> {
+    pub(super) fn new(check: &'a Check) -> Context<'a> {
+        Context {
             check,
             talk: None,
             first_line: Vec::new(),
@@ -72,36 +70,38 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Starts the bot and greets it; its first line, which should be its `hello`.
+    /// Starts the bot and sends `hello`. Returns its first line, which should be its `hello`.
     pub(super) async fn start(&mut self) -> Result<Vec<u8>, Stop> {
         let command = &self.check.command;
-        let talk = Talk::start(command)
+        let talk = Talk::start(command, self.check.launch.clone())
+            .await
             .map_err(|error| Stop::CannotRun(format!("the bot cannot be started: {error}")))?;
         self.has_played = false;
         let talk = self.talk.insert(talk);
         let limit = self.check.hello_limit;
-        talk.say(&hello(), limit).await;
+        talk.send(&hello(), limit).await;
         let until = Instant::now() + limit;
         loop {
-            return match talk.come(Some(until)).await {
-                Came::Line(line) if line.is_empty() && !talk.is_flooding() => continue,
-                Came::Line(line) => Ok(line),
-                Came::TooLong => {
+            return match talk.receive(Some(until)).await {
+                BotOutput::Line(line) if line.is_empty() && !talk.is_flooding() => continue,
+                BotOutput::Line(line) => Ok(line),
+                BotOutput::TooLong => {
                     Err(talk.complain("its first line has more than 65536 bytes", Rule::TOO_LONG).into())
                 }
-                Came::Ended(how) => {
-                    let wrong = format!("{} before it said `hello`", ended(how.as_deref()));
+                BotOutput::Ended(how) => {
+                    let wrong = format!("{} before it said `hello`", ended(how.as_ref()));
                     Err(talk.complain(wrong, Rule::HELLO).into())
                 }
-                Came::Nothing => {
-                    let wrong = format!("no line came within {} ms; is stdout flushed?", limit.as_millis());
-                    Err(talk.complain(wrong, Rule::HELLO).into())
+                BotOutput::Timeout => {
+                    let received = Some(talk.received());
+                    let wrong = Detail::NoHello { limit_ms: limit.as_millis() as u64, received };
+                    Err(talk.complain(wrong.to_string(), Rule::HELLO).into())
                 }
             };
         }
     }
 
-    /// The stream to the bot, which has said `hello`.
+    /// Returns the running bot, and starts it if necessary.
     pub(super) async fn talk(&mut self) -> Result<&mut Talk, Stop> {
         if self.talk.is_none() {
             self.start().await?;
@@ -109,7 +109,7 @@ impl<'a> Desk<'a> {
         self.talk.as_mut().ok_or_else(|| Stop::CannotRun("the bot is not there".to_owned()))
     }
 
-    /// The games that it is checked in.
+    /// The games in which the bot is checked.
     pub(super) fn games(&self) -> Vec<&'static dyn Rules> {
         let says = self.hello.as_ref().and_then(|hello| hello.games.as_ref());
         let plays = |id: &str| {
@@ -119,7 +119,7 @@ impl<'a> Desk<'a> {
         GAMES.iter().copied().filter(|rules| plays(rules.meta().id)).collect()
     }
 
-    /// The game for the steps in which it does not matter which.
+    /// The game for steps that are independent of the game.
     pub(super) fn any_game(&self) -> Result<&'static dyn Rules, Stop> {
         let first = self.games().first().copied();
         first.ok_or_else(|| Stop::Skipped("the bot plays none of the games".to_owned()))
@@ -129,7 +129,7 @@ impl<'a> Desk<'a> {
         self.hello.as_ref().map(Wants::from).unwrap_or_default()
     }
 
-    /// Whether it wants to get this.
+    /// Whether the bot wants this part of messages.
     pub(super) fn is_wanted(&self, want: Want) -> bool {
         let wants = self.wants();
         match want {
@@ -139,7 +139,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// A match with the bot in one seat and random moves in the others.
+    /// Opens a match with the bot in one seat and random moves in the others.
     pub(super) fn open(
         &mut self,
         rules: &'static dyn Rules,
@@ -149,7 +149,7 @@ impl<'a> Desk<'a> {
         self.open_with(rules, seating, seat, SeatSet::one(seat))
     }
 
-    /// A match with the bot in one seat in which nobody else does anything: it does not get beyond its start.
+    /// Opens a match with the bot in one seat and inactive other seats, so that it stays at its start.
     pub(super) fn open_still(
         &mut self,
         rules: &'static dyn Rules,
@@ -205,12 +205,12 @@ impl<'a> Desk<'a> {
         Encounter::open(&run, plan, bots, chooser).map_err(|error| Stop::CannotRun(error.to_string()))
     }
 
-    /// Plays a match until it is over, or the bot has made so many decisions; then it is broken off.
+    /// Plays a match until it is over. Aborts it after `most` decisions of the bot.
     pub(super) async fn play(&mut self, encounter: Encounter, seat: Seat, most: u32) -> Result<(), Stop> {
         self.play_all(&mut [(encounter, seat)], most).await
     }
 
-    /// Plays matches at once on the one stream, each with the bot in a seat.
+    /// Plays several matches concurrently on one stream, each with the bot in one seat.
     pub(super) async fn play_all(
         &mut self,
         matches: &mut [(Encounter, Seat)],
@@ -229,7 +229,7 @@ impl<'a> Desk<'a> {
             if encounter.open_request(*seat).is_none() && !encounter.awaits_ready(*seat) {
                 answers[index] += 1;
             }
-            // Where it is asked again at once it would answer after the end.
+            // If a request is pending, the bot would answer after the end.
             if answers[index] > most && !encounter.is_asking(*seat) {
                 encounter.abort();
             }
@@ -237,7 +237,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Plays until the bot is ready for all matches and has been asked for what follows.
+    /// Plays until the bot is ready in all matches and has received the next requests.
     pub(super) async fn begin(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         loop {
             self.exchange(matches).await?;
@@ -248,7 +248,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Sends what the matches have to say.
+    /// Plays the other seats and sends pending output of the matches to the bot.
     pub(super) async fn exchange(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         let limit = self.check.move_limit;
         let mut out = Vec::new();
@@ -260,20 +260,20 @@ impl<'a> Desk<'a> {
             return Ok(());
         }
         let talk = self.talk().await?;
-        let has_taken = talk.say(&out, limit).await;
+        let has_taken = talk.send(&out, limit).await;
         for (encounter, seat) in matches.iter_mut() {
             encounter.sent(*seat);
         }
         self.has_played |= matches.iter().any(|(encounter, _)| encounter.ending().is_some());
         let Some(talk) = self.talk.as_mut().filter(|_| !has_taken) else { return Ok(()) };
-        if let Came::Nothing = talk.come(Some(Instant::now() + QUIET)).await {
+        if let BotOutput::Timeout = talk.receive(Some(Instant::now() + QUIET)).await {
             let wrong = format!("it did not read what it was sent within {} ms", limit.as_millis());
             return Err(talk.complain(wrong, Rule::ANSWER).into());
         }
         Ok(())
     }
 
-    /// How long the bot has for what it owes.
+    /// The time limit for the bot's next message.
     fn limit(&self, encounter: &Encounter, seat: Seat) -> Duration {
         let later = Duration::from_millis(limits::READY_MS).min(self.check.ready_limit);
         match (encounter.awaits_ready(seat), self.has_played) {
@@ -283,22 +283,31 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Takes in the next message and judges it. Which match it was for.
+    /// Receives the next message and checks it. Returns the index of its match.
     pub(super) async fn hear(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<usize, Stop> {
         let waiting = || matches.iter().filter(|(encounter, _)| encounter.ending().is_none());
         let left = |(encounter, seat): &(Encounter, Seat)| {
             self.limit(encounter, *seat).saturating_sub(encounter.asked_for(*seat))
         };
         let until = Instant::now() + waiting().map(left).min().unwrap_or_default();
-        let owed = match waiting().min_by_key(|waiting| left(waiting)) {
-            Some((encounter, seat)) if encounter.awaits_ready(*seat) => {
-                (format!("no `ready` within {} ms", self.limit(encounter, *seat).as_millis()), Rule::READY)
-            }
-            _ => (no_answer(self.check.move_limit), Rule::ANSWER),
+        let no_ready = match waiting().min_by_key(|waiting| left(waiting)) {
+            Some((encounter, seat)) if encounter.awaits_ready(*seat) => Some(self.limit(encounter, *seat)),
+            _ => None,
         };
         match self.message(until).await {
             Ok(Some(line)) => self.take_in(matches, &line),
-            Ok(None) => Err(self.talk().await?.complain(owed.0, owed.1).into()),
+            Ok(None) => {
+                let move_limit = self.check.move_limit;
+                let talk = self.talk().await?;
+                Err(match no_ready {
+                    Some(limit) => {
+                        let received = Some(talk.received());
+                        let wrong = Detail::NotReady { limit_ms: limit.as_millis() as u64, received };
+                        talk.complain(wrong.to_string(), Rule::READY).into()
+                    }
+                    None => no_answer(talk, move_limit),
+                })
+            }
             Err(Stop::Failed(_)) if self.has_left(matches).await => {
                 self.restart();
                 for (encounter, seat) in matches {
@@ -310,7 +319,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Judges what came together with the last message: it cannot be about what the bot is told next.
+    /// Checks messages that arrived together with the last one: they precede the next output.
     async fn hear_rest(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         while let Some(line) = self.message(Instant::now()).await? {
             self.take_in(matches, &line)?;
@@ -318,7 +327,7 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Judges a message. Which match it was for.
+    /// Checks a message. Returns the index of its match.
     fn take_in(&mut self, matches: &mut [(Encounter, Seat)], line: &[u8]) -> Result<usize, Stop> {
         let named = incoming::read(line, false).0.match_id.map(|id| id.to_string());
         let by_name = named.and_then(|id| matches.iter().position(|(encounter, _)| encounter.id() == id));
@@ -329,45 +338,45 @@ impl<'a> Desk<'a> {
         let heard = encounter.hear(*seat, line);
         self.judge(encounter, *seat, heard)?;
         if was_asked {
-            self.thought_for(took);
+            self.record_decision(took);
         }
         Ok(index)
     }
 
-    /// Whether the bot has left between two matches, as it may: it is started again.
+    /// Whether the bot exited between two matches, which is allowed.
     async fn has_left(&mut self, matches: &[(Encounter, Seat)]) -> bool {
         let is_before = matches
             .iter()
             .all(|(encounter, seat)| encounter.ending().is_some() || encounter.awaits_ready(*seat));
         let Some(talk) = self.talk.as_mut().filter(|_| is_before && self.has_played) else { return false };
-        talk.exited(Duration::ZERO).await.is_some_and(|how| how == LEFT)
+        talk.exited(Duration::ZERO).await.is_some_and(|how| how == Detail::LEFT)
     }
 
-    /// The next message that is no `pong`; none if none comes in time.
+    /// Receives the next message other than `pong`; `None` on timeout.
     async fn message(&mut self, until: Instant) -> Result<Option<Vec<u8>>, Stop> {
         let talk = self.talk().await?;
         loop {
-            let came = talk.come(Some(until)).await;
+            let came = talk.receive(Some(until)).await;
             if talk.is_flooding() {
                 let wrong = "it says more than 64 lines or 128 KiB between two requests";
                 return Err(talk.complain(wrong, Rule::FLOOD).into());
             }
             let line = match came {
-                Came::Line(line) => line,
-                Came::TooLong => {
+                BotOutput::Line(line) => line,
+                BotOutput::TooLong => {
                     let wrong = "a line has more than 65536 bytes";
                     return Err(talk.complain(wrong, Rule::TOO_LONG).into());
                 }
-                Came::Ended(how) => {
-                    return Err(talk.complain(ended(how.as_deref()), Rule::ENDED).into());
+                BotOutput::Ended(how) => {
+                    return Err(talk.complain(ended(how.as_ref()), Rule::ENDED).into());
                 }
-                Came::Nothing => return Ok(None),
+                BotOutput::Timeout => return Ok(None),
             };
             if line.is_empty() {
                 continue;
             }
             match incoming::read(&line, false).1 {
-                Ok(Incoming::Pong(pong)) if pong.id <= talk.last_ping() || !talk.manner.has_pings() => {}
+                Ok(Incoming::Pong(pong)) if pong.id <= talk.last_ping() || !talk.delivery.has_pings() => {}
                 Ok(Incoming::Pong(pong)) => {
                     let wrong = format!("a `pong` has the id {}, which no `ping` had", pong.id);
                     return Err(talk.complain(wrong, Rule::PONG).into());
@@ -375,26 +384,29 @@ impl<'a> Desk<'a> {
                 Ok(Incoming::Bye(_)) => {
                     return Err(talk.complain("it said `bye` in a match", Rule::ENDED).into());
                 }
-                Err(Unreadable::Malformed(what) | Unreadable::MalformedAside(what)) => {
-                    return Err(talk.complain(what, Rule::FRAMING).into());
+                Err(Unreadable::Malformed(what)) => {
+                    return Err(talk.complain(what.to_string(), Rule::MALFORMED).into());
+                }
+                Err(Unreadable::MalformedAside { message: what, .. }) => {
+                    return Err(talk.complain(what, Rule::MALFORMED).into());
                 }
                 _ => return Ok(Some(line)),
             }
         }
     }
 
-    /// The next message, an answer to a request that was just put.
+    /// Receives the answer to a request that was just sent.
     pub(super) async fn answer(&mut self) -> Result<Vec<u8>, Stop> {
         let (asked, limit) = (Instant::now(), self.check.move_limit);
         let line = self.message(asked + limit).await?;
-        self.thought_for(asked.elapsed());
+        self.record_decision(asked.elapsed());
         match (line, &self.talk) {
-            (None, Some(talk)) => Err(talk.complain(no_answer(limit), Rule::ANSWER).into()),
+            (None, Some(talk)) => Err(no_answer(talk, limit)),
             (line, _) => Ok(line.unwrap_or_default()),
         }
     }
 
-    /// Whether the referee has anything against what it heard.
+    /// Fails if the match has rejected the last message.
     pub(super) fn judge(
         &mut self,
         encounter: &mut Encounter,
@@ -421,7 +433,11 @@ impl<'a> Desk<'a> {
                 }
                 Some(error) => {
                     let is_nonce = error.code == ErrorCode::Malformed && encounter.awaits_ready(seat);
-                    let rule = if is_nonce { Rule::NONCE } else { Rule::of(error.code) };
+                    let rule = match error.code {
+                        _ if is_nonce => Rule::NONCE,
+                        ErrorCode::OutOfState if error.turn.is_some() => Rule::TURN,
+                        code => Rule::of(code),
+                    };
                     return Err(talk.complain(error.message, rule).into());
                 }
             }
@@ -430,60 +446,74 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Nothing more may come: the bot owes nothing.
+    /// Fails if the bot sends anything although no request is open.
     pub(super) async fn quiet(&mut self) -> Result<(), Stop> {
         let Some(talk) = &mut self.talk else { return Ok(()) };
         let id = talk.ping().await;
         let until = Instant::now() + QUIET;
         loop {
-            let came = talk.come(Some(until)).await;
+            let came = talk.receive(Some(until)).await;
             if talk.is_flooding() {
                 let wrong = "it says more than 64 lines or 128 KiB, although it was asked for nothing";
                 return Err(talk.complain(wrong, Rule::FLOOD).into());
             }
             match came {
-                Came::Nothing => return Ok(()),
-                Came::Line(line) if line.is_empty() => {}
-                Came::Line(line) => match incoming::read(&line, false).1 {
+                BotOutput::Timeout => return Ok(()),
+                BotOutput::Line(line) if line.is_empty() => {}
+                BotOutput::Line(line) => match incoming::read(&line, false).1 {
                     Ok(Incoming::Pong(pong)) if pong.id == id => return Ok(()),
                     Ok(Incoming::Pong(_)) => {}
-                    _ => {
+                    answer => {
+                        // A bot that logs to standard output before its `hello`: the first line is the mistake.
+                        let first = Some(&self.first_line).filter(|line| !line.is_empty());
+                        let first = first.and_then(|line| incoming::read(line, false).1.err());
+                        if let Some(Unreadable::Malformed(what)) = first {
+                            let wrong = format!("its first line is no message: {what}");
+                            return Err(talk.complain(wrong, Rule::MALFORMED).into());
+                        }
                         let wrong = "it says something although it was asked for nothing";
-                        return Err(talk.complain(wrong, Rule::COMPLETE).into());
+                        let is_message = !matches!(answer, Err(Unreadable::Malformed(_)));
+                        let rule = if is_message { Rule::COMPLETE } else { Rule::MALFORMED };
+                        return Err(talk.complain(wrong, rule).into());
                     }
                 },
-                Came::TooLong => {
+                BotOutput::TooLong => {
                     let wrong = "a line has more than 65536 bytes";
                     return Err(talk.complain(wrong, Rule::TOO_LONG).into());
                 }
-                Came::Ended(Some(how)) if how == LEFT && self.has_played => {
+                BotOutput::Ended(Some(how)) if how == Detail::LEFT && self.has_played => {
                     self.notes.push("it left after a match, as it may".to_owned());
                     self.restart();
                     return Ok(());
                 }
-                Came::Ended(how) => {
-                    let wrong = format!("{} although no `bye` was said", ended(how.as_deref()));
+                BotOutput::Ended(how) => {
+                    let wrong = format!("{} although no `bye` was said", ended(how.as_ref()));
                     return Err(talk.complain(wrong, Rule::ENDED).into());
                 }
             }
         }
     }
 
-    /// Drops the process: the next step gets a new one.
+    /// Drops the process, so that the next step starts a new one.
     pub(super) fn restart(&mut self) {
         self.stderr = self.take_stderr();
         self.talk = None;
     }
 
-    /// A decision took so long.
-    fn thought_for(&mut self, took: Duration) {
+    /// Records the time of a decision.
+    fn record_decision(&mut self, took: Duration) {
         self.decisions += 1;
         self.thought += took;
         self.longest = self.longest.max(took);
     }
 
-    /// Waits for the answer to a request and lets it fall. Whether there was a request, and no resignation instead.
-    pub(super) async fn overhear(&mut self, encounter: &mut Encounter, seat: Seat) -> Result<bool, Stop> {
+    /// Receives the answer to the open request and discards it. Returns false without an open request, or if the bot
+    /// resigned.
+    pub(super) async fn discard_answer(
+        &mut self,
+        encounter: &mut Encounter,
+        seat: Seat,
+    ) -> Result<bool, Stop> {
         let Some(turn) = encounter.open_request(seat) else { return Ok(false) };
         let line = self.answer().await?;
         let (address, message) = incoming::read(&line, false);
@@ -499,13 +529,13 @@ impl<'a> Desk<'a> {
         Err(self.talk().await?.complain(wrong, Rule::COMPLETE).into())
     }
 
-    /// What the bot wrote to its standard error since the last call.
+    /// Returns what the bot has written to standard error since the last call.
     pub(super) fn take_stderr(&mut self) -> String {
         let now = self.talk.as_ref().map(Talk::stderr).unwrap_or_default();
         std::mem::take(&mut self.stderr) + &now
     }
 
-    /// What is to be said of the time that it takes.
+    /// Reports the decision times.
     pub(super) fn judge_time(&mut self) {
         let (longest, limit) = (self.longest, self.check.move_limit);
         let mean = self.thought / self.decisions.max(1);
@@ -516,7 +546,7 @@ impl<'a> Desk<'a> {
             longest.as_secs_f64() * 1e3,
             limit.as_millis()
         );
-        if longest.as_secs_f64() > limit.as_secs_f64() * NEAR {
+        if longest.as_secs_f64() > limit.as_secs_f64() * WARN_FRACTION {
             self.warnings.push(format!("near the limit: {figures}"));
         } else {
             self.notes.push(figures);
@@ -524,6 +554,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn no_answer(limit: Duration) -> String {
-    format!("no complete line arrived within {} ms; is stdout flushed?", limit.as_millis())
+fn no_answer(talk: &Talk, limit: Duration) -> Stop {
+    let wrong = Detail::NoAnswer { limit_ms: limit.as_millis() as u64, received: Some(talk.received()) };
+    talk.complain(wrong.to_string(), Rule::ANSWER).into()
 }

@@ -1,91 +1,91 @@
-//! In which ways a bot may be sent its lines.
+//! Variations in how lines are delivered to a bot.
 
 use std::time::Duration;
 
 use referee_protocol::limits;
 
-/// How lines go out. All but [`Manner::Crlf`] are what a bot has to expect.
+/// How lines are written. A bot has to handle all variations except [`Delivery::Crlf`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// In one write, as they are.
+pub(super) enum Delivery {
+    /// Unchanged, in one write.
     #[default]
     Plain,
-    /// Each with a field that nobody knows.
+    /// Each line with an unknown field.
     UnknownFields,
-    /// With messages of an unknown type between them.
+    /// Interspersed with messages of an unknown type.
     UnknownMessages,
-    /// Each after a `ping` in a write of its own.
+    /// Each line after a `ping`, in separate writes.
     Pings,
-    /// In one write with what belongs to nothing, before and after.
+    /// In one write, with pings and an unknown message around them.
     Joined,
-    /// A few bytes at a time.
+    /// In small pieces of a few bytes.
     Split,
-    /// The last line in two halves with a long pause between.
+    /// The last line in two halves, with a long pause between.
     Slow,
-    /// Ended with CR LF, as what stands between a bot and its referee may do.
+    /// With CR LF line breaks, which a relay may produce.
     Crlf,
-    /// Requests as long as lines may be.
+    /// Requests padded to the maximum line length.
     Large,
 }
 
-/// Bytes for one write, and how long to rest after it.
+/// Bytes for one write, and the pause after it.
 pub(super) type Piece = (Vec<u8>, Duration);
 
-/// So short that the bot is likely to read the pieces apart.
+/// A short pause, after which a bot probably reads the next piece separately.
 const MOMENT: Duration = Duration::from_millis(2);
-/// Longer than most buffers wait.
+/// A pause longer than the timeout of most buffers.
 const PAUSE: Duration = Duration::from_millis(250);
 const PIECE: usize = 24;
 const WEATHER: &str = r#"{"type":"weather","sky":"grey","wind":{"from":["N","NE"],"knots":12.5}}"#;
 
-impl Manner {
-    /// Whether it has pings, so that pongs are looked at.
+impl Delivery {
+    /// Whether it sends pings, so that pongs are checked.
     pub(super) fn has_pings(self) -> bool {
-        matches!(self, Manner::Pings | Manner::Joined)
+        matches!(self, Delivery::Pings | Delivery::Joined)
     }
 
-    /// The writes for these lines. `ping` makes one.
+    /// Splits lines into writes. `ping` creates a `ping` message.
     pub(super) fn pieces(self, lines: &[u8], mut ping: impl FnMut() -> String) -> Vec<Piece> {
         let each = || lines.split_inclusive(|&byte| byte == b'\n');
         let at_once = |bytes: Vec<u8>| vec![(bytes, Duration::ZERO)];
         let strange = format!("{WEATHER}\n");
         match self {
-            Manner::Plain => at_once(lines.to_vec()),
-            Manner::UnknownFields => {
+            Delivery::Plain => at_once(lines.to_vec()),
+            Delivery::UnknownFields => {
                 at_once(each().flat_map(|line| with_field(line, r#"{"sky":["grey",null]}"#)).collect())
             }
-            Manner::UnknownMessages => {
+            Delivery::UnknownMessages => {
                 at_once(each().flat_map(|line| [strange.as_bytes(), line].concat()).collect())
             }
-            Manner::Pings => each()
+            Delivery::Pings => each()
                 .flat_map(|line| [(ping().into_bytes(), MOMENT), (line.to_vec(), Duration::ZERO)])
                 .collect(),
-            Manner::Joined => {
+            Delivery::Joined => {
                 let (before, after) = (ping(), ping());
                 at_once([before.as_bytes(), strange.as_bytes(), lines, after.as_bytes()].concat())
             }
-            Manner::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), MOMENT)).collect(),
-            Manner::Slow => {
+            Delivery::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), MOMENT)).collect(),
+            Delivery::Slow => {
                 let last = each().next_back().map_or(0, <[u8]>::len);
                 let (first, second) = lines.split_at(lines.len() - last / 2);
                 vec![(first.to_vec(), PAUSE), (second.to_vec(), Duration::ZERO)]
             }
-            Manner::Crlf => {
+            Delivery::Crlf => {
                 let end = |line: &[u8]| [line.strip_suffix(b"\n").unwrap_or(line), b"\r\n"].concat();
                 at_once(each().flat_map(end).collect())
             }
-            Manner::Large => at_once(each().flat_map(padded).collect()),
+            Delivery::Large => at_once(each().flat_map(padded).collect()),
         }
     }
 }
 
-/// The line with one more field.
+/// Adds a field to a line.
 fn with_field(line: &[u8], value: &str) -> Vec<u8> {
     let head = line.strip_suffix(b"}\n").unwrap_or(line);
     [head, b",\"weather\":", value.as_bytes(), b"}\n"].concat()
 }
 
-/// A request, as long as lines may be.
+/// Pads a request to the maximum line length.
 fn padded(line: &[u8]) -> Vec<u8> {
     if !line.starts_with(br#"{"type":"turn""#) {
         return line.to_vec();
@@ -99,20 +99,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_request_is_as_long_as_a_line_may_be() {
-        let pieces = Manner::Large.pieces(b"{\"type\":\"turn\"}\n", String::new);
+    fn a_large_request_has_the_maximum_line_length() {
+        let pieces = Delivery::Large.pieces(b"{\"type\":\"turn\"}\n", String::new);
         assert_eq!(pieces[0].0.len(), limits::LINE_FROM_REFEREE + 1);
         let read: serde_json::Value = serde_json::from_slice(&pieces[0].0).unwrap();
         assert_eq!(read["type"], "turn");
     }
 
     #[test]
-    fn what_is_split_or_slow_is_all_the_same_complete() {
+    fn split_and_slow_delivery_preserve_all_bytes() {
         let lines = b"{\"type\":\"ping\",\"id\":1}\n{\"type\":\"turn\",\"match\":\"m1\",\"seat\":0}\n";
-        for manner in [Manner::Split, Manner::Slow, Manner::Plain] {
-            let pieces = manner.pieces(lines, String::new);
+        for delivery in [Delivery::Split, Delivery::Slow, Delivery::Plain] {
+            let pieces = delivery.pieces(lines, String::new);
             let all: Vec<u8> = pieces.into_iter().flat_map(|(bytes, _)| bytes).collect();
-            assert_eq!(all, lines, "{manner:?}");
+            assert_eq!(all, lines, "{delivery:?}");
         }
     }
 }

@@ -1,0 +1,274 @@
+//! The referee's side of starting a bot.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use tokio::process::{Child, Command as Spawn};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::bot::environment;
+use crate::bot::exec::{EXEC, LENGTH};
+use crate::bot::{Command, PipeGuard, Process, holders};
+use crate::referee::Detail;
+use crate::transport::Wire;
+
+/// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
+/// unreachable network drive.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How bots are started.
+#[derive(Clone, Debug)]
+pub enum Launch {
+    /// Through this program, which is `referee` or passes its arguments to [`exec`](crate::bot::exec) like `referee` does.
+    /// The bot has its own session and only the descriptors 0 to 2. On Linux the kernel kills it when the referee exits.
+    Through(PathBuf),
+    /// Directly, for programs that embed the library and do not ship `referee`. The bot has its own process group, but
+    /// shares the session and its terminal, and may outlive a referee that is killed.
+    Directly,
+}
+
+impl Launch {
+    /// Through the running program.
+    ///
+    /// # Errors
+    /// If the path of the running program is unknown.
+    pub fn through_this_program() -> io::Result<Launch> {
+        // This path stays valid if the file is replaced.
+        let linux = Path::new("/proc/self/exe");
+        let program = if linux.exists() { linux.to_owned() } else { std::env::current_exe()? };
+        Ok(Launch::Through(program))
+    }
+}
+
+/// The type of the bots' standard input and output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// Faster, but a bot can hold the lock of a pipe: used where the kernel shows which process holds it.
+    Pipes,
+    /// A bot cannot hold the lock of a socket.
+    Sockets,
+}
+
+type Job = Box<dyn FnOnce(&Starter) + Send>;
+
+/// Starts bots, and kills those that block the referee by holding a pipe.
+///
+/// One thread starts all bots and lives as long as any of them: for PR_SET_PDEATHSIG(2const) the parent is that thread.
+pub struct Launcher {
+    jobs: mpsc::Sender<Job>,
+    room: Arc<Semaphore>,
+}
+
+/// Held by a process for as long as it lives: keeps the thread that started it alive, and counts towards the limit of
+/// processes.
+pub(super) struct Lease {
+    _jobs: mpsc::Sender<Job>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+/// The state of the thread that starts bots.
+pub struct Starter {
+    launch: Launch,
+    streams: Streams,
+    pipe_guard: PipeGuard,
+    runtime: Handle,
+}
+
+impl Launcher {
+    /// Starts the thread. At most `most` processes live at the same time. Call it on the runtime that waits for their exit.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn open(launch: Launch, most: usize) -> io::Result<Launcher> {
+        let streams = if holders::are_told() { Streams::Pipes } else { Streams::Sockets };
+        Launcher::over(streams, launch, most)
+    }
+
+    fn over(streams: Streams, launch: Launch, most: usize) -> io::Result<Launcher> {
+        let starter = Starter { launch, streams, pipe_guard: PipeGuard::open()?, runtime: Handle::current() };
+        let (jobs, to_do) = mpsc::channel::<Job>();
+        let work = move || to_do.into_iter().for_each(|job| job(&starter));
+        thread::Builder::new().name("starter".to_owned()).spawn(work)?;
+        Ok(Launcher { jobs, room: Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))) })
+    }
+
+    /// Runs `work`, which starts a bot, on the thread for that; `work` may set attributes of the thread that the process
+    /// inherits. Waits while the limit of processes is reached.
+    ///
+    /// # Errors
+    /// Those of [`Starter::start`].
+    pub async fn start(
+        &self,
+        work: impl FnOnce(&Starter) -> io::Result<(Process, Wire)> + Send + 'static,
+    ) -> io::Result<(Process, Wire)> {
+        let (tell, told) = oneshot::channel();
+        // The semaphore is never closed.
+        let lease = Lease { _jobs: self.jobs.clone(), _place: self.room.clone().acquire_owned().await.ok() };
+        let job: Job = Box::new(move |starter| {
+            let started = work(starter).map(|(process, wire)| (process.with(lease), wire));
+            // If the caller is gone, dropping the process kills it.
+            drop(tell.send(started));
+        });
+        let is_gone = || io::Error::other("the thread that starts bots broke down");
+        self.jobs.send(job).map_err(|_| is_gone())?;
+        told.await.map_err(|_| is_gone())?
+    }
+}
+
+impl Starter {
+    /// Starts a bot. Its program is running when this returns. `on_exit` receives the exit status.
+    ///
+    /// # Errors
+    /// If the program cannot be started: names it and says why. The kind is `ResourceBusy` if descriptors, memory or
+    /// processes are exhausted: a later attempt may succeed.
+    pub fn start(
+        &self,
+        command: &Command,
+        on_exit: impl FnOnce(Detail) + Send + 'static,
+    ) -> io::Result<(Process, Wire)> {
+        let _runtime = self.runtime.enter();
+        Process::start(command, self, on_exit).map_err(|error| {
+            let errno = Errno::from_io_error(&error);
+            if let Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) = errno {
+                return io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {error}", command.argv[0]));
+            }
+            let otherwise = || format!("{}: {error}", command.argv[0]);
+            io::Error::other(command.check().err().unwrap_or_else(otherwise))
+        })
+    }
+
+    pub(super) fn streams(&self) -> Streams {
+        self.streams
+    }
+
+    pub(super) fn pipe_guard(&self) -> &PipeGuard {
+        &self.pipe_guard
+    }
+
+    /// Starts the program with these descriptors, as the leader of a process group. The second value keeps the bot's ends
+    /// open.
+    pub(super) fn spawn(&self, command: &Command, stdio: Stdio) -> io::Result<(Child, Option<Spawn>)> {
+        let environment = environment::of_bot(std::env::vars_os(), &command.env);
+        let Launch::Through(program) = &self.launch else {
+            let mut spawn = Spawn::new(&command.argv[0]);
+            spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
+            let child = stdio.spawn(command, &mut spawn)?;
+            return Ok((child, Some(spawn)));
+        };
+        let (launched, theirs) = UnixStream::pair()?;
+        let Stdio { input, output, errors } = stdio;
+        let mut spawn = Spawn::new(program);
+        spawn.arg0("referee").arg(EXEC).arg("--").args(&command.argv).env_clear();
+        // The referee itself may need these to run.
+        spawn.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
+        let mut child = Stdio { input: theirs.into(), output, errors }.spawn(command, &mut spawn)?;
+        // Before the program runs: closing a pipe takes its lock, which the program could hold.
+        drop(spawn);
+        let handed_over = hand_over(launched, input, &environment);
+        if handed_over.is_err() {
+            // It has normally exited already.
+            let _ = child.start_kill();
+        }
+        handed_over.map(|()| (child, None))
+    }
+}
+
+/// The bot's ends of its pipes.
+pub(super) struct Stdio {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
+    pub(super) errors: OwnedFd,
+}
+
+impl Stdio {
+    fn spawn(self, command: &Command, spawn: &mut Spawn) -> io::Result<Child> {
+        if let Some(directory) = &command.directory {
+            spawn.current_dir(directory);
+        }
+        spawn.stdin(self.input).stdout(self.output).stderr(self.errors).spawn()
+    }
+}
+
+/// Sends a process its standard input and environment, and waits until it runs the bot's program.
+fn hand_over(
+    mut launched: UnixStream,
+    input: OwnedFd,
+    environment: &BTreeMap<OsString, OsString>,
+) -> io::Result<()> {
+    launched.set_read_timeout(Some(PATIENCE))?;
+    launched.set_write_timeout(Some(PATIENCE))?;
+    let mut bytes = Vec::new();
+    for (name, value) in environment {
+        bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    }
+    if bytes.iter().filter(|&&byte| byte == 0).count() > environment.len() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a variable of its environment contains a zero byte",
+        ));
+    }
+    let length: [u8; LENGTH] = u32::try_from(bytes.len()).map_err(io::Error::other)?.to_ne_bytes();
+    let fds = [input.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+    let sent = sendmsg(&launched, &[IoSlice::new(&length)], &mut ancillary, SendFlags::empty())?;
+    drop(input);
+    launched.write_all(&length[sent..])?;
+    launched.write_all(&bytes)?;
+    let mut error = Vec::new();
+    launched.read_to_end(&mut error)?;
+    match <[u8; 4]>::try_from(&*error) {
+        Ok(number) => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number))),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::transport::{Line, Lines, Progress, Stream};
+
+    /// Sends a line to `cat`, then reads the echo and end-of-file.
+    fn echo(streams: Streams) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let launcher = Launcher::over(streams, Launch::Directly, 1).unwrap();
+            // It closes its input after the first line.
+            let command: Command = "head -n 1".parse().unwrap();
+            let (process, wire) =
+                launcher.start(move |starter| starter.start(&command, |_| {})).await.unwrap();
+            let (mut stream, mut lines) = (Stream::watch(wire).unwrap(), Lines::new(100));
+            poll_fn(|cx| stream.poll_write(cx, b"hello\n")).await.unwrap();
+            let mut heard = String::new();
+            while poll_fn(|cx| stream.poll_read(cx, &mut lines)).await.unwrap() != Progress::End {
+                if let Some(Line::Text(line)) = lines.next_line() {
+                    heard.push_str(std::str::from_utf8(line).unwrap());
+                }
+            }
+            drop(stream);
+            process.end().await;
+            heard
+        })
+    }
+
+    #[test]
+    fn bots_speak_over_sockets_where_pipes_could_be_held() {
+        assert_eq!(echo(Streams::Pipes), "hello");
+        assert_eq!(echo(Streams::Sockets), "hello");
+    }
+}

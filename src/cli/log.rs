@@ -1,0 +1,102 @@
+//! The log: what goes to standard error beside results and progress. A thread of its own writes it, so that no lane waits
+//! for whoever reads it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// So many bytes wait to be written at most. Entries that come then are dropped, and counted.
+const MOST: usize = 1024 * 1024;
+/// How long the end of the process waits for the reader.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where entries are written to. Dropping it waits until they are, but not for a reader that takes nothing.
+pub(super) struct Log(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<u8>,
+    dropped: u64,
+    is_over: bool,
+    is_written: bool,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub(super) fn open() -> io::Result<Log> {
+        let shared = Arc::<Shared>::default();
+        let log = shared.clone();
+        thread::Builder::new().name("log".to_owned()).spawn(move || write(&log))?;
+        Ok(Log(shared))
+    }
+
+    /// For one entry, which is handed over in one write.
+    pub(super) fn entry(&self) -> Entry {
+        Entry(self.0.clone())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.is_over = true;
+        self.0.changed.notify_all();
+        drop(self.0.changed.wait_timeout_while(state, PATIENCE, |state| !state.is_written));
+    }
+}
+
+/// An entry of the log.
+#[derive(Clone)]
+pub(super) struct Entry(Arc<Shared>);
+
+impl Write for Entry {
+    fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
+        let mut state = self.0.state();
+        if state.waiting.len() + entry.len() <= MOST {
+            state.waiting.extend(entry);
+            self.0.changed.notify_all();
+        } else {
+            state.dropped += 1;
+        }
+        Ok(entry.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(log: &Shared) {
+    loop {
+        let is_quiet = |state: &mut State| state.waiting.is_empty() && !state.is_over;
+        let mut state = log.changed.wait_while(log.state(), is_quiet).unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::mem::take(&mut state.waiting);
+        let dropped = std::mem::take(&mut state.dropped);
+        if waiting.is_empty() {
+            state.is_written = true;
+            return log.changed.notify_all();
+        }
+        drop(state);
+        // An error here means that standard error is closed.
+        let _ = io::stderr().write_all(&waiting);
+        if dropped > 0 {
+            tracing::warn!(dropped, "entries of the log: its reader is too slow");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `referee regress merge`: the verdict of a run that was played in shards.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use tokio::time::Instant;
+
+use super::results::{Contents, contents};
+use super::{ReportOptions, exit};
+use crate::cli::output::Tolerant;
+use crate::cli::{Exit, Failure};
+use crate::core::json;
+use crate::report::{Outcome, TrialReport};
+use crate::server::Kept;
+
+/// Join the results of shards, or look at those of one run, and give the verdict
+///
+/// The sets of all files count in the order of their numbers, up to the one that decides: the verdict and its error rates are
+/// those of one run that plays the same sets without shards. Sets after it count for nothing. The first set that
+/// is missing ends it undecided: the shard that did not play it can be resumed. If the new version crashed in any shard,
+/// it has failed. Nothing is played.
+///
+/// The exit code is the verdict: 0 passed, 1 failed, 3 undecided, 4 invalid.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee regress merge shard-1.jsonl shard-2.jsonl shard-3.jsonl
+  referee regress merge shard-*.jsonl --junit regress.xml --github")]
+pub(super) struct Args {
+    /// The files that --results wrote, one of each shard
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The verdict as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reports: ReportOptions,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let read: Result<Vec<Contents>, Failure> = args.files.iter().map(|path| contents(path)).collect();
+    let read = read?;
+    let setup = read[0].setup.clone();
+    for (path, other) in args.files.iter().zip(&read).skip(1) {
+        if let Some(what) = other.setup.difference(&setup, &["shard"]) {
+            let (path, first) = (path.display(), args.files[0].display());
+            return Err(Failure::usage(format!("{path} is of another run than {first}: it has {what}")));
+        }
+    }
+    let mut shards: Vec<_> = read.iter().map(|contents| contents.setup.shard).collect();
+    shards.sort_unstable();
+    if read.len() > 1 || shards[0].is_some() {
+        let of = shards.iter().flatten().map(|shard| shard.of).max().unwrap_or(1);
+        let is_whole = shards.len() == of as usize
+            && shards
+                .iter()
+                .zip(1..)
+                .all(|(shard, number)| shard.is_some_and(|shard| (shard.number, shard.of) == (number, of)));
+        if !is_whole {
+            let given: Vec<String> = shards
+                .iter()
+                .map(|shard| shard.map_or("all".to_owned(), |shard| shard.to_string()))
+                .collect();
+            let given = given.join(", ");
+            return Err(Failure::usage(format!(
+                "one file of each of {of} shards is needed; these are of {given}"
+            )));
+        }
+    }
+    let reports = args.reports.open()?;
+    let begun = Instant::now();
+    let kept: Vec<Kept> = read.into_iter().flat_map(|contents| contents.kept).collect();
+    let (_, trial) = setup.begin(&kept, true)?;
+    let outcome = match trial.regression.verdict() {
+        Some(verdict) => Outcome::Judged(verdict),
+        None => {
+            let missing = trial.regression.tally().sets + 1;
+            let shard =
+                setup.shard.map(|shard| format!(" of shard {}/{}", (missing - 1) % shard.of + 1, shard.of));
+            let shard = shard.unwrap_or_default();
+            Outcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
+        }
+    };
+    let report = TrialReport::new(outcome.clone(), &setup.game, [setup.new, setup.base], setup.seed, &trial);
+    let mut out = Tolerant::new();
+    let text = if args.json { json::text(&report) } else { report.text() };
+    // An error is kept for the end.
+    let _ = writeln!(out, "{text}");
+    reports.write(&report, begun.elapsed())?;
+    out.end(exit(outcome)?)
+}

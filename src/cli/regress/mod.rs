@@ -1,0 +1,440 @@
+//! `referee regress`: is a new version of a bot weaker than its base, or stronger?
+
+mod merge;
+mod results;
+
+use std::cell::Cell;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Subcommand};
+use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::cli::files::OutFile;
+use crate::cli::openings::OpeningOptions;
+use crate::cli::options::{
+    GameOptions, Hypotheses, HypothesisOptions, LaneOptions, ListenOptions, MatchOptions, game, milliseconds,
+    seed,
+};
+use crate::cli::output::Tolerant;
+use crate::cli::progress::{Progress, Words};
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, launch, screen, with_bots};
+use crate::core::{counted, json};
+use crate::games;
+use crate::report::{Outcome, TrialReport, interval};
+use crate::server::{
+    Added, Contest, Entrant, Halt, Happening, House, Roster, Scoring, SetOfTrial, Source, Stopped,
+    check_fresh, check_programs, is_told_by_a_deal,
+};
+use crate::tournament::regression::{Shard, Verdict};
+
+use results::{Results, Setup, contents};
+
+/// How many sets a test plays at most where nothing is said.
+const MAX_SETS: u32 = 10_000;
+
+/// Test whether a new version of a bot is weaker than its base, or with --gain whether it is stronger
+///
+/// Plays sets of matches, each deal or opening from every side, until a sequential test (SPRT) on the scores of the sets
+/// accepts H0 (a difference of --elo0) or H1 (--elo1). By default these are -50 and 0 normalized Elo: the new version
+/// passes unless it is weaker. In simulated tests with the draw rates of the games here (0% to 70%) 95% of versions that
+/// are as strong as the base pass, after 135 sets on average. Of those weaker by 20 normalized Elo 64% pass, after 220
+/// sets, of those weaker by 50 5% after 135, of those weaker by 100 fewer than 0.1% after 53. Smaller losses take more
+/// sets: --elo0 -10 about 3,100; --gain takes about 800.
+///
+/// If both bots play move for move the same in all sets, they pass as soon as at 95% confidence the sets that they may
+/// play otherwise are worth less than --elo0 in logistic Elo even if all of them are lost: after 20 sets, with --elo0 -10
+/// after 103. If one set differs, the sequential test decides.
+///
+/// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is dropped,
+/// one of the new version loses the match; too many faults make the run invalid. A set whose moves repeat an earlier set's
+/// is not counted, nor one with a match that is void (aborted and not played again).
+/// With --results, an interrupted run goes on with --resume. With --shard, several machines play the sets of one run, and
+/// `referee regress merge` gives its verdict.
+/// With three sides, one of the bots has two of them by turns. A BOT is a command line in one argument, or tcp:NAME.
+///
+/// The exit code is the verdict: 0 passed (H1, or they play the same), 1 failed (H0, or the new version crashed), 3
+/// undecided (after --max-sets or --max-time), 4 invalid, 5 could not run, 130 interrupted.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee regress checkers --new ./new --base ./old --clock delay=100ms,bank=10s --jobs 2
+  referee regress jeex --new ./new --base ./old --gain --max-time 30m
+  referee regress jeex --new ./new --base ./old --elo0 -10 --max-sets 10000
+  referee regress checkers --new ./new --base ./old --openings book.pdn
+  referee regress keezen --seats 6 --new ./new --base ./old --json > events.ndjson
+  referee regress saxum --new ./new --base ./old --fixed 500 --record records
+  referee regress checkers --new ./new --base ./old --results run.jsonl --resume
+  referee regress jeex --new ./a --base ./b --seed-file key --max-sets 400 --shard 1/2 --results 1
+  referee regress merge 1 2
+  referee regress checkers --new ./new --base ./old --junit regress.xml --github")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Merge(merge::Args),
+}
+
+#[derive(Debug, ClapArgs)]
+struct RunArgs {
+    // None with a subcommand alone.
+    /// The game: see `referee games`
+    #[arg(required = true)]
+    game: Option<String>,
+    /// The bot that is tested
+    #[arg(long, value_name = "BOT", required = true)]
+    new: Option<Source>,
+    /// The bot that it is compared with
+    #[arg(long, value_name = "BOT", required = true)]
+    base: Option<Source>,
+    /// How many seats, where the game is played with several numbers of them [default: the game's]
+    #[arg(long, value_name = "N")]
+    seats: Option<u8>,
+    #[command(flatten)]
+    openings: OpeningOptions,
+    /// The bots remember nothing of earlier matches, so that in games with chance or secrets they are not started anew
+    /// for each match, and bots that connect may play them
+    #[arg(long)]
+    trust_bots: bool,
+    #[command(flatten)]
+    lanes: LaneOptions,
+    #[command(flatten)]
+    options: GameOptions,
+    #[command(flatten)]
+    terms: MatchOptions,
+    /// One JSON object a line while it runs: each match, each set with its LLR, then the verdict
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    reports: ReportOptions,
+    #[command(flatten)]
+    kept: KeepOptions,
+    #[command(flatten)]
+    test: TestOptions,
+    #[command(flatten)]
+    listen: ListenOptions,
+}
+
+/// Where the verdict goes beside standard output.
+#[derive(Debug, ClapArgs)]
+struct ReportOptions {
+    /// Write the verdict to this file as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// On GitHub: add the verdict to the summary of the job, and annotate the job with it
+    #[arg(long)]
+    github: bool,
+}
+
+impl ReportOptions {
+    /// Opens the files.
+    fn open(&self) -> Result<Reports, Failure> {
+        let summary = self.github.then(OutFile::job_summary).transpose()?;
+        let junit = self.junit.as_deref().map(OutFile::create).transpose()?;
+        Ok(Reports { junit, summary })
+    }
+}
+
+/// The files of the verdict.
+struct Reports {
+    junit: Option<OutFile>,
+    summary: Option<OutFile>,
+}
+
+impl Reports {
+    fn write(self, report: &TrialReport, took: Duration) -> Result<(), Failure> {
+        if let Some(junit) = self.junit {
+            junit.write(|file| report.junit(took, file))?;
+        }
+        if let Some(summary) = self.summary {
+            summary.write(|mut file| file.write_all(report.markdown().as_bytes()))?;
+            // Without standard error there is nothing to annotate.
+            let _ = write!(screen::stderr(), "{}", report.annotation());
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Interruptions and shards")]
+struct KeepOptions {
+    /// Keep the results in this new file, a line for each set that is complete. It holds the run seed
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// Go on with the run whose results the file holds, with its seed and the same options; where it is missing, begin
+    #[arg(long, requires = "results")]
+    resume: bool,
+    /// Play only every N-th set, from set I on, without a verdict: `referee regress merge` gives it. All shards need the
+    /// same seed and the same --max-sets
+    #[arg(long, value_name = "I/N", requires_all = ["results", "max_sets"], conflicts_with = "fixed")]
+    shard: Option<Shard>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Test")]
+struct TestOptions {
+    #[command(flatten)]
+    hypotheses: HypothesisOptions,
+    /// How many sets at most, those included that do not count [default: 10000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_sets: Option<u32>,
+    /// No test: play so many sets and measure the difference
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+          conflicts_with_all = ["gain", "elo0", "elo1", "alpha", "beta", "elo_model", "max_sets"])]
+    fixed: Option<u32>,
+    /// The greatest part of the matches that may have a fault, from 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.01)]
+    max_fault_rate: f64,
+    /// Go on when the new version crashes: it loses the match, and the crash counts as a fault
+    #[arg(long)]
+    recover: bool,
+    /// End after this time without a verdict, if there is none until then: undecided
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    max_time: Option<u64>,
+}
+
+pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+    match args.command {
+        Some(Command::Merge(args)) => merge::run(&args),
+        None => play(args.run),
+    }
+}
+
+fn play(args: RunArgs) -> Result<Exit, Failure> {
+    let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
+        return Err(Failure::usage("a game, --new and --base are needed"));
+    };
+    let rules = game(&id)?;
+    let seating =
+        games::seating(rules, args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
+    let mut run = args.terms.run()?;
+    let plies = rules.meta().openings.unwrap_or(0);
+    let mut setup = Setup {
+        format: Setup::FORMAT,
+        game: id,
+        rules_version: rules.meta().rules_version,
+        seats: seating.seats(),
+        new: new.to_string(),
+        base: base.to_string(),
+        options: args.options.to_map()?,
+        openings: args.openings.in_words(plies)?,
+        trust_bots: args.trust_bots,
+        test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
+        max_sets: args.test.fixed.or(args.test.max_sets).unwrap_or(MAX_SETS),
+        max_fault_rate: args.test.max_fault_rate,
+        recover: args.test.recover,
+        clock: run.terms.clock,
+        margin_ms: run.terms.margin_ms,
+        on_fault: run.terms.on_fault,
+        hello_ms: run.terms.hello_ms,
+        ready_ms: run.terms.first_ready_ms,
+        shard: args.kept.shard,
+        seed: run.seed.to_hex(),
+    };
+    // A hypothesis that is wrong is refused in a shard, too, which does not test it.
+    setup.test.as_ref().map(Hypotheses::sprt).transpose()?;
+    if setup.shard.is_some() && !args.terms.has_seed() {
+        return Err(Failure::usage(
+            "--shard: all shards play with one seed: name it with --seed or --seed-file",
+        ));
+    }
+    if let Some(path) = args.kept.results.as_deref().filter(|path| !args.kept.resume && path.exists()) {
+        let path = path.display();
+        return Err(Failure::usage(format!("--results {path}: it exists already; --resume goes on with it")));
+    }
+    let earlier = args.kept.results.as_deref().filter(|path| args.kept.resume && path.exists());
+    let earlier = earlier.map(contents).transpose()?;
+    if let Some(earlier) = &earlier {
+        let but = if args.terms.has_seed() { &[][..] } else { &["seed"] };
+        if let Some(what) = setup.difference(&earlier.setup, but) {
+            return Err(Failure::usage(format!("--resume: this run has {what}")));
+        }
+        run.seed = seed(&earlier.setup.seed).map_err(Failure::usage)?;
+        setup.seed.clone_from(&earlier.setup.seed);
+    }
+    let openings = args.openings.openings(rules, seating, setup.options.clone(), &run.seed, plies)?;
+    let bots = [new, base];
+    let is_fresh = is_told_by_a_deal(rules) && !args.trust_bots;
+    if is_fresh {
+        check_fresh(rules, &bots)
+            .map_err(|what| Failure::usage(format!("{what}; --trust-bots plays nevertheless")))?;
+    }
+    let listen = args.listen.listen(&bots)?;
+    let names = ["new", "base"].map(|name| Some(name.to_owned()));
+    let mut entrants = Entrant::named(bots.into_iter().zip(names).collect());
+    for entrant in &mut entrants {
+        entrant.is_fresh = is_fresh;
+    }
+    let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
+    let (schedule, mut trial) = setup.begin(kept, false)?;
+    // Nothing is left behind by what is refused.
+    let reports = args.reports.open()?;
+    let mut results = match (&args.kept.results, &earlier) {
+        (None, _) => None,
+        (Some(path), None) => Some(Results::create(path, &setup)?),
+        (Some(path), Some(earlier)) => Some(Results::append(path, earlier)?),
+    };
+    let records = args.terms.records()?;
+
+    let begun = Instant::now();
+    let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
+    let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
+    let contest = Contest::new(schedule, scoring, openings);
+    let house = House {
+        jobs: args.lanes.jobs as usize,
+        slots: args.lanes.slots as usize,
+        is_pinned: args.lanes.pin,
+        listen,
+        records,
+        ..House::new(run, rules, seating, entrants, launch()?)
+    };
+    let mut printer = Printer::new(trial.regression.terms().max_sets, args.json);
+    printer.progress.inc(trial.regression.tally().sets.into());
+    let mut has_played = false;
+    let max_time = args.test.max_time.map(Duration::from_millis);
+    let is_out_of_time = Cell::new(false);
+    let missing = check_programs(&house.entrants);
+    let stopped = with_bots(|| {
+        if trial.regression.verdict().is_some() {
+            return Stopped::default();
+        }
+        if let Err(why) = missing {
+            return Stopped { why: Some(why), ..Stopped::default() };
+        }
+        let tell = |happening: Happening<'_>| {
+            match happening {
+                Happening::Listening(address) => printer.listening(address),
+                Happening::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
+                Happening::Connected(_) | Happening::Moved(_) => {}
+                Happening::Ended { fixture, report, record, no_show, .. } => {
+                    printer.event(report);
+                    let Added { kept, judged } = trial.add(fixture, report, record);
+                    if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
+                        results.keep(kept).map_err(|failure| Halt::Because(failure.error.to_string()))?;
+                    }
+                    for set in judged {
+                        printer.set(&set);
+                    }
+                    // One that has played before is there: that it does not start once more is a fault as any other.
+                    match no_show {
+                        Some(no_show) if !has_played => return Err(Halt::Because(no_show.why)),
+                        Some(_) => {}
+                        None => has_played = true,
+                    }
+                    if trial.regression.verdict().is_some() {
+                        return Err(Halt::Enough);
+                    }
+                }
+                Happening::Settled => {}
+            }
+            Ok(())
+        };
+        house.play(contest, interrupted_or(max_time, &is_out_of_time), tell)
+    });
+    let is_out_of_time = is_out_of_time.get();
+    let outcome = match (trial.regression.verdict(), stopped, max_time) {
+        // What stops a run after the verdict does not change that.
+        (Some(verdict), Stopped { why: None, .. }, _) => Outcome::Judged(verdict),
+        (_, Stopped { why: Some(why), .. }, _) => Outcome::CouldNotRun(why),
+        (None, _, Some(time)) if is_out_of_time => Outcome::Undecided(format!(
+            "the time was over (--max-time {1}, {0})",
+            counted(trial.regression.tally().sets, "set", "sets"),
+            humantime::format_duration(time)
+        )),
+        (None, ..) => Outcome::Interrupted,
+    };
+    let report =
+        TrialReport::new(outcome.clone(), rules.meta().id, [setup.new, setup.base], setup.seed, &trial);
+    printer.verdict(&report);
+    reports.write(&report, begun.elapsed())?;
+    printer.out.end(exit(outcome)?)
+}
+
+/// Resolves when the process is asked to stop, or when the time is over, which is noted.
+fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Future<Output = ()> {
+    let asked = interrupted();
+    async move {
+        match max_time {
+            None => asked.await,
+            Some(time) => tokio::select! {
+                () = asked => {}
+                () = tokio::time::sleep(time) => is_over.set(true),
+            },
+        }
+    }
+}
+
+fn exit(outcome: Outcome) -> Result<Exit, Failure> {
+    match outcome {
+        Outcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => Ok(Exit::Done),
+        Outcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
+        Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | Outcome::Undecided(_) => {
+            Ok(Exit::Undecided)
+        }
+        Outcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),
+        Outcome::Interrupted => Ok(Exit::Interrupted),
+        Outcome::CouldNotRun(why) => Err(Failure::cannot_run(why)),
+    }
+}
+
+const SETS: Words =
+    Words { template: "{pos} of at most {len} sets, {elapsed}{msg}", of: " of at most ", what: "sets" };
+
+/// Tells a person or a program what happens.
+struct Printer {
+    json: bool,
+    progress: Progress,
+    out: Tolerant,
+}
+
+impl Printer {
+    fn new(max_sets: u32, json: bool) -> Printer {
+        let progress = Progress::new(max_sets.into(), SETS);
+        Printer { json, progress, out: Tolerant::new() }
+    }
+
+    fn line(&mut self, line: &str) {
+        // An error is kept for the end.
+        let _ = writeln!(self.out, "{line}");
+    }
+
+    fn listening(&mut self, address: std::net::SocketAddr) {
+        self.progress.line(format!("listening on {address}"));
+        if self.json {
+            self.line(&format!(r#"{{"type":"listening","address":"{address}"}}"#));
+        }
+    }
+
+    fn event(&mut self, event: &impl Serialize) {
+        if self.json {
+            self.line(&json::text(event));
+        }
+    }
+
+    fn set(&mut self, set: &SetOfTrial) {
+        self.event(set);
+        let llr = set.llr.zip(set.bounds);
+        let llr = llr.map(|(llr, (lower, upper))| format!(", LLR {llr:.2} ({lower:.2} to {upper:.2})"));
+        let elo = set.elo.map(|elo| format!(", Elo {}", interval(elo, 0)));
+        self.progress.set_message(format!("{}{}", llr.unwrap_or_default(), elo.unwrap_or_default()));
+        self.progress.inc(1);
+    }
+
+    fn verdict(&mut self, report: &TrialReport) {
+        self.progress.finish();
+        if self.json {
+            self.event(report);
+        } else {
+            self.line(&report.text());
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The file of results of `referee regress`: JSON Lines, first the set-up of the run, then a line for every set that is
+//! complete. A run that was interrupted goes on from it, and `referee regress merge` joins those of shards.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use referee_protocol::referee::Clock;
+use referee_protocol::words::OnFault;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::cli::files::read;
+use crate::cli::options::Hypotheses;
+use crate::cli::{Failure, options};
+use crate::core::Seating;
+use crate::core::json;
+use crate::games;
+use crate::server::{Kept, Roster, Scoring, Trial};
+use crate::store::open_regular;
+use crate::tournament::Deals;
+use crate::tournament::regression::{Regression, Shard, Terms};
+use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
+
+/// The version of the file.
+const FORMAT: u32 = 1;
+
+/// What a run is played by: the first line of the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "regress")]
+pub(super) struct Setup {
+    pub(super) format: u32,
+    pub(super) game: String,
+    pub(super) rules_version: u32,
+    pub(super) seats: usize,
+    pub(super) new: String,
+    pub(super) base: String,
+    pub(super) options: Map<String, Value>,
+    /// What the sets begin with, in words.
+    pub(super) openings: String,
+    pub(super) trust_bots: bool,
+    /// None in a run of fixed length.
+    pub(super) test: Option<Hypotheses>,
+    pub(super) max_sets: u32,
+    pub(super) max_fault_rate: f64,
+    pub(super) recover: bool,
+    pub(super) clock: Option<Clock>,
+    pub(super) margin_ms: u64,
+    pub(super) on_fault: OnFault,
+    pub(super) hello_ms: u64,
+    pub(super) ready_ms: u64,
+    pub(super) shard: Option<Shard>,
+    pub(super) seed: String,
+}
+
+impl Setup {
+    pub(super) const FORMAT: u32 = FORMAT;
+
+    /// How the seats play together.
+    pub(super) fn seating(&self) -> Result<Seating, Failure> {
+        let rules = options::game(&self.game)?;
+        let seats = u8::try_from(self.seats).ok();
+        games::seating(rules, seats).map_err(Failure::usage)
+    }
+
+    /// In which option another run differs from this one, and how. The options in `but` may differ.
+    pub(super) fn difference(&self, other: &Setup, but: &[&str]) -> Option<String> {
+        let value = |setup| serde_json::to_value(setup).unwrap_or_default();
+        let (one, other) = (value(self), value(other));
+        let names = one.as_object()?.keys().filter(|name| !but.contains(&name.as_str()));
+        let mut differing = names.filter(|name| one[name.as_str()] != other[name.as_str()]);
+        differing.next().map(|name| match name.as_str() {
+            "seed" => "another seed".to_owned(),
+            name => format!("{name} {}, not {}", one[name], other[name]),
+        })
+    }
+
+    /// What is left to play and what is known, after what was kept. `whole`: all shards together.
+    pub(super) fn begin(&self, kept: &[Kept], whole: bool) -> Result<(Schedule, Trial), Failure> {
+        let (seating, deals) = (self.seating()?, Deals::Mirrored);
+        let rules = options::game(&self.game)?;
+        let shard = self.shard.filter(|_| !whole);
+        let sprt = self.test.as_ref().filter(|_| shard.is_none()).map(Hypotheses::sprt).transpose()?;
+        let sets = shard.map_or(self.max_sets, |shard| shard.count(self.max_sets));
+        let terms = Terms { max_fault_rate: self.max_fault_rate, ..Terms::new(sprt, sets) };
+        let regression = Regression::new(terms, seating, deals).map_err(Failure::usage)?;
+        let plan = Plan::new(Format::Duel { sets: self.max_sets }, seating, deals, 2);
+        let legs = deals.legs(seating) as u32;
+
+        let (mut results, mut voids) = (Vec::new(), Vec::new());
+        let nonsense = |set: u32| Failure::usage(format!("the results of set {set} do not fit the run"));
+        for kept in kept {
+            let Kept::Set { set, matches } = kept else { continue };
+            if matches.len() != legs as usize || shard.is_some_and(|shard| !shard.has(*set)) {
+                return Err(nonsense(*set));
+            }
+            for played in matches {
+                let id: Option<MatchId> = played.id().parse().ok();
+                let (Some(id), Some(result)) = (id, played.result(*set, seating)) else {
+                    return Err(nonsense(*set));
+                };
+                if played.is_void() {
+                    voids.push((id.number, result.lineup));
+                } else {
+                    results.push((id.number, result));
+                }
+            }
+        }
+        if let Some(shard) = shard {
+            // Those of other shards are not played here.
+            let all = Schedule::new(plan.clone()).map_err(Failure::usage)?;
+            for (set, number) in all.sets().iter().zip(1..).filter(|&(_, number)| !shard.has(number)) {
+                let matches =
+                    (0..legs).map(|leg| (legs * (number - 1) + leg + 1, deals.leg(set.first, leg as usize)));
+                voids.extend(matches);
+            }
+        }
+        let (schedule, refused) = Schedule::resume(plan, results, voids).map_err(Failure::usage)?;
+        if let Some(refused) = refused.first() {
+            return Err(Failure::usage(refused));
+        }
+
+        let roster = Arc::new(Roster::alone(2));
+        let scoring = Scoring { seating, legs, on_fault: self.on_fault, roster };
+        let can_repeat = !rules.meta().chance;
+        let mut trial = Trial::new(regression, scoring, can_repeat, self.recover, shard);
+        let mut in_order: Vec<&Kept> = kept.iter().collect();
+        // A crash decides, whatever was played elsewhere.
+        in_order.sort_by_key(|kept| (matches!(kept, Kept::Set { .. }), kept.set()));
+        for kept in in_order {
+            trial.restore(kept).ok_or_else(|| nonsense(kept.set()))?;
+        }
+        Ok((schedule, trial))
+    }
+}
+
+/// What a file holds.
+pub(super) struct Contents {
+    pub(super) setup: Setup,
+    pub(super) kept: Vec<Kept>,
+    /// The bytes that it consists of; a line that was cut off follows them.
+    whole: u64,
+}
+
+/// Reads a file of results.
+pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
+    let bytes = read(path)?;
+    let fail = |what: String| Failure::usage(format!("{}: {what}", path.display()));
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
+    let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+    let setup: Setup =
+        setup.ok_or_else(|| fail("it is no file of results of `referee regress`".to_owned()))?;
+    if setup.format != FORMAT {
+        return Err(fail(format!("it has format {}, where this version reads {FORMAT}", setup.format)));
+    }
+    let mut kept: Vec<Kept> = Vec::new();
+    for (line, number) in lines.zip(2..) {
+        let line = serde_json::from_slice(line).map_err(|error| fail(format!("line {number}: {error}")))?;
+        kept.push(line);
+    }
+    let mut sets: Vec<u32> =
+        kept.iter().filter(|kept| matches!(kept, Kept::Set { .. })).map(Kept::set).collect();
+    sets.sort_unstable();
+    if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(fail(format!("set {} is there twice", twice[0])));
+    }
+    Ok(Contents { setup, kept, whole: whole as u64 })
+}
+
+/// A file of results that grows.
+pub(super) struct Results {
+    file: File,
+    path: PathBuf,
+}
+
+impl Results {
+    /// Makes a new file.
+    pub(super) fn create(path: &Path, setup: &Setup) -> Result<Results, Failure> {
+        let file = open_regular(path, OpenOptions::new().append(true).create_new(true).mode(0o600));
+        let file =
+            file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;
+        let mut results = Results::locked(file, path)?;
+        results.line(setup)?;
+        Ok(results)
+    }
+
+    /// Goes on with a file, of which a line that was cut off is removed.
+    pub(super) fn append(path: &Path, contents: &Contents) -> Result<Results, Failure> {
+        let file = open_regular(path, OpenOptions::new().append(true));
+        let file =
+            file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;
+        let results = Results::locked(file, path)?;
+        results.file.set_len(contents.whole).map_err(|error| results.fails(&error))?;
+        Ok(results)
+    }
+
+    /// One process at a time writes to it. The lock ends with the process.
+    fn locked(file: File, path: &Path) -> Result<Results, Failure> {
+        let results = Results { file, path: path.to_owned() };
+        match results.file.try_lock() {
+            Ok(()) => Ok(results),
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::usage(format!("--results {}: another run writes to it", path.display())))
+            }
+            Err(TryLockError::Error(error)) => Err(results.fails(&error)),
+        }
+    }
+
+    fn fails(&self, error: &io::Error) -> Failure {
+        Failure::cannot_run(format!("--results {}: {error}", self.path.display()))
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+        let text = format!("{}\n", json::text(line));
+        self.file.write_all(text.as_bytes()).map_err(|error| self.fails(&error))
+    }
+
+    /// Keeps a set.
+    pub(super) fn keep(&mut self, kept: &Kept) -> Result<(), Failure> {
+        self.line(kept)
+    }
+}

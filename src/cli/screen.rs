@@ -1,0 +1,51 @@
+//! Standard output and standard error for people: nothing that a bot or a file says acts on a terminal.
+
+use std::io::{self, Stderr, Write};
+
+use crate::cli::output::{self, Stdout};
+use crate::core::json;
+use crate::core::printable::printable_lines;
+
+/// A stream on which active characters are shown escaped; see [`printable_lines`]. Each write is text of its own.
+pub(super) struct Screen<W>(pub(super) W);
+
+impl<W: Write> Write for Screen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Standard output.
+pub(super) fn stdout() -> Screen<Stdout> {
+    Screen(output::stdout())
+}
+
+/// Standard error.
+pub(super) fn stderr() -> Screen<Stderr> {
+    Screen(io::stderr())
+}
+
+/// Writes a line to standard error.
+pub fn complain(line: impl std::fmt::Display) {
+    // Without standard error there is nowhere to tell it.
+    let _ = writeln!(stderr(), "{line}");
+}
+
+/// A stream for lines of JSON, which stay JSON; see [`json::escaped`].
+pub(super) struct OneLine<W>(pub(super) W);
+
+impl<W: Write> Write for OneLine<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(json::escaped(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,235 @@
+//! The rows that records give.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cli::Failure;
+use crate::cli::tournament::folder::Reading;
+use crate::core::chance::Seed;
+use crate::core::hex;
+use crate::record::{self, Account};
+use crate::referee::Leg;
+use crate::server::{Fixture, MatchReport, Scoring, Wait, cause_of};
+use crate::store::{About, MatchRow, VOID};
+use crate::tournament::schedule::MatchId;
+use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
+
+/// Works results out anew from records.
+pub(super) struct Auditor<'a> {
+    about: &'a About,
+    /// The names of the bots.
+    bots: Vec<String>,
+    seed: Seed,
+    scoring: Scoring,
+    is_mirrored: bool,
+}
+
+/// What a record gives.
+pub(super) struct Recorded {
+    pub(super) row: MatchRow,
+    /// None: it was broken off.
+    pub(super) result: Option<MatchResult>,
+}
+
+impl<'a> Auditor<'a> {
+    pub(super) fn new(reading: &'a Reading) -> Result<Auditor<'a>, Failure> {
+        let Reading { about, config, schedule, .. } = reading;
+        let plan = schedule.plan();
+        Ok(Auditor {
+            about,
+            bots: config.bots().map(|bot| bot.name.clone().unwrap_or_default()).collect(),
+            seed: reading.seed()?,
+            scoring: Scoring {
+                seating: plan.seating,
+                legs: schedule.legs(),
+                on_fault: config.on_fault,
+                roster: Arc::new(config.roster()),
+            },
+            is_mirrored: plan.deals != Deals::Single,
+        })
+    }
+
+    /// The deal of a match.
+    pub(super) fn deal(&self, id: MatchId) -> String {
+        if self.is_mirrored { format!("s{}", id.set(self.scoring.legs)) } else { id.to_string() }
+    }
+
+    /// The row of an attempt by its sealed record.
+    ///
+    /// # Errors
+    /// Why it is not the record of this attempt.
+    pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<Recorded, Vec<String>> {
+        let account = record::account(record).map_err(|differences| {
+            differences
+                .iter()
+                .map(|difference| format!("its record differs: {difference}"))
+                .collect::<Vec<_>>()
+        })?;
+        let bots = self.check(id, &account).map_err(|what| vec![what])?;
+        Ok(self.row(id, bots, account))
+    }
+
+    /// Which bot sat where, if this is the attempt.
+    fn check(&self, id: MatchId, account: &Account) -> Result<Vec<usize>, String> {
+        let (header, about) = (&account.header, self.about);
+        let same = |what: &str, is: &str, should: &str| match is == should {
+            true => Ok(()),
+            false => Err(format!("its record has the {what} {is}, not {should}")),
+        };
+        same("match", &header.r#match, &id.to_string())?;
+        same("game", &header.game, &about.game)?;
+        same("rules", &header.rules.to_string(), &about.rules.to_string())?;
+        same("fault policy", &header.on_fault.to_string(), &self.scoring.on_fault.to_string())?;
+        let deal = self.deal(id);
+        same("deal", &header.deal, &deal)?;
+        let reveal = account.seal.reveal.as_ref();
+        let is_own = reveal.is_some_and(|reveal| {
+            reveal.seed == self.seed.of_deal(&deal).to_hex()
+                && reveal.salt == hex::encode(&self.seed.salt(&header.r#match))
+        });
+        if !is_own {
+            return Err("its record was not played with the seed of the tournament".to_owned());
+        }
+        if header.seats.len() != self.scoring.seating.seats() {
+            return Err(format!("its record has {} seats", header.seats.len()));
+        }
+        let index = |name: &String| {
+            let found = self.bots.iter().position(|bot| bot == name);
+            found.ok_or_else(|| format!("its record names `{name}`, who is no entrant"))
+        };
+        let bots: Vec<usize> =
+            header.seats.iter().map(|seat| index(&seat.name)).collect::<Result<_, String>>()?;
+        let roster = &self.scoring.roster;
+        let entrants: Vec<Entrant> = bots.iter().map(|&bot| Entrant(roster.entrant_of(bot) as u16)).collect();
+        let lineup = Lineup::of_seats(self.scoring.seating, &entrants);
+        if lineup.is_none_or(|lineup| roster.seated(&lineup) != bots) {
+            return Err("its record has the bots of a team in other seats than theirs".to_owned());
+        }
+        Ok(bots)
+    }
+
+    fn row(&self, id: MatchId, entrants: Vec<usize>, account: Account) -> Recorded {
+        let Account {
+            header,
+            ending,
+            abort,
+            faults,
+            decisions,
+            lag_ms,
+            paused_ms,
+            duration_us,
+            cpu_ms,
+            seal,
+        } = account;
+        let cause = ending.ranks.is_none().then(|| cause_of(abort.as_ref()));
+        let fixture = Fixture {
+            id: id.to_string(),
+            deal: self.is_mirrored.then_some(header.deal),
+            leg: Leg::Only,
+            options: header.options.into(),
+            opening: header.opening.into(),
+            entrants,
+            wait: Wait::Always,
+        };
+        let report = MatchReport {
+            id: id.to_string(),
+            game: header.game,
+            seats: header.seats.into_iter().map(|seat| seat.name).collect(),
+            bots: Vec::new(),
+            is_cut_off: cause == Some(Cause::Interrupted),
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(id.attempt)),
+            ranks: ending.ranks,
+            scores: ending.scores,
+            ended_by: ending.ended_by,
+            reason: ending.reason,
+            fault: ending.fault.as_ref().map(Into::into),
+            faults,
+            lost: Vec::new(),
+            decisions,
+            duration_us,
+            lag_ms,
+            paused_ms,
+            cpu_ms,
+            record: None,
+        };
+        let result = self.scoring.result(&fixture, &report);
+        let row = MatchRow {
+            record: Some(format!("{id}.jsonl")),
+            ..row((id, &self.scoring), &fixture, &report, result, Some(seal.sha256))
+        };
+        Recorded { row, result }
+    }
+}
+
+/// What is stored of a match with this result.
+pub(super) fn row(
+    (id, scoring): (MatchId, &Scoring),
+    fixture: &Fixture,
+    report: &MatchReport,
+    result: Option<MatchResult>,
+    seal: Option<String>,
+) -> MatchRow {
+    let cause = report.cause.filter(|&cause| cause != Cause::Interrupted);
+    MatchRow {
+        id,
+        set: id.set(scoring.legs),
+        lineup: scoring.entrants(fixture).into_iter().map(|entrant| entrant.0).collect(),
+        ranks: result.map(|result| result.ranks()),
+        faulted: result.map(|result| result.faulted).unwrap_or_default(),
+        forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
+        ended_by: if report.is_void { VOID.to_owned() } else { report.ended_by.to_string() },
+        reason: cause.map_or_else(|| report.reason.clone(), |cause| cause.as_str().to_owned()),
+        scores: report.scores.clone(),
+        faults: report
+            .faults
+            .iter()
+            .map(|faults| faults.iter().map(|(code, count)| (code.to_string(), count)).collect())
+            .collect(),
+        decisions: report.decisions,
+        duration_us: report.duration_us,
+        lag_ms: report.lag_ms,
+        cpu_ms: report.cpu_ms.clone(),
+        record: report
+            .record
+            .as_ref()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
+        seal,
+        began_at: None,
+    }
+}
+
+/// What differs between a row and the one that its record gives: each column with both values.
+pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
+    let (ours, theirs) = (columns(row), columns(recorded));
+    let differing = ours.into_iter().filter(|(name, value)| theirs[name] != *value);
+    let mut found: Vec<String> = differing
+        .map(|(name, value)| format!("{name}: {value} in the results, {} by its record", theirs[name]))
+        .collect();
+    if let Some(seal) = row.seal.as_ref().filter(|&seal| Some(seal) != recorded.seal.as_ref()) {
+        let by_record = recorded.seal.as_deref().unwrap_or_default();
+        found.push(format!("the seal of its record is {by_record}, not {seal} as in the results"));
+    }
+    found
+}
+
+/// What both can tell. The time that a match took is the shell's own.
+fn columns(row: &MatchRow) -> BTreeMap<&'static str, Value> {
+    let seats = |seats: crate::core::SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
+    BTreeMap::from([
+        ("set", row.set.into()),
+        ("lineup", row.lineup.clone().into()),
+        ("ranks", row.ranks.clone().into()),
+        ("faulted", seats(row.faulted).into()),
+        ("forfeited", seats(row.forfeited).into()),
+        ("ended_by", row.ended_by.clone().into()),
+        ("reason", row.reason.clone().into()),
+        ("scores", row.scores.clone().into()),
+        ("faults", serde_json::json!(row.faults)),
+        ("decisions", row.decisions.into()),
+        ("lag_ms", row.lag_ms.into()),
+        ("cpu_ms", serde_json::json!(row.cpu_ms)),
+    ])
+}

@@ -1,0 +1,152 @@
+//! `referee tournament check`: whether a tournament can be played as its file says.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cli::output::Tolerant;
+use crate::cli::screen::Screen;
+use crate::cli::signals::interrupted;
+use crate::cli::tournament::config::Config;
+use crate::cli::{Exit, Failure, block_on, launch};
+use crate::core::chance::Seed;
+use crate::core::counted;
+use crate::core::json;
+use crate::server::{Entrant, Source, StartCheck, check_starts};
+use crate::tournament::schedule::{Format, Schedule};
+
+/// Lines of a bot's standard error that are shown: the last ones.
+const LINES: usize = 5;
+
+/// Check a file without playing
+///
+/// Checks every key, the game and its options, the openings, and the bots' programs and folders. Then it starts each bot
+/// and waits for its `hello`. It does not wait for bots that connect. Exit code 1 if a bot does not start or does not play
+/// the game.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee tournament check cup.toml
+  referee tournament check cup.toml --no-start --json")]
+pub(super) struct Args {
+    /// The file
+    config: PathBuf,
+    /// Start no bot
+    #[arg(long)]
+    no_start: bool,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "check")]
+struct Checked<'a> {
+    name: &'a str,
+    game: &'a str,
+    /// How many matches there are; in a knockout at most.
+    matches: u64,
+    entrants: Vec<Checkup<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Starts,
+    Fails,
+    /// It connects when the tournament runs.
+    Awaited,
+    /// `--no-start` was given.
+    NotStarted,
+}
+
+/// What the check found out about an entrant.
+#[derive(Serialize)]
+struct Checkup<'a> {
+    name: &'a str,
+    source: String,
+    verdict: Verdict,
+    /// Its name and version; or why it fails; or the name under which it connects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<String>,
+    /// The end of its standard error, where it fails.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    stderr: String,
+}
+
+impl Checkup<'_> {
+    fn of(entrant: &Entrant, start: Option<StartCheck>) -> Checkup<'_> {
+        let (verdict, what, stderr) = match (&entrant.source, start) {
+            (Source::Tcp(name), _) => {
+                (Verdict::Awaited, Some(format!("connects as `{name}`")), String::new())
+            }
+            (_, None) => (Verdict::NotStarted, None, String::new()),
+            (_, Some(StartCheck { hello: Err(why), stderr, .. })) => (Verdict::Fails, Some(why), stderr),
+            (_, Some(StartCheck { hello: Ok(hello), .. })) => {
+                let version = hello.version.map(|version| format!(" {version}"));
+                (Verdict::Starts, Some(hello.name + &version.unwrap_or_default()), String::new())
+            }
+        };
+        Checkup { name: &entrant.name, source: entrant.source.to_string(), verdict, what, stderr }
+    }
+
+    fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let (name, what) = (self.name, self.what.as_deref().unwrap_or_default());
+        match self.verdict {
+            Verdict::Starts => writeln!(out, "  {name}: starts ({what})"),
+            Verdict::Awaited => writeln!(out, "  {name}: awaited, {what}"),
+            Verdict::NotStarted => Ok(()),
+            Verdict::Fails => {
+                writeln!(out, "  {name}: does not start: {what}: `{}`", self.source)?;
+                let lines: Vec<&str> = self.stderr.lines().collect();
+                let last = &lines[lines.len().saturating_sub(LINES)..];
+                last.iter().try_for_each(|line| writeln!(out, "    stderr  {line}"))
+            }
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let config = Config::read(&args.config)?;
+    // What is checked does not depend on the seed.
+    let seed = config.seed()?.unwrap_or(Seed([0; 32]));
+    let plan = config.plan(None)?;
+    let prepared = config.prepare(seed, &plan)?;
+    let schedule = Schedule::new(plan).map_err(Failure::usage)?;
+    let mut starts = Vec::new();
+    if !args.no_start {
+        let hello_limit = Duration::from_millis(prepared.run.terms.hello_ms);
+        let checking = check_starts(&prepared.entrants, prepared.rules, launch()?, hello_limit);
+        let checked = block_on(async {
+            tokio::select! {
+                starts = checking => Some(starts),
+                () = interrupted() => None,
+            }
+        })?;
+        let Some(checked) = checked else { return Ok(Exit::Interrupted) };
+        starts = checked.map_err(Failure::cannot_run)?;
+    }
+    let mut checkup = |(index, entrant)| {
+        let start = starts.iter().position(|start| start.entrant == index).map(|at| starts.swap_remove(at));
+        Checkup::of(entrant, start)
+    };
+    let checked = Checked {
+        name: config.title(),
+        game: prepared.rules.meta().id,
+        matches: schedule.most_matches(),
+        entrants: prepared.entrants.iter().enumerate().map(&mut checkup).collect(),
+    };
+    let fails = checked.entrants.iter().any(|entrant| entrant.verdict == Verdict::Fails);
+    let mut out = Screen(Tolerant::new());
+    if args.json {
+        writeln!(out, "{}", json::text(&checked))?;
+    } else {
+        let most = if matches!(schedule.plan().format, Format::Knockout { .. }) { "at most " } else { "" };
+        let (title, matches) = (checked.name, checked.matches);
+        let entrants = schedule.plan().entrants.len();
+        writeln!(out, "{title}: {entrants} entrants, {most}{}", counted(matches, "match", "matches"))?;
+        checked.entrants.iter().try_for_each(|entrant| entrant.show(&mut out))?;
+    }
+    out.0.end(if fails { Exit::No } else { Exit::Done })
+}

@@ -1,0 +1,230 @@
+//! Databases that no referee wrote: an error, never a panic.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::cli::Failure;
+use crate::cli::tournament::folder::{Folder, read};
+use crate::cli::tournament::{results, status, verify};
+use crate::core::chance::{Seed, Stream, Uniform};
+use crate::report::tournament::{self, Matches, StandingsReport, TournamentReport};
+
+/// A tournament that a referee of schema 1 was playing when it was killed.
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament-1");
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// Everything that reads the database of a tournament, as far as it gets.
+fn read_all(dir: &Path) -> Result<(), Failure> {
+    let mut all = Ok(());
+    let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
+    let db = results(dir)?;
+    each(status::run(&status::Args { dir: dir.to_owned(), json: true }).map(drop));
+    each(read(&db).and_then(|reading| {
+        let report = StandingsReport::of(&db, &reading.schedule).map_err(Failure::cannot_run)?;
+        tournament::standings_table(&report);
+        let report =
+            TournamentReport::of(dir, &db, &reading.schedule, &reading.config.bot_names(), |_, _| ())
+                .map_err(Failure::cannot_run)?;
+        tournament::tables(&report);
+        tournament::csv(&report)?;
+        tournament::markdown(&report);
+        tournament::html(&report);
+        tournament::junit(&report).map_err(Failure::cannot_run)?;
+        tournament::annotations(&report);
+        serde_json::to_string(&report).map(drop).map_err(Failure::cannot_run)
+    }));
+    let names: Vec<String> =
+        db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
+    each(read(&db).and_then(|reading| {
+        let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
+        db.for_each_match(|row| {
+            matches.occasion(&reading.about, &row);
+            let report = matches.report(&row);
+            report.csv()?;
+            serde_json::to_string(&report)?;
+            Ok(())
+        })
+        .map_err(Failure::cannot_run)
+    }));
+    each(verify::audit(dir, &db, |_, _| ()).map(|audit| drop(serde_json::to_string(&audit.standings))));
+    drop(db);
+    each(Folder::open(dir, false).and_then(|folder| folder.unsealed().map(drop)));
+    all
+}
+
+fn below(random: &mut Stream, bound: usize) -> usize {
+    random.uniform(bound as u64) as usize
+}
+
+/// Bytes of the file.
+fn spoil_bytes(path: &Path, random: &mut Stream) -> String {
+    let mut bytes = fs::read(path).unwrap();
+    let what = match below(random, 8) {
+        0 => {
+            bytes.truncate(below(random, bytes.len()));
+            format!("truncated to {}", bytes.len())
+        }
+        1 => {
+            let page = below(random, bytes.len() / 4096) * 4096;
+            bytes[page..page + 4096].fill(0);
+            format!("page at {page} zeroed")
+        }
+        _ => {
+            let mut what = "bytes".to_owned();
+            for _ in 0..=below(random, 8) {
+                // Most of the file is free.
+                let used: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
+                let at = used[below(random, used.len())];
+                bytes[at] = below(random, 256) as u8;
+                what += &format!(" {at}={}", bytes[at]);
+            }
+            what
+        }
+    };
+    fs::write(path, bytes).unwrap();
+    what
+}
+
+/// What is no row of a tournament, although SQLite takes it.
+const VALUES: [&str; 30] = [
+    "NULL",
+    "-1",
+    "0",
+    "1",
+    "3",
+    "7",
+    "255",
+    "256",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "-9223372036854775808",
+    "1e308",
+    "'text'",
+    "''",
+    "x'00ff'",
+    "'[0,1]'",
+    "'[0,9]'",
+    "'[0,65535]'",
+    "'[1,1,1]'",
+    "'[]'",
+    "'['",
+    "'{}'",
+    "'[{\"timeout\":1},{}]'",
+    "'[{\"timeout\":-1},{}]'",
+    "'[null,null]'",
+    "'void'",
+    "'m1.jsonl'",
+    "'../../secret'",
+    "'[255,0]'",
+];
+
+const TABLES: [(&str, &[&str]); 4] = [
+    ("tournament", &["key", "value"]),
+    ("entrants", &["id", "name", "source", "files", "joins", "leaves", "interruptions"]),
+    (
+        "matches",
+        &["number", "attempt", "\"set\"", "lineup", "ranks", "faulted", "forfeited", "ended_by", "reason"],
+    ),
+    (
+        "details",
+        &["number", "attempt", "scores", "faults", "decisions", "duration_us", "lag_ms", "cpu_ms", "record"],
+    ),
+];
+
+/// Parts of the configuration, and what is put in their place.
+const CONFIG: [(&str, &str); 18] = [
+    ("cycles = 2", "cycles = 0"),
+    ("cycles = 2", "cycles = 4294967295"),
+    ("cycles = 2", "cycles = 1"),
+    ("cycles = 2", ""),
+    ("round_robin", "knockout"),
+    ("kind = \"round_robin\"\ncycles = 2", "kind = \"swiss\"\nrounds = 3"),
+    ("kind = \"round_robin\"\ncycles = 2", "kind = \"swiss\"\nrounds = 300"),
+    ("kind = \"round_robin\"\ncycles = 2", "kind = \"knockout\"\nbest_of = 3"),
+    ("kind = \"round_robin\"", "kind = \"gauntlet\""),
+    ("kind = \"round_robin\"", "kind = \"partners\""),
+    ("checkers", "keezen"),
+    ("checkers", "no_such_game"),
+    ("[[entrants]]", ""),
+    ("name = \"bot1\"", ""),
+    ("name = \"bot1\"", "name = \"bot0\""),
+    ("opening_plies = 4", "opening_plies = 4000000000\nmirror = \"none\""),
+    ("turn_limit = 12", "turn_limit = -1"),
+    ("clock_factor = 1.0", "clock_factor = -1.0"),
+];
+
+/// Rows.
+fn spoil_rows(path: &Path, random: &mut Stream) -> String {
+    let db = Connection::open(path).unwrap();
+    let (table, columns) = TABLES[below(random, TABLES.len())];
+    // Neither types nor constraints are left of it.
+    db.execute_batch(&format!(
+        "CREATE TABLE spoilt AS SELECT * FROM {table}; DROP TABLE {table}; ALTER TABLE spoilt RENAME TO {table}"
+    ))
+    .unwrap();
+    let column = columns[below(random, columns.len())];
+    let value = VALUES[below(random, VALUES.len())];
+    let row =
+        format!("rowid = (SELECT rowid FROM {table} ORDER BY rowid LIMIT 1 OFFSET {})", below(random, 5));
+    let sql = match below(random, 12) {
+        0 => format!("DELETE FROM {table} WHERE {row}"),
+        1 => format!("DELETE FROM {table}"),
+        2 => format!("DROP TABLE {table}"),
+        3 => format!("INSERT INTO {table} SELECT * FROM {table}"),
+        4 => format!("INSERT INTO {table} ({column}) VALUES ({value})"),
+        5 => format!("UPDATE {table} SET {column} = {value}"),
+        6 => format!("PRAGMA user_version = {}", ["0", "2", "4", "-1"][below(random, 4)]),
+        7 | 8 => {
+            let (from, to) = CONFIG[below(random, CONFIG.len())];
+            format!("UPDATE tournament SET value = replace(value, '{from}', '{to}') WHERE key = 'config'")
+        }
+        _ => format!("UPDATE {table} SET {column} = {value} WHERE {row}"),
+    };
+    // What SQLite does not take leaves the table as it is.
+    let _ = db.execute_batch(&sql);
+    sql
+}
+
+#[test]
+fn a_corrupted_database_is_an_error_and_no_panic() {
+    let count = if std::env::var_os("LONG_TESTS").is_some() { 5_000 } else { 150 };
+    let place = tempfile::tempdir().unwrap();
+    let sound: PathBuf = place.path().join("sound");
+    copy(Path::new(FIXTURE), &sound);
+    let sql = format!("UPDATE tournament SET value = replace(value, '/tmp/old/', '{}')", sound.display());
+    Connection::open(sound.join("results.sqlite")).unwrap().execute_batch(&sql).unwrap();
+    let mut random = Seed([7; 32]).opening_order();
+    let mut refused = 0;
+    for number in 0..count {
+        let dir = place.path().join(format!("cup{number}"));
+        copy(&sound, &dir);
+        let path = dir.join("results.sqlite");
+        let what = match number % 3 {
+            0 => spoil_bytes(&path, &mut random),
+            _ => spoil_rows(&path, &mut random),
+        };
+        let read = catch_unwind(AssertUnwindSafe(|| read_all(&dir)));
+        let read = read.unwrap_or_else(|_| panic!("number {number}: {what}"));
+        refused += usize::from(read.is_err());
+        fs::remove_dir_all(&dir).unwrap();
+    }
+    println!("{refused} of {count} were refused");
+    // The others are sound in what is read, or tell of another tournament.
+    assert!(refused > count / 3 && refused < count, "{refused} of {count}");
+}

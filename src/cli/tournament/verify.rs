@@ -1,0 +1,342 @@
+//! `referee tournament verify`: whether results are those of the records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+
+use super::{results, unreadable};
+use crate::cli::files::read as read_file;
+use crate::cli::output::Tolerant;
+use crate::cli::screen::Screen;
+use crate::cli::tournament::audit::{Auditor, Recorded, differences};
+use crate::cli::tournament::folder::{Reading, read_with, reveal};
+use crate::cli::{Exit, Failure, progress};
+use crate::core::json;
+use crate::record;
+use crate::report::tournament::{StandingsReport, standings_table};
+use crate::store::{BadRow, MatchRow, Results, VOID, unsealed};
+use crate::tournament::MatchResult;
+use crate::tournament::schedule::{MatchId, Schedule};
+
+/// Check results against the records: recompute the standings, and name every row that differs
+///
+/// Every record is verified as by `referee verify`. It must be of the tournament's own seed, and have the seal that is
+/// stored with its result; the row that it gives must be the one that is stored. What is shown are the standings by the
+/// records. The exit code is 1 when a row differs, when a record has no row, or when a result has no record.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee tournament verify cup
+  referee tournament verify cup --json | jq 'select(.type == \"difference\")'")]
+pub(super) struct Args {
+    /// The folder of the tournament
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// One JSON object a line: each difference, then the standings by the records, then the summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found: a line of `--json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Told<'a> {
+    Difference {
+        #[serde(rename = "match")]
+        id: Option<String>,
+        what: &'a str,
+    },
+    Standings {
+        #[serde(flatten)]
+        report: &'a StandingsReport,
+    },
+    Summary(&'a Summary),
+}
+
+/// What was looked at.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Summary {
+    /// Attempts at matches in the results.
+    pub(super) rows: usize,
+    /// Records that were verified.
+    pub(super) records: usize,
+    /// Rows that differ, and records without a row.
+    pub(super) differing: usize,
+    /// Rows that an older version wrote without the seal of their record.
+    pub(super) unbound: usize,
+    /// Entrants whose points differ.
+    points: Vec<Points>,
+}
+
+/// The points of an entrant.
+#[derive(Debug, Serialize)]
+struct Points {
+    name: String,
+    results: f64,
+    records: f64,
+}
+
+/// What an audit comes to.
+pub(super) struct Audit {
+    /// By match; none where that cannot be told.
+    pub(super) differences: Vec<(Option<MatchId>, String)>,
+    pub(super) standings: StandingsReport,
+    pub(super) summary: Summary,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let db = results(&args.folder)?;
+    let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
+    let tick = |done, all| {
+        progress.set_length(all);
+        progress.set_position(done);
+    };
+    let audit = audit(&args.folder, &db, tick)?;
+    progress.finish_and_clear();
+    let mut out = Screen(Tolerant::new());
+    if args.json {
+        let mut tell =
+            |told: Told<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
+        for (id, what) in &audit.differences {
+            tell(Told::Difference { id: id.map(|id| id.to_string()), what })?;
+        }
+        tell(Told::Standings { report: &audit.standings })?;
+        tell(Told::Summary(&audit.summary))?;
+    } else {
+        for (id, what) in &audit.differences {
+            match id {
+                Some(id) => writeln!(out, "{id}: {what}")?,
+                None => writeln!(out, "{what}")?,
+            }
+        }
+        write!(out, "{}", standings_table(&audit.standings))?;
+        let Summary { rows, records, differing, unbound, points } = &audit.summary;
+        for Points { name, results, records } in points {
+            writeln!(out, "{name}: {records} points by the records, {results} in the results")?;
+        }
+        writeln!(out, "{rows} results, {records} records, {differing} differ")?;
+        if *unbound > 0 {
+            writeln!(out, "{unbound} results are from a version that did not store the seals of records")?;
+        }
+    }
+    out.0.end(if audit.summary.differing == 0 { Exit::Done } else { Exit::No })
+}
+
+/// Checks all rows.
+pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync) -> Result<Audit, Failure> {
+    let failed = |error: io::Error| unreadable(folder, &error);
+    let (reading, _) = read_with(db, Vec::new())?;
+    let auditor = Auditor::new(&reading)?;
+    // Those first, so that a row that is stored meanwhile is no surprise.
+    let files = record_files(&folder.join("records")).map_err(failed)?;
+    let (mut rows, mut differences) = (Vec::new(), Vec::new());
+    db.for_each_row(|row| {
+        match row {
+            Ok(row) => rows.push(row),
+            Err(BadRow { id, what }) => differences.push((id, what)),
+        }
+        Ok(())
+    })
+    .map_err(failed)?;
+    let bad: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
+    let known: BTreeSet<MatchId> = rows.iter().map(|row| row.id).chain(bad.iter().copied()).collect();
+    for (id, path) in files.iter().filter(|(id, _)| !known.contains(id)) {
+        differences.push((Some(*id), format!("the results have no row for {}", path.display())));
+    }
+    let checked = check_all(&auditor, &reading, &files, &rows, tick);
+    let mut counted = Vec::new();
+    let mut summary = Summary { rows: rows.len() + bad.len(), ..Summary::default() };
+    for (row, Checked { found, result, has_record }) in rows.iter().zip(checked) {
+        summary.records += usize::from(has_record);
+        summary.unbound += usize::from(has_record && row.seal.is_none());
+        differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
+        counted.extend(result.filter(|_| row.ended_by != VOID).map(|result| (row.id.number, result)));
+    }
+    counted.extend(lost(&auditor, &reading, &files, &rows));
+    let (by_records, refused) = read_with(db, counted)?;
+    let find = |number: u32| {
+        let of_number = rows.iter().rev().filter(|row| row.id.number == number);
+        of_number.map(|row| row.id).next()
+    };
+    differences.extend(refused.into_iter().map(|refused| (find(refused.number()), refused.to_string())));
+    differences.extend(unexplained(&rows, &by_records.schedule));
+    // Those of a match stand together.
+    differences.sort_by_key(|(id, _)| *id);
+    let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
+    summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
+    let stored = rows.iter().filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
+    let (by_results, _) = read_with(db, stored.collect())?;
+    summary.points = points(&reading, &by_results.schedule, &by_records.schedule);
+    let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;
+    Ok(Audit { differences, standings, summary })
+}
+
+/// The records in a folder, sealed or not.
+fn record_files(folder: &Path) -> io::Result<BTreeMap<MatchId, PathBuf>> {
+    let mut files = BTreeMap::new();
+    let entries = match folder.read_dir() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let (Ok(id), Some("jsonl" | "unsealed")) = (stem.parse::<MatchId>(), ending) else { continue };
+        if files.get(&id).is_none_or(|_| ending == Some("jsonl")) {
+            files.insert(id, path);
+        }
+    }
+    Ok(files)
+}
+
+/// What came of the check of a row.
+#[derive(Clone, Default)]
+struct Checked {
+    found: Vec<String>,
+    /// By the record.
+    result: Option<MatchResult>,
+    has_record: bool,
+}
+
+/// Checks rows, on all processors.
+fn check_all(
+    auditor: &Auditor<'_>,
+    reading: &Reading,
+    files: &BTreeMap<MatchId, PathBuf>,
+    rows: &[MatchRow],
+    tick: impl Fn(u64, u64) + Sync,
+) -> Vec<Checked> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let all = Mutex::new(vec![Checked::default(); rows.len()]);
+    let work = || {
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let at = rows.partition_point(|other| other.id < row.id);
+            let checked = check(auditor, reading, row, files.get(&row.id).map(PathBuf::as_path));
+            all.lock().unwrap_or_else(PoisonError::into_inner)[at] = checked;
+            tick(done.fetch_add(1, Ordering::Relaxed) as u64 + 1, rows.len() as u64);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(rows.len()) {
+            scope.spawn(work);
+        }
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Checks a row against its record.
+fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<&Path>) -> Checked {
+    let wrong = |what: String| Checked { found: vec![what], ..Checked::default() };
+    let Some(path) = file else {
+        return match (&row.record, &row.ranks) {
+            (Some(record), _) => wrong(format!("records/{record} is not there")),
+            (None, Some(_)) => wrong("it has a result without a record".to_owned()),
+            // It was cut off when the referee was killed.
+            (None, None) => Checked::default(),
+        };
+    };
+    let mut record = match read_file(path) {
+        Ok(record) => record,
+        Err(failure) => return wrong(format!("{:#}", failure.error)),
+    };
+    if let Err(failure) = seal_if_needed(auditor, reading, row.id, path, &mut record) {
+        return wrong(format!("{:#}", failure.error));
+    }
+    let (mut found, recorded) = match auditor.recorded(row.id, &record) {
+        Ok(recorded) => (Vec::new(), Some(recorded)),
+        Err(found) => (found, None),
+    };
+    let result = recorded.as_ref().and_then(|recorded| recorded.result);
+    if row.record.is_none() {
+        let what = format!("by the results nothing is known of it, but there is {}", path.display());
+        found.push(what);
+    } else if let Some(Recorded { row: mut by_record, .. }) = recorded {
+        if row.ended_by == VOID {
+            (by_record.faulted, by_record.forfeited) = (row.faulted, row.forfeited);
+            (by_record.ranks, by_record.scores) = (None, None);
+            by_record.ended_by = VOID.to_owned();
+        }
+        found.extend(differences(row, &by_record));
+    }
+    Checked { found, result, has_record: true }
+}
+
+/// The results of records whose rows are not there or cannot be read, where no other attempt has one.
+fn lost(
+    auditor: &Auditor<'_>,
+    reading: &Reading,
+    files: &BTreeMap<MatchId, PathBuf>,
+    rows: &[MatchRow],
+) -> Vec<(u32, MatchResult)> {
+    let known: BTreeSet<MatchId> = rows.iter().map(|row| row.id).collect();
+    let has_result: BTreeSet<u32> =
+        rows.iter().filter(|row| row.ranks.is_some()).map(|row| row.id.number).collect();
+    let of = |(&id, path): (&MatchId, &PathBuf)| {
+        if known.contains(&id) || has_result.contains(&id.number) {
+            return None;
+        }
+        let mut record = read_file(path).ok()?;
+        seal_if_needed(auditor, reading, id, path, &mut record).ok()?;
+        Some((id.number, auditor.recorded(id, &record).ok()?.result?))
+    };
+    files.iter().filter_map(of).collect()
+}
+
+/// Adds the seal to a record that has none yet.
+fn seal_if_needed(
+    auditor: &Auditor<'_>,
+    reading: &Reading,
+    id: MatchId,
+    path: &Path,
+    record: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    if path.extension() == unsealed(path).extension() {
+        let seats = reading.about.seating.seats();
+        record::seal(record, reveal(&reading.seed()?, &id.to_string(), &auditor.deal(id), seats));
+    }
+    Ok(())
+}
+
+/// Attempts that are missing, and void ones that the schedule has a place for.
+fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>, String)> {
+    let mut found = Vec::new();
+    let mut lineups: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+    for due in by_records.due() {
+        lineups.insert(due.id.number, due.lineup.seats().iter().map(|entrant| entrant.0).collect());
+    }
+    for row in rows.iter().filter(|row| row.ranks.is_some()) {
+        lineups.insert(row.id.number, row.lineup.clone());
+    }
+    let mut attempts: BTreeMap<u32, u32> = BTreeMap::new();
+    for row in rows {
+        let MatchId { number, attempt } = row.id;
+        let before = attempts.insert(number, attempt).unwrap_or_default();
+        if attempt != before + 1 {
+            found.push((Some(row.id), format!("the results have no attempt {} before it", before + 1)));
+        }
+        if row.ended_by == VOID && lineups.get(&number) == Some(&row.lineup) {
+            let what = "by the results it does not count, but the schedule has a place for it".to_owned();
+            found.push((Some(row.id), what));
+        }
+    }
+    found
+}
+
+/// The entrants whose points differ.
+fn points(reading: &Reading, by_results: &Schedule, by_records: &Schedule) -> Vec<Points> {
+    let of = |schedule: &Schedule| -> BTreeMap<usize, f64> {
+        schedule.standings().rows.iter().map(|row| (row.entrant.index(), row.points)).collect()
+    };
+    let (results, records) = (of(by_results), of(by_records));
+    let name = |index: usize| reading.entrants[index].name.clone();
+    let differing = records.iter().filter(|(index, points)| results.get(index) != Some(points));
+    differing
+        .map(|(&index, &records)| Points { name: name(index), results: results[&index], records })
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! Records of format 1, which is read but no longer written. It contains sentences where later formats have
+//! identifiers with parameters.
+//!
+//! The code beside a sentence determines its meaning, except for two sentences that are frozen here: `ready` did not
+//! arrive, and too many messages in the wrong state. A replay compares every byte except the sentences.
+
+use referee_protocol::Text;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::core::json;
+use crate::referee::{Abort, Detail, Limits};
+
+/// The number of this format.
+pub(super) const FORMAT: u32 = 1;
+
+/// The beginning of the sentence for a missing `ready`, in `no_start`.
+const NOT_READY: &str = "no `ready` within ";
+
+/// The sentence for too many messages in the wrong state, in `protocol`.
+const STRAYS: &str = "more than 20 messages out of their state";
+
+/// A value that can be parsed from a sentence.
+pub(super) trait FromWords {
+    /// Parses a sentence of format 1.
+    fn from_words(text: String) -> Self;
+}
+
+impl FromWords for Detail {
+    fn from_words(text: String) -> Detail {
+        if text == STRAYS {
+            return Detail::Strays { most: Limits::FORMAT_1.strays };
+        }
+        let limit = text.strip_prefix(NOT_READY).and_then(|rest| rest.strip_suffix(" ms")?.parse().ok());
+        limit.map_or(Detail::Other { text }, |limit_ms| Detail::NotReady { limit_ms, received: None })
+    }
+}
+
+impl FromWords for Abort {
+    fn from_words(text: String) -> Abort {
+        Abort::Other { text }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OrWords<T> {
+    Words(String),
+    Value(T),
+}
+
+/// Deserializes a value, or a sentence of format 1.
+pub(super) fn or_words<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + FromWords,
+{
+    Ok(Option::deserialize(deserializer)?.map(|read| match read {
+        OrWords::Words(text) => T::from_words(text),
+        OrWords::Value(value) => value,
+    }))
+}
+
+/// The fields of a line that may contain a sentence.
+#[derive(Deserialize)]
+struct Worded<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    detail: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    fault: Option<WordedFault<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WordedFault<'a> {
+    #[serde(borrow)]
+    detail: Option<&'a RawValue>,
+}
+
+/// Whether a recorded line equals the written one, ignoring the sentence in it.
+pub(super) fn is_same(recorded: &[u8], written: &[u8]) -> bool {
+    // Format 1 escaped fewer characters.
+    let escaped = |line| std::str::from_utf8(line).map(json::escaped);
+    let (Ok(recorded), Ok(written)) = (escaped(recorded), escaped(written)) else { return false };
+    let (recorded, written) = (recorded.as_bytes(), written.as_bytes());
+    recorded == written
+        || around_the_sentence(recorded)
+            .zip(around_the_sentence(written))
+            .is_some_and(|(recorded, written)| recorded == written)
+}
+
+/// Returns the parts of a line before and after its sentence; `None` without a sentence.
+fn around_the_sentence(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let worded: Worded<'_> = serde_json::from_slice(line).ok()?;
+    let sentence = match &*worded.kind {
+        "fault" => worded.detail,
+        "abort" => worded.reason,
+        "result" => worded.fault?.detail,
+        _ => None,
+    }?;
+    let begin = sentence.get().as_ptr().addr() - line.as_ptr().addr();
+    Some((&line[..begin], &line[begin + sentence.get().len()..]))
+}

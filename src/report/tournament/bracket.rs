@@ -1,0 +1,120 @@
+//! The rounds of a Swiss tournament and the bracket of a knockout.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::MatchReport;
+use super::text::points;
+use crate::store::EntrantRow;
+use crate::tournament::Entrant;
+use crate::tournament::schedule::{Pairing, Schedule};
+
+/// A round of a Swiss tournament or a knockout.
+#[derive(Clone, Debug, Serialize)]
+pub struct RoundReport {
+    /// From 1.
+    pub round: u32,
+    /// In the order in which they were paired. Of a knockout all places of the bracket: pair k of a round leads to pair
+    /// k / 2 of the next, both counted from 0.
+    pub pairs: Vec<PairReport>,
+}
+
+/// A pair of a round.
+#[derive(Clone, Debug, Serialize)]
+pub struct PairReport {
+    /// Their names; none where it is not known yet, or where the other has a bye.
+    pub entrants: [Option<String>; 2],
+    /// Whether one of them has no opponent in this round.
+    pub is_bye: bool,
+    /// What each scored.
+    pub points: [f64; 2],
+    /// Their matches with a result.
+    pub matches: Vec<String>,
+    /// Who goes on in a knockout, when that is known.
+    pub winner: Option<String>,
+}
+
+impl PairReport {
+    /// Whether anyone of it is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.entrants.iter().any(Option::is_some)
+    }
+
+    /// What stands at a place: a name, or what stands for it.
+    pub(super) fn name(&self, place: usize) -> &str {
+        match &self.entrants[place] {
+            Some(name) => name,
+            None if self.is_bye => "bye",
+            None => "?",
+        }
+    }
+
+    /// What the one at a place scored, once there is a match.
+    pub(super) fn score(&self, place: usize) -> String {
+        if self.matches.is_empty() { String::new() } else { points(self.points[place]) }
+    }
+}
+
+/// The rounds, with the matches that are told of.
+pub(super) fn rounds(
+    schedule: &Schedule,
+    entrants: &[EntrantRow],
+    matches: &[MatchReport],
+) -> Vec<RoundReport> {
+    let mut of_set: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for told in matches.iter().filter(|told| told.ranks.is_some()) {
+        of_set.entry(&told.set).or_default().push(told.id.clone());
+    }
+    let name = |entrant: Entrant| entrants[entrant.index()].name.clone();
+    let pair = |Pairing { entrants, is_bye, sets, points, winner }: Pairing| PairReport {
+        entrants: entrants.map(|entrant| entrant.map(name)),
+        is_bye,
+        points,
+        matches: sets.iter().filter_map(|set| of_set.get(&*format!("s{set}"))).flatten().cloned().collect(),
+        winner: winner.map(name),
+    };
+    let rounds = (1..).zip(schedule.rounds());
+    rounds.map(|(round, pairs)| RoundReport { round, pairs: pairs.into_iter().map(pair).collect() }).collect()
+}
+
+/// The most places in the first round of a bracket that is drawn as text.
+const DRAWN: usize = 64;
+
+/// Draws a bracket, the final to the right. None where there is none, or where it is too large.
+pub(super) fn drawn(rounds: &[RoundReport], is_knockout: bool) -> Option<String> {
+    let places = 2 * rounds.first()?.pairs.len();
+    if !is_knockout || places > DRAWN {
+        return None;
+    }
+    let height = 2 * places - 1;
+    // Where a place of a round stands: in the middle of those that lead to it.
+    let row = |round: usize, place: usize| ((2 * place + 1) << round) - 1;
+    let mut lines = vec![String::new(); height];
+    for (at, RoundReport { pairs, .. }) in rounds.iter().enumerate() {
+        let cells: Vec<[String; 2]> = pairs
+            .iter()
+            .flat_map(|pair| [0, 1].map(|place| [pair.name(place).to_owned(), pair.score(place)]))
+            .collect();
+        let width = |part: usize| cells.iter().map(|cell| cell[part].chars().count()).max().unwrap_or(0);
+        let [names, scores] = [0, 1].map(width);
+        for (y, line) in lines.iter_mut().enumerate() {
+            let here = (0..cells.len()).find(|&place| row(at, place) == y);
+            let [name, score] = here.map_or(["", ""], |place| [&*cells[place][0], &*cells[place][1]]);
+            let mark = (0..pairs.len()).find_map(|pair| {
+                let (top, bottom) = (row(at, 2 * pair), row(at, 2 * pair + 1));
+                Some(match y {
+                    y if y == top => "─┐ ",
+                    y if y == bottom => "─┘ ",
+                    y if y == row(at + 1, pair) => " ├─",
+                    y if top < y && y < bottom => " │ ",
+                    _ => return None,
+                })
+            });
+            *line += &format!("{name:names$} {score:>scores$} {}", mark.unwrap_or("   "));
+        }
+    }
+    let winner = rounds.last()?.pairs.first()?.winner.as_deref().unwrap_or("?");
+    lines[row(rounds.len(), 0)] += winner;
+    Some(lines.iter().map(|line| format!("{}\n", line.trim_end())).collect())
+}

@@ -1,0 +1,118 @@
+//! The log of connections that were refused: each reason once for each address.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use referee_protocol::words::ErrorCode;
+use tokio::time::Instant;
+
+use crate::referee::Detail;
+use crate::server::door::LOG_APART;
+
+/// Reasons and addresses that are remembered, at most. What comes after them is counted.
+const MOST_TOLD: usize = 1024;
+
+/// Why a connection was refused. It never has the token in it.
+pub(super) struct Refusal {
+    /// The same for all refusals of a kind, whatever the other end has made up.
+    kind: String,
+    reason: String,
+}
+
+impl Refusal {
+    /// Of a `hello` with this name, which may be that of a bot that takes part.
+    pub(super) fn of_login(code: ErrorCode, name: &str, takes_part: bool) -> Refusal {
+        let kind = format!("{code} {}", if takes_part { name } else { "" });
+        let reason = match code {
+            ErrorCode::WrongToken if takes_part => format!("the token of `{name}` is missing or wrong"),
+            ErrorCode::WrongToken | ErrorCode::UnknownName => format!("no bot called `{name}` takes part"),
+            ErrorCode::TooManyConnections => format!("`{name}` has too many connections"),
+            _ => format!("{code}, as `{name}`"),
+        };
+        Refusal { kind, reason }
+    }
+
+    /// Of a connection that did not come as far as a valid `hello`.
+    pub(super) fn of_line(detail: &Detail) -> Refusal {
+        // The line itself may hold a token.
+        let (kind, reason) = match detail {
+            Detail::NotUtf8 | Detail::NotAnObject | Detail::NoType | Detail::Unreadable { .. } => {
+                ("line", "its first line is no message of the protocol".to_owned())
+            }
+            Detail::NoHello { limit_ms, .. } => {
+                ("hello", format!("no valid `hello` came within {limit_ms} ms"))
+            }
+            Detail::OtherProtocol { .. } => ("protocol", detail.to_string()),
+            Detail::Other { text } => (&**text, text.clone()),
+            _ => ("other", detail.to_string()),
+        };
+        Refusal { kind: kind.to_owned(), reason }
+    }
+}
+
+/// What was told of refused connections.
+#[derive(Default)]
+pub(super) struct Refusals {
+    told: HashSet<(IpAddr, String)>,
+    /// Those that there was no room to tell.
+    more: u64,
+    logged: Option<Instant>,
+}
+
+impl Refusals {
+    /// Tells of a connection that was refused, the first time for its address and reason.
+    pub(super) fn tell(&mut self, address: IpAddr, refusal: Refusal, now: Instant) {
+        let Refusal { kind, reason } = refusal;
+        if self.told.contains(&(address, kind.clone())) {
+            return;
+        }
+        if self.told.len() >= MOST_TOLD {
+            self.more += 1;
+            return self.log(now);
+        }
+        self.told.insert((address, kind));
+        tracing::warn!("refused a connection from {address}: {reason}");
+    }
+
+    /// Tells now and again how many there was no room for.
+    pub(super) fn log(&mut self, now: Instant) {
+        if self.more > 0 && self.logged.is_none_or(|logged| logged + LOG_APART <= now) {
+            self.logged = Some(now);
+            self.flush();
+        }
+    }
+
+    /// Tells how many there was no room for.
+    pub(super) fn flush(&mut self) {
+        let more = std::mem::take(&mut self.more);
+        if more > 0 {
+            tracing::warn!("refused {more} more connections, from too many addresses to name them");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn each_reason_is_told_once_for_each_address_with_bounded_memory() {
+        let mut refusals = Refusals::default();
+        let now = Instant::now();
+        let mut refuse = |address: u32, name: &str, takes_part| {
+            let refusal = Refusal::of_login(ErrorCode::WrongToken, name, takes_part);
+            refusals.tell(Ipv4Addr::from_bits(address).into(), refusal, now);
+            refusals.told.len()
+        };
+        assert_eq!(refuse(1, "alice", true), 1);
+        assert_eq!(refuse(1, "alice", true), 1);
+        assert_eq!(refuse(1, "bob", true), 2, "another bot of the same machine");
+        assert_eq!(refuse(1, "x1", false), 3);
+        assert_eq!(refuse(1, "x2", false), 3, "names that are made up are not remembered");
+        for address in 0..5000 {
+            assert!(refuse(address, "alice", true) <= MOST_TOLD);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Where results go: records are kept and whoever asked for the matches is told, on a thread of its own. Neither a slow
+//! disk nor a slow reader keeps a lane or the house waiting.
+
+use std::mem;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::record;
+use crate::referee::Match;
+use crate::server::archive::Archive;
+use crate::server::bots::{Account, BotInRecord};
+use crate::server::entrant::Source;
+use crate::server::post::{Ended, Report};
+use crate::server::results::MatchReport;
+use crate::server::run::Common;
+use crate::server::schedule::{Fixture, Shared};
+
+/// Puts what happens in a match into words.
+pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
+
+/// A bot that could not play a match at all.
+pub struct NoShow {
+    /// Which entrant it is of.
+    pub entrant: usize,
+    /// Why it could not.
+    pub why: String,
+}
+
+/// What a run tells.
+pub enum Happening<'a> {
+    /// Bots can connect here.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(&'a str),
+    /// A bot of this name that a match waited for has connected.
+    Connected(&'a str),
+    /// Something happened in the match that is watched.
+    Moved(&'a str),
+    /// A match has ended.
+    Ended {
+        /// Which.
+        fixture: &'a Fixture,
+        /// How.
+        report: &'a MatchReport,
+        /// Its record, without the seal.
+        record: &'a [u8],
+        /// SHA-256 of the record, as its seal says it.
+        seal: Option<String>,
+        /// One of its bots that could not play at all.
+        no_show: Option<NoShow>,
+    },
+    /// No other match has ended meanwhile. The records of all that have are on the disk.
+    Settled,
+}
+
+/// Why whoever is told of a run ends it.
+#[derive(Debug)]
+pub enum Halt {
+    /// Nothing more is needed of it.
+    Enough,
+    /// It cannot go on.
+    Because(String),
+}
+
+impl From<String> for Halt {
+    fn from(why: String) -> Halt {
+        Halt::Because(why)
+    }
+}
+
+/// Matches whose records are brought to the disk at once, at most.
+const BATCH: usize = 64;
+
+/// A match whose record is kept, but not on the disk yet.
+struct Kept {
+    fixture: Fixture,
+    report: MatchReport,
+    /// Without the seal.
+    record: Vec<u8>,
+    seal: Option<String>,
+    no_show: Option<NoShow>,
+    /// What it counts for in the backlog.
+    bytes: usize,
+}
+
+/// Keeps records and tells what happens.
+pub(super) struct Reporter<F> {
+    common: Arc<Common>,
+    schedule: Shared,
+    archive: Archive,
+    kept: Vec<Kept>,
+    /// How many bytes of what is watched are not told yet.
+    untold: Arc<AtomicUsize>,
+    tell: F,
+    /// To end the run.
+    halts: UnboundedSender<Halt>,
+}
+
+impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
+    pub(super) fn new(
+        common: Arc<Common>,
+        schedule: Shared,
+        archive: Archive,
+        untold: Arc<AtomicUsize>,
+        (tell, halts): (F, UnboundedSender<Halt>),
+    ) -> Reporter<F> {
+        Reporter { common, schedule, archive, kept: Vec::new(), untold, tell, halts }
+    }
+
+    /// Works until the run is over.
+    pub(super) fn work(mut self, reports: Receiver<Report>) {
+        let mut is_over = false;
+        while !is_over && let Ok(report) = reports.recv() {
+            // The disk is waited for once for all matches that have ended.
+            let mut next = Some(report);
+            while let Some(report) = next {
+                is_over = matches!(report, Report::Over { .. });
+                let taken = self.take(report);
+                self.halt_unless_ok(taken);
+                next = if is_over || self.kept.len() >= BATCH { None } else { reports.try_recv().ok() };
+            }
+            let settled = self.settle();
+            self.halt_unless_ok(settled);
+        }
+    }
+
+    fn halt_unless_ok(&self, result: Result<(), Halt>) {
+        if let Err(halt) = result {
+            // The house is gone when the run is breaking down.
+            let _ = self.halts.send(halt);
+        }
+    }
+
+    fn take(&mut self, report: Report) -> Result<(), Halt> {
+        match report {
+            Report::Listening(address) => (self.tell)(Happening::Listening(address)),
+            Report::Waiting(name) => (self.tell)(Happening::Waiting(&name)),
+            Report::Connected(name) => (self.tell)(Happening::Connected(&name)),
+            Report::Moved(text) => {
+                let told = (self.tell)(Happening::Moved(&text));
+                self.untold.fetch_sub(text.len(), Ordering::Relaxed);
+                told
+            }
+            Report::Ended(ended) => self.keep(*ended),
+            // What a run leaves of a set when it has come to its end is not played any more.
+            Report::Over { is_complete } => {
+                let settled = self.settle();
+                let closed = self.archive.close(is_complete && settled.is_ok());
+                settled.and(closed.map_err(Halt::from))
+            }
+        }
+    }
+
+    /// Keeps the record of a match that has ended.
+    fn keep(&mut self, ended: Ended) -> Result<(), Halt> {
+        let Ended { fixture, report, mut record, reveal, bots, no_show } = ended;
+        let bytes = record.len();
+        let bots: Vec<BotInRecord> = bots.into_iter().map(Account::complete).collect();
+        let no_show = no_show.map(|(seat, why)| {
+            let why = match bots[seat].stderr.trim_end() {
+                "" => why,
+                said => format!("{why}\n{said}"),
+            };
+            NoShow { entrant: fixture.entrants[seat], why }
+        });
+        let is_process =
+            |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
+        if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {
+            record::add_bots(&mut record, &bots);
+        }
+        let unsealed = record.len();
+        let kept = self.archive.keep(&fixture, &report, &mut record, reveal);
+        let seal = kept.inspect_err(|_| self.schedule.reported(bytes))?;
+        record.truncate(unsealed);
+        self.kept.push(Kept { fixture, report, record, seal, no_show, bytes });
+        Ok(())
+    }
+
+    /// Tells of the matches that have ended once their records are on the disk.
+    fn settle(&mut self) -> Result<(), Halt> {
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        let synced = self.archive.sync();
+        let mut result = Ok(());
+        for Kept { fixture, report, record, seal, no_show, bytes } in std::mem::take(&mut self.kept) {
+            if synced.is_ok() {
+                let (fixture, report, record) = (&fixture, &report, &record[..]);
+                let told = (self.tell)(Happening::Ended { fixture, report, record, seal, no_show });
+                result = result.and(told);
+            }
+            self.schedule.reported(bytes);
+        }
+        synced?;
+        result.and((self.tell)(Happening::Settled))
+    }
+}
+
+/// So many bytes of what is watched wait to be told at most. What comes then is left out.
+const MOST_UNTOLD: usize = 16 * 1024 * 1024;
+
+/// A lane's end of what is watched.
+pub(super) struct Watched {
+    watch: Watch,
+    reports: Sender<Report>,
+    untold: Arc<AtomicUsize>,
+    /// How often something was left out since the last text.
+    left_out: u32,
+}
+
+impl Watched {
+    pub(super) fn new(watch: Watch, reports: Sender<Report>, untold: Arc<AtomicUsize>) -> Watched {
+        Watched { watch, reports, untold, left_out: 0 }
+    }
+
+    /// Tells what happened in a match, however slow the reader is.
+    pub(super) fn show(&mut self, play: &mut Match) {
+        let news = mem::take(play.news());
+        let text = (self.watch)(play, &news);
+        let is_over = play.ending().is_some();
+        let has_room = self.untold.load(Ordering::Relaxed) + text.len() <= MOST_UNTOLD;
+        if !has_room {
+            self.left_out += 1;
+        }
+        if self.left_out > 0 && (has_room || is_over) {
+            let times = mem::take(&mut self.left_out);
+            self.send(format!(
+                "({times} times something happened that is left out: the reader is too slow)\n\n"
+            ));
+        }
+        if has_room {
+            self.send(text);
+        }
+    }
+
+    fn send(&self, text: String) {
+        self.untold.fetch_add(text.len(), Ordering::Relaxed);
+        // Nobody listens when the run is breaking down.
+        let _ = self.reports.send(Report::Moved(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::core::Seating;
+    use crate::core::chance::Seed;
+    use crate::games;
+    use crate::referee::{Leg, Opening, Wants};
+    use crate::server::{Plan, PlannedSeat, Run, Terms};
+
+    fn match_of_checkers() -> Match {
+        let rules = games::find("checkers").unwrap();
+        let seat = PlannedSeat {
+            name: "bot".to_owned(),
+            ready_ms: 5000,
+            clock: None,
+            bot: None,
+            wants: Wants::default(),
+        };
+        let plan = Plan {
+            id: "m1".to_owned(),
+            deal: None,
+            seed: None,
+            rules,
+            options: &rules.default_options(),
+            seating: Seating::new(2, 2),
+            seats: vec![seat; 2],
+            opening: Opening::None,
+            leg: Leg::Only,
+            open_id: None,
+            auto_ready: true,
+            watched: true,
+        };
+        let terms = Terms::default();
+        let (setup, table) = Run { seed: Seed([1; 32]), terms }.set_up(&terms, plan).unwrap();
+        Match::open(setup, table)
+    }
+
+    #[test]
+    fn what_a_slow_reader_cannot_take_is_left_out_and_counted() {
+        let (reports, told) = channel();
+        let untold = Arc::<AtomicUsize>::default();
+        let half = "x".repeat(MOST_UNTOLD / 2);
+        let watch: Watch = Box::new(move |_, _| half.clone());
+        let mut watched = Watched::new(watch, reports, untold.clone());
+        let mut play = match_of_checkers();
+        let next = || match told.try_recv() {
+            Ok(Report::Moved(text)) => Some(text),
+            _ => None,
+        };
+        for _ in 0..5 {
+            watched.show(&mut play);
+        }
+        let read: usize = [next(), next()].iter().flatten().map(String::len).sum();
+        assert_eq!((read, next()), (MOST_UNTOLD, None), "the rest is left out");
+        untold.fetch_sub(read, Ordering::Relaxed);
+        watched.show(&mut play);
+        assert!(next().unwrap().starts_with("(3 times "));
+        assert_eq!(next().unwrap().len(), MOST_UNTOLD / 2);
+    }
+}

@@ -1,0 +1,196 @@
+//! A strict reader of JSON (RFC 8259) that takes the value of no number: what is valid JSON is valid whatever its numbers are.
+
+use std::collections::BTreeSet;
+
+use referee_protocol::Text;
+
+/// How many objects and lists may be open at once.
+const LEVELS: usize = 127;
+
+/// A value that matters to whoever reads a line, or any other.
+pub(super) enum Value<'a> {
+    Text(Text<'a>),
+    /// Without sign, fraction and exponent, and below 2^64.
+    Number(u64),
+    Other,
+}
+
+/// Why a text is no JSON, or has a key twice in one object.
+pub(super) type Flaw = String;
+
+/// Reads a text from its beginning.
+pub(super) struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+    /// How many objects and lists are open.
+    levels: usize,
+}
+
+impl<'a> Scan<'a> {
+    /// A text that stands within so many objects and lists.
+    pub(super) fn within(levels: usize, text: &'a str) -> Scan<'a> {
+        Scan { text, at: 0, levels }
+    }
+
+    /// Reads the whole text as one object, and hands over its fields in order.
+    pub(super) fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), Flaw> {
+        self.space();
+        self.fields(&mut each)?;
+        self.space();
+        if self.at < self.text.len() { Err(self.flaw("trailing characters")) } else { Ok(()) }
+    }
+
+    fn flaw(&self, what: impl std::fmt::Display) -> Flaw {
+        format!("{what} at line 1 column {}", self.at + 1)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let is_there = self.peek() == Some(byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Flaw> {
+        self.space();
+        if self.take(byte) {
+            return Ok(());
+        }
+        let is_over = self.at == self.text.len();
+        Err(self.flaw(if is_over {
+            "the line ends too early".to_owned()
+        } else {
+            format!("expected `{}`", char::from(byte))
+        }))
+    }
+
+    fn enter(&mut self) -> Result<(), Flaw> {
+        self.levels += 1;
+        if self.levels > LEVELS { Err(self.flaw("recursion limit exceeded")) } else { Ok(()) }
+    }
+
+    fn fields(&mut self, each: &mut dyn FnMut(&str, Value<'a>)) -> Result<(), Flaw> {
+        self.expect(b'{')?;
+        self.enter()?;
+        self.space();
+        let mut keys = BTreeSet::new();
+        if !self.take(b'}') {
+            loop {
+                self.space();
+                let key = self.string()?;
+                self.expect(b':')?;
+                if keys.contains(&key) {
+                    return Err(self.flaw(format_args!("the key `{key}` stands twice")));
+                }
+                let value = self.value()?;
+                each(&key, value);
+                keys.insert(key);
+                self.space();
+                if !self.take(b',') {
+                    break;
+                }
+            }
+            self.expect(b'}')?;
+        }
+        self.levels -= 1;
+        Ok(())
+    }
+
+    fn items(&mut self) -> Result<(), Flaw> {
+        self.expect(b'[')?;
+        self.enter()?;
+        self.space();
+        if !self.take(b']') {
+            loop {
+                self.value()?;
+                self.space();
+                if !self.take(b',') {
+                    break;
+                }
+            }
+            self.expect(b']')?;
+        }
+        self.levels -= 1;
+        Ok(())
+    }
+
+    fn value(&mut self) -> Result<Value<'a>, Flaw> {
+        self.space();
+        match self.peek() {
+            Some(b'{') => self.fields(&mut |_, _| ()).map(|()| Value::Other),
+            Some(b'[') => self.items().map(|()| Value::Other),
+            Some(b'"') => self.string().map(Value::Text),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(_) => {
+                let rest = &self.text[self.at..];
+                let word = ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word));
+                self.at += word.ok_or_else(|| self.flaw("expected a value"))?.len();
+                Ok(Value::Other)
+            }
+            None => Err(self.flaw("the line ends too early")),
+        }
+    }
+
+    fn string(&mut self) -> Result<Text<'a>, Flaw> {
+        self.expect(b'"')?;
+        let begin = self.at;
+        let mut has_escape = false;
+        loop {
+            match self.peek() {
+                None => return Err(self.flaw("the line ends too early")),
+                Some(b'"') => break,
+                Some(..b' ') => return Err(self.flaw("a control character in a string")),
+                Some(b'\\') => {
+                    has_escape = true;
+                    self.at += 1;
+                    if self.peek().is_none() {
+                        return Err(self.flaw("the line ends too early"));
+                    }
+                    self.at += 1;
+                }
+                Some(_) => self.at += 1,
+            }
+        }
+        let end = self.at;
+        self.at += 1;
+        if !has_escape {
+            return Ok(self.text[begin..end].into());
+        }
+        let quoted = &self.text[begin - 1..self.at];
+        let read: Result<String, _> = serde_json::from_str(quoted);
+        read.map(Text::from).map_err(|_| self.flaw("an escape that stands for no character"))
+    }
+
+    fn digits(&mut self) -> usize {
+        let begin = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        self.at - begin
+    }
+
+    fn number(&mut self) -> Result<Value<'a>, Flaw> {
+        let begin = self.at;
+        self.take(b'-');
+        let has_whole = self.take(b'0') || self.digits() > 0;
+        let has_fraction = !self.take(b'.') || self.digits() > 0;
+        let mut has_exponent = true;
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
+            has_exponent = self.digits() > 0;
+        }
+        if !(has_whole && has_fraction && has_exponent) || matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err(self.flaw("invalid number"));
+        }
+        Ok(self.text[begin..self.at].parse().map_or(Value::Other, Value::Number))
+    }
+}

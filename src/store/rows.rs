@@ -1,0 +1,299 @@
+//! The rows of the results: attempts at matches and entrants, and how they are written and read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::str::FromStr;
+use std::time::SystemTime;
+
+use rusqlite::{Connection, Row, params};
+
+use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
+use crate::tournament::schedule::MatchId;
+use crate::tournament::{Entrant, Lineup, MatchResult};
+
+/// [`MatchRow::ended_by`] of a match that was played to its end but does not count: it followed from results that were
+/// lost when the run was killed.
+pub const VOID: &str = "void";
+
+/// An entrant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrantRow {
+    /// Its label.
+    pub name: String,
+    /// Its command line, or tcp:NAME.
+    pub source: String,
+    /// Path -> SHA-256.
+    pub files: BTreeMap<String, String>,
+    /// The first round in which it is paired.
+    pub joins: u32,
+    /// The first round in which it is no longer paired.
+    pub leaves: Option<u32>,
+    /// Matches of its that were cut off.
+    pub interruptions: u32,
+}
+
+/// An attempt at a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchRow {
+    /// Which.
+    pub id: MatchId,
+    /// Its set, from 1.
+    pub set: u32,
+    /// The entrants by seat.
+    pub lineup: Vec<u16>,
+    /// By seat; none when it has no result.
+    pub ranks: Option<Vec<u8>>,
+    /// Seats that made a fault.
+    pub faulted: SeatSet,
+    /// Seats that lost by a fault, and their partners.
+    pub forfeited: SeatSet,
+    /// As in `end`, or `cut_off`, or [`VOID`].
+    pub ended_by: String,
+    /// As in `end`.
+    pub reason: String,
+    /// By seat.
+    pub scores: Option<Vec<f64>>,
+    /// By seat: code -> count.
+    pub faults: Vec<BTreeMap<String, u32>>,
+    /// Moves made.
+    pub decisions: u32,
+    /// From opening to end, in microseconds.
+    pub duration_us: u64,
+    /// The longest that the referee kept one answer waiting, in milliseconds.
+    pub lag_ms: u64,
+    /// By seat, in milliseconds.
+    pub cpu_ms: Vec<Option<u64>>,
+    /// Its file in `records`.
+    pub record: Option<String>,
+    /// SHA-256 of that file before its seal, in hex. A program that knows schema 1 alone did not store it.
+    pub seal: Option<String>,
+    /// When it began, in whole seconds; a program that knows schema 2 at most did not store it.
+    pub began_at: Option<SystemTime>,
+}
+
+impl MatchRow {
+    /// Its result, if it has one that fits the seats.
+    pub fn result(&self, seating: Seating) -> Option<MatchResult> {
+        let entrants: Vec<Entrant> = self.lineup.iter().copied().map(Entrant).collect();
+        let played =
+            MatchResult::played(self.set, Lineup::of_seats(seating, &entrants)?, self.ranks.as_ref()?);
+        Some(MatchResult { faulted: self.faulted, forfeited: self.forfeited, ..played })
+    }
+}
+
+/// A row that cannot be read, or that no referee writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRow {
+    /// Which attempt it is of, as far as that can be read.
+    pub id: Option<MatchId>,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl From<BadRow> for io::Error {
+    fn from(BadRow { id, what }: BadRow) -> io::Error {
+        match id {
+            Some(id) => io::Error::other(format!("results: {id}: {what}")),
+            None => io::Error::other(format!("results: {what}")),
+        }
+    }
+}
+
+pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn seats(bits: u8) -> SeatSet {
+    (0..8).map(Seat).filter(|seat| bits & (1 << seat.0) != 0).collect()
+}
+
+fn bits(seats: SeatSet) -> u8 {
+    seats.iter().map(|seat| 1 << seat.0).sum()
+}
+
+pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<()> {
+    let MatchId { number, attempt } = row.id;
+    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(
+        params![
+            number,
+            attempt,
+            row.set,
+            json(&row.lineup),
+            row.ranks.as_ref().map(json),
+            bits(row.faulted),
+            bits(row.forfeited),
+            row.ended_by,
+            row.reason,
+        ],
+    )?;
+    db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
+        params![
+            number,
+            attempt,
+            row.scores.as_ref().map(json),
+            json(&row.faults),
+            row.decisions,
+            row.duration_us as i64,
+            row.lag_ms as i64,
+            json(&row.cpu_ms),
+            row.record,
+            row.seal,
+            row.began_at
+                .filter(|&at| at >= SystemTime::UNIX_EPOCH)
+                .map(|at| humantime::format_rfc3339_seconds(at).to_string()),
+        ],
+    )?;
+    if row.ranks.is_none() {
+        count_interruptions(db, row.lineup.iter().map(|&entrant| entrant.into()))?;
+    }
+    Ok(())
+}
+
+pub(super) fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6 FROM entrants";
+    let EntrantRow { name, source, files, joins, leaves, interruptions } = entrant;
+    db.execute(sql, params![name, source, json(files), joins, leaves, interruptions]).map(drop)
+}
+
+pub(super) fn count_interruptions(
+    db: &Connection,
+    lineup: impl Iterator<Item = i64>,
+) -> rusqlite::Result<()> {
+    let distinct: BTreeSet<i64> = lineup.collect();
+    for entrant in distinct {
+        db.execute("UPDATE entrants SET interruptions = interruptions + 1 WHERE id = ?1", [entrant])?;
+    }
+    Ok(())
+}
+
+/// A list by seat, `[0,1]`. There may be millions to read: no allocation.
+pub(super) fn by_seat<T: Copy + Default + FromStr>(text: &str, seating: Seating) -> Option<[T; MAX_SEATS]> {
+    let mut numbers = text.strip_prefix('[')?.strip_suffix(']')?.split(',');
+    let mut list = [T::default(); MAX_SEATS];
+    for place in &mut list[..seating.seats()] {
+        *place = numbers.next()?.trim_ascii().parse().ok()?;
+    }
+    numbers.next().is_none().then_some(list)
+}
+
+pub(super) fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<Option<MatchResult>> {
+    let entrants = by_seat(row.get_ref(2)?.as_str()?, seating);
+    let ranks = by_seat(row.get_ref(3)?.as_str()?, seating);
+    let (Some(entrants), Some(ranks)) = (entrants, ranks) else { return Ok(None) };
+    let lineup = Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]);
+    let (set, faulted, forfeited) = (row.get(1)?, seats(row.get(4)?), seats(row.get(5)?));
+    Ok(lineup.map(|lineup| MatchResult { faulted, forfeited, ..MatchResult::played(set, lineup, &ranks) }))
+}
+
+pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, BadRow> {
+    let id = match (row.get(0), row.get(1)) {
+        (Ok(number), Ok(attempt)) if number > 0 && attempt > 0 => MatchId { number, attempt },
+        _ => {
+            let shown = [0, 1].map(|column| shown(row, column));
+            let what =
+                format!("{} and {} are not the numbers of a match and its attempt", shown[0], shown[1]);
+            return Err(BadRow { id: None, what });
+        }
+    };
+    read_columns(row, id, seating).map_err(|what| BadRow { id: Some(id), what })
+}
+
+/// A value as it stands in the database.
+fn shown(row: &Row<'_>, column: usize) -> String {
+    use rusqlite::types::ValueRef;
+    match row.get_ref(column) {
+        Ok(ValueRef::Null) => "NULL".to_owned(),
+        Ok(ValueRef::Integer(number)) => number.to_string(),
+        Ok(ValueRef::Real(number)) => number.to_string(),
+        Ok(ValueRef::Text(text)) => format!("{:?}", String::from_utf8_lossy(text)),
+        Ok(ValueRef::Blob(_)) => "a blob".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Columns by number as [`Results::for_each_row`](super::Results::for_each_row) asks for them.
+struct Columns<'a, 'row> {
+    row: &'a Row<'row>,
+    seats: usize,
+}
+
+impl Columns<'_, '_> {
+    fn get<T: rusqlite::types::FromSql>(&self, at: usize, name: &str) -> Result<T, String> {
+        self.row.get(at).map_err(|_| format!("its `{name}` is {}", shown(self.row, at)))
+    }
+
+    /// Seats by their bits, which are all of the match.
+    fn seats(&self, at: usize, name: &str) -> Result<SeatSet, String> {
+        let bits: u8 = self.get(at, name)?;
+        match u32::from(bits) >> self.seats {
+            0 => Ok(seats(bits)),
+            _ => Err(format!("its `{name}` has more than the {} seats: {bits}", self.seats)),
+        }
+    }
+
+    /// A list with a value for each seat; none where the column is null.
+    fn list<T: serde::de::DeserializeOwned>(&self, at: usize, name: &str) -> Result<Option<Vec<T>>, String> {
+        let Some(text) = self.get::<Option<String>>(at, name)? else { return Ok(None) };
+        let list: Vec<T> =
+            serde_json::from_str(&text).map_err(|error| format!("its `{name}`: {error}: {text:?}"))?;
+        if list.len() != self.seats {
+            return Err(format!("its `{name}` is not a list of {} seats: {text:?}", self.seats));
+        }
+        Ok(Some(list))
+    }
+
+    fn full_list<T: serde::de::DeserializeOwned>(&self, at: usize, name: &str) -> Result<Vec<T>, String> {
+        self.list(at, name)?.ok_or_else(|| format!("it has no `{name}`"))
+    }
+
+    /// A number that cannot be negative.
+    fn count(&self, at: usize, name: &str) -> Result<u64, String> {
+        let number: i64 = self.get(at, name)?;
+        u64::try_from(number).map_err(|_| format!("its `{name}` is {number}"))
+    }
+}
+
+fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow, String> {
+    let columns = Columns { row, seats: seating.seats() };
+    let ranks: Option<Vec<u8>> = columns.list(4, "ranks")?;
+    let mut read = MatchRow {
+        id,
+        set: columns.get(2, "set")?,
+        lineup: columns.full_list(3, "lineup")?,
+        ranks,
+        faulted: columns.seats(5, "faulted")?,
+        forfeited: columns.seats(6, "forfeited")?,
+        ended_by: columns.get(7, "ended_by")?,
+        reason: columns.get(8, "reason")?,
+        scores: None,
+        faults: Vec::new(),
+        decisions: 0,
+        duration_us: 0,
+        lag_ms: 0,
+        cpu_ms: Vec::new(),
+        record: None,
+        seal: None,
+        began_at: None,
+    };
+    if columns.get::<Option<i64>>(17, "number")?.is_none() {
+        // Nothing more is known of it.
+        return Ok(read);
+    }
+    read.scores = columns.list(9, "scores")?;
+    read.faults = columns.full_list(10, "faults")?;
+    read.decisions = columns.get(11, "decisions")?;
+    read.duration_us = columns.count(12, "duration_us")?;
+    read.lag_ms = columns.count(13, "lag_ms")?;
+    read.cpu_ms = columns.full_list(14, "cpu_ms")?;
+    read.record = columns.get(15, "record")?;
+    read.seal = columns.get(16, "seal")?;
+    let began_at: Option<String> = columns.get(18, "began_at")?;
+    let time = |text: String| {
+        humantime::parse_rfc3339(&text).map_err(|error| format!("its `began_at` is {text:?}: {error}"))
+    };
+    read.began_at = began_at.map(time).transpose()?;
+    if read.record.as_deref().is_some_and(|record| record != format!("{id}.jsonl")) {
+        return Err(format!("its `record` is {}, not {id}.jsonl", shown(row, 15)));
+    }
+    Ok(read)
+}

@@ -1,0 +1,102 @@
+//! What counts of the entrants that have left.
+
+use super::{Format, Schedule, Set};
+use crate::core::Misconfigured;
+use crate::tournament::Entrant;
+use crate::tournament::standings::{Award, Withdrawn};
+
+impl Schedule {
+    /// What it is when an entrant leaves now.
+    ///
+    /// # Errors
+    /// When the plan does not fit without it.
+    pub fn without(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
+        let mut plan = self.plan.clone();
+        let leaves = self.next_round();
+        if let Some(entry) = plan.entrants.get_mut(entrant.index()) {
+            entry.leaves = Some(leaves);
+        }
+        let results = self.results.iter().enumerate();
+        let results = results.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));
+        Ok(Schedule::resume(plan, results, self.voids.clone())?.0)
+    }
+
+    /// By entrant: what becomes of its results where it has left. Where all matches are known from the beginning they
+    /// are annulled if it has played fewer than half of the matches that it had then; void ones are not counted.
+    pub fn withdrawn(&self) -> Vec<Option<Withdrawn>> {
+        let entries = &self.plan.entrants;
+        let mut withdrawn: Vec<Option<Withdrawn>> =
+            entries.iter().map(|entry| entry.leaves.map(|_| Withdrawn::Counted)).collect();
+        if !self.plan.format.is_known() || withdrawn.iter().all(Option::is_none) {
+            return withdrawn;
+        }
+        // Of the matches of each: those that were played, and all.
+        let mut counts = vec![(0u64, 0u64); entries.len()];
+        for (at, result) in self.results.iter().enumerate() {
+            let (number, set) = (at as u32 + 1, self.set_at(at));
+            let seats = set.first.seats();
+            for (seat, &entrant) in seats.iter().enumerate() {
+                if withdrawn[entrant.index()].is_none() || seats[..seat].contains(&entrant) {
+                    continue; // once a match
+                }
+                let (played, all) = &mut counts[entrant.index()];
+                *played += u64::from(result.is_some());
+                *all +=
+                    u64::from(result.is_some() || (!self.is_void(number) && self.had_to_play(entrant, set)));
+            }
+        }
+        for (withdrawn, (played, all)) in withdrawn.iter_mut().zip(counts) {
+            if withdrawn.is_some() && 2 * played < all {
+                *withdrawn = Some(Withdrawn::Annulled);
+            }
+        }
+        withdrawn
+    }
+
+    /// What entrants got without playing.
+    pub fn awards(&self) -> Vec<Award> {
+        self.awards_after(&self.withdrawn())
+    }
+
+    /// The same, with what becomes of the results of those that have left. In a round robin and in a gauntlet an
+    /// opponent wins what they have not played, unless their results are annulled.
+    pub(super) fn awards_after(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<Award> {
+        let mut awards = self.awards.clone();
+        let is_of_two = self.plan.seating.sides() == 2
+            && matches!(self.plan.format, Format::RoundRobin { .. } | Format::Gauntlet { .. });
+        if !is_of_two || !withdrawn.contains(&Some(Withdrawn::Counted)) {
+            return awards;
+        }
+        let mut won = vec![0; withdrawn.len()];
+        for at in (0..self.results.len()).filter(|&at| self.is_open(at)) {
+            let set = self.set_at(at);
+            let [one, other] = [0, 1].map(|side| set.first.side(side).next().unwrap_or_default());
+            for (gone, opponent) in [(one, other), (other, one)] {
+                let is_won = withdrawn[gone.index()] == Some(Withdrawn::Counted)
+                    && withdrawn[opponent.index()].is_none()
+                    && self.had_to_play(gone, set);
+                won[opponent.index()] += u32::from(is_won);
+            }
+        }
+        let won = won.into_iter().enumerate().filter(|&(_, matches)| matches > 0);
+        awards.extend(won.map(|(index, matches)| Award {
+            round: self.round,
+            entrant: Entrant(index as u16),
+            matches,
+        }));
+        awards
+    }
+
+    fn set_at(&self, at: usize) -> &Set {
+        &self.sets[at / self.legs as usize]
+    }
+
+    /// Whether all others of a set were there when an entrant left.
+    fn had_to_play(&self, entrant: Entrant, set: &Set) -> bool {
+        let Some(left) = self.plan.entrants[entrant.index()].leaves else { return true };
+        set.first.seats().iter().filter(|&&other| other != entrant).all(|other| {
+            let entry = self.plan.entrants[other.index()];
+            entry.joins < left && entry.leaves.is_none_or(|leaves| leaves > left)
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! How much is still to be played.
+
+use super::{Format, Schedule};
+use crate::tournament::Entrant;
+
+/// How many matches are still to be played if nobody comes or goes. In a knockout the results decide that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// So many, whatever the results are.
+    pub least: u64,
+    /// No more than so many.
+    pub most: u64,
+}
+
+impl Missing {
+    fn exactly(matches: u64) -> Missing {
+        Missing { least: matches, most: matches }
+    }
+
+    /// Whether the number does not depend on results.
+    pub fn is_certain(self) -> bool {
+        self.least == self.most
+    }
+}
+
+impl Schedule {
+    /// How many matches have no result yet, also those of rounds that are not paired yet.
+    pub fn missing(&self) -> Missing {
+        let due = self.due().count() as u64;
+        match self.plan.format {
+            Format::Swiss { rounds, sets } => Missing::exactly(due + self.later_rounds(rounds, sets)),
+            Format::Knockout { best_of, tie_breaks } if !self.is_over => {
+                let pairs = self.later_pairs();
+                let sets = [best_of / 2 + 1, best_of + tie_breaks * self.tie_break_sets()];
+                let [least, most] = sets.map(|sets| pairs * u64::from(sets * self.legs));
+                Missing { least: due + least, most: self.most_of_round(tie_breaks) + most }
+            }
+            _ => Missing::exactly(due),
+        }
+    }
+
+    /// The matches of the rounds of a Swiss tournament that are not paired yet.
+    fn later_rounds(&self, rounds: u32, sets: u32) -> u64 {
+        let pairs = (self.round + 1..=rounds).map(|round| {
+            let there = self.plan.entrants.iter().filter(|entry| entry.is_there(round));
+            there.count() as u64 / 2
+        });
+        let pairs: u64 = if self.is_over { 0 } else { pairs.take_while(|&pairs| pairs > 0).sum() };
+        pairs * u64::from(sets * self.legs)
+    }
+
+    /// The pairs of the rounds of a knockout after this one. Each pair with someone who has left loses one of these
+    /// without a match.
+    fn later_pairs(&self) -> u64 {
+        let losers = self.pairs.iter().enumerate().filter_map(|(at, pair)| {
+            let winner = self.winner(at)?;
+            pair.entrants.into_iter().find(|&entrant| entrant != winner)
+        });
+        let losers: Vec<Entrant> = losers.collect();
+        let there = || self.bracket.iter().flatten();
+        let rest = there().count() - self.pairs.len();
+        let left =
+            there().filter(|entrant| !losers.contains(entrant) && self.has_left(**entrant, self.round));
+        (rest - 1).saturating_sub(left.count()) as u64
+    }
+
+    /// How many matches of the current round of a knockout may be left.
+    fn most_of_round(&self, tie_breaks: u32) -> u64 {
+        let sets = (tie_breaks - self.extra) * self.tie_break_sets();
+        let of_pair = |at: usize| {
+            let open: Vec<u32> =
+                self.pairs[at].sets.iter().copied().filter(|&set| !self.is_closed(set)).collect();
+            let may_be_tied = self.winner(at).is_none();
+            self.open(&open) + if may_be_tied { u64::from(sets * self.legs) } else { 0 }
+        };
+        (0..self.pairs.len()).map(of_pair).sum()
+    }
+}

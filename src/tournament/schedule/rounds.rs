@@ -1,0 +1,117 @@
+//! Who met whom in which round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Format, Schedule};
+use crate::tournament::Entrant;
+use crate::tournament::pairing::knockout::bracket;
+
+/// A pair of a round of a Swiss tournament, or a place of a knockout's bracket.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pairing {
+    /// Who meets; none where that is not known yet, or where the other has a bye.
+    pub entrants: [Option<Entrant>; 2],
+    /// Whether one of them has no opponent in this round.
+    pub is_bye: bool,
+    /// The numbers of their sets, from 1.
+    pub sets: Vec<u32>,
+    /// What each scored in these.
+    pub points: [f64; 2],
+    /// Who goes on in a knockout, when that is known.
+    pub winner: Option<Entrant>,
+}
+
+impl Pairing {
+    fn bye(entrant: Entrant, winner: Option<Entrant>) -> Pairing {
+        Pairing { entrants: [Some(entrant), None], is_bye: true, sets: Vec::new(), points: [0.0; 2], winner }
+    }
+}
+
+/// The pairs of a round with their sets, in the order in which they were paired.
+type Played = Vec<([Entrant; 2], Vec<u32>)>;
+
+impl Schedule {
+    /// The rounds of a Swiss tournament as far as they are paired, or the whole bracket of a knockout, the first round
+    /// first; pair k of a round of the bracket leads to pair k / 2 of the next. Empty in other formats, where all
+    /// matches are known from the beginning.
+    pub fn rounds(&self) -> Vec<Vec<Pairing>> {
+        match self.plan.format {
+            Format::Swiss { .. } => self.swiss_rounds(),
+            Format::Knockout { .. } => self.bracket_rounds(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn played(&self) -> Vec<Played> {
+        let mut rounds: Vec<Played> = vec![Vec::new(); self.round as usize];
+        for (at, set) in self.sets.iter().enumerate() {
+            let pairs = &mut rounds[set.round as usize - 1];
+            if set.pair == pairs.len() {
+                let entrants = [0, 1].map(|side| set.first.side(side).next().unwrap_or_default());
+                pairs.push((entrants, Vec::new()));
+            }
+            pairs[set.pair].1.push(at as u32 + 1);
+        }
+        rounds
+    }
+
+    fn pairing(&self, entrants: [Entrant; 2], sets: Vec<u32>, winner: Option<Entrant>) -> Pairing {
+        let points = self.points(entrants, &sets).map(|halves| halves as f64 / 2.0);
+        Pairing { entrants: entrants.map(Some), is_bye: false, sets, points, winner }
+    }
+
+    fn swiss_rounds(&self) -> Vec<Vec<Pairing>> {
+        let of_round = |(number, played): (u32, Played)| {
+            let paired: BTreeSet<Entrant> = played.iter().flat_map(|(pair, _)| *pair).collect();
+            let there = self.plan.entrants.iter().enumerate().filter(|(_, entry)| entry.is_there(number));
+            let there = there.map(|(index, _)| Entrant(index as u16));
+            let byes: Vec<Pairing> = there
+                .filter(|entrant| !paired.contains(entrant))
+                .map(|one| Pairing::bye(one, None))
+                .collect();
+            let pairs = played.into_iter().map(|(entrants, sets)| self.pairing(entrants, sets, None));
+            pairs.chain(byes).collect()
+        };
+        (1..).zip(self.played()).map(of_round).collect()
+    }
+
+    fn bracket_rounds(&self) -> Vec<Vec<Pairing>> {
+        let places = bracket(self.plan.entrants.len());
+        let mut places: Vec<Option<Entrant>> =
+            places.into_iter().map(|seed| seed.map(|seed| Entrant(seed as u16))).collect();
+        let mut played = self.played().into_iter();
+        // By the first of a pair of the current round: its winner.
+        let winners = self.pairs.iter().enumerate().map(|(at, pair)| (pair.entrants[0], self.winner(at)));
+        let winners: BTreeMap<Entrant, Option<Entrant>> = winners.collect();
+        let mut rounds = Vec::new();
+        while places.len() > 1 {
+            let (number, pairs) = (rounds.len() as u32 + 1, played.next().unwrap_or_default());
+            let sets: BTreeMap<Entrant, Vec<u32>> =
+                pairs.into_iter().map(|(pair, sets)| (pair[0], sets)).collect();
+            let is_out = |entrant: Entrant| self.out[entrant.index()] == Some(number);
+            let pairing = |two: &[Option<Entrant>]| match *two {
+                [Some(one), Some(other)] => {
+                    let sets = sets.get(&one).cloned().unwrap_or_default();
+                    let winner = match (is_out(one), is_out(other)) {
+                        (true, _) => Some(other),
+                        (_, true) => Some(one),
+                        _ => winners.get(&one).copied().flatten().filter(|_| number == self.round),
+                    };
+                    self.pairing([one, other], sets, winner)
+                }
+                [Some(one), None] | [None, Some(one)] if number == 1 => Pairing::bye(one, Some(one)),
+                _ => Pairing {
+                    entrants: [two[0], two[1]],
+                    is_bye: false,
+                    sets: Vec::new(),
+                    points: [0.0; 2],
+                    winner: None,
+                },
+            };
+            let round: Vec<Pairing> = places.chunks_exact(2).map(pairing).collect();
+            places = round.iter().map(|pairing| pairing.winner).collect();
+            rounds.push(round);
+        }
+        rounds
+    }
+}

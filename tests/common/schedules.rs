@@ -1,0 +1,51 @@
+//! Random schedules and results.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
+use referee::core::Seating;
+use referee::tournament::schedule::{Due, Entry, Format, Plan, Schedule};
+use referee::tournament::{Deals, MatchResult};
+
+pub(crate) const TWO: Seating = Seating::new(2, 2);
+
+/// The same cases in every run.
+pub(crate) fn check<S: Strategy>(
+    cases: u32,
+    strategy: S,
+    test: impl Fn(S::Value) -> Result<(), TestCaseError>,
+) {
+    let persistence = FileFailurePersistence::Off;
+    let config = Config { cases, failure_persistence: Some(Box::new(persistence)), ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &[7; 16]);
+    TestRunner::new_with_rng(config, rng).run(&strategy, test).unwrap_or_else(|error| panic!("{error}"));
+}
+
+pub(crate) fn plan(format: Format, seating: Seating, deals: Deals, field: usize, late: usize) -> Plan {
+    let mut plan = Plan::new(format, seating, deals, field);
+    plan.entrants.extend((0..late).map(|_| Entry { joins: 2, leaves: None }));
+    plan
+}
+
+pub(crate) fn scheduled(plan: Plan) -> Schedule {
+    Schedule::new(plan).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Plays what is due, first things first; `rank` gives the ranks of a match.
+pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
+    loop {
+        let Some(due) = schedule.due().next() else { return };
+        let result = MatchResult::played(due.set, due.lineup, &rank(&due));
+        schedule.record(due.id.number, result).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// A result that looks like chance but follows from the seed, the set and the leg.
+pub(crate) fn drawn(seed: u64, due: &Due) -> Vec<u8> {
+    let mut x = seed ^ (u64::from(due.set) << 20) ^ ((due.leg as u64) << 10) ^ 0x9e37_79b9_7f4a_7c15;
+    (0..due.lineup.seating().seats())
+        .map(|seat| {
+            x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(27) ^ (x >> 31);
+            if due.lineup.seating().sides() <= seat { 0 } else { 1 + (x >> 40) as u8 % 3 }
+        })
+        .collect()
+}

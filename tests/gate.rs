@@ -1,0 +1,173 @@
+//! The default test of `referee regress` against simulated bots: how often a version passes, and after how many sets.
+//! The figures of its help are those of the long form.
+
+use std::f64::consts::LN_10;
+
+use referee::core::chance::{Seed, Stream};
+use referee::core::{Seating, Uniform};
+use referee::tournament::regression::{BASE, NEW, Regression, Terms, Verdict};
+use referee::tournament::sprt::{EloModel, Sprt};
+use referee::tournament::{Deals, Lineup, MatchResult};
+
+const TWO: Seating = Seating::new(2, 2);
+
+/// How many runs: all with LONG_TESTS, else `short`.
+fn runs(short: u32, all: u32) -> u32 {
+    if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
+}
+
+fn stream(name: &str) -> Stream {
+    Seed([7; 32]).match_key("simulation", name, &["", ""]).stream()
+}
+
+/// From 0 to below 1.
+fn unit(stream: &mut Stream) -> f64 {
+    stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
+}
+
+/// How often the new version loses and draws a match, with this expected score and part of draws.
+fn losses_and_draws(score: f64, draws: f64) -> [f64; 2] {
+    let drawn = draws * 2.0 * score.min(1.0 - score);
+    [1.0 - score - drawn / 2.0, drawn]
+}
+
+fn score_of_elo(elo: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
+}
+
+/// The expected score with this normalized Elo.
+fn score_of_normalized(elo: f64, draws: f64) -> f64 {
+    let (mut low, mut high) = (0.001, 0.999);
+    for _ in 0..50 {
+        let score = 0.5 * (low + high);
+        let [lost, drawn] = losses_and_draws(score, draws);
+        let mean_of_squares = drawn / 4.0 + (1.0 - lost - drawn);
+        let deviation = (mean_of_squares - score * score).sqrt();
+        if 800.0 / LN_10 * (score - 0.5) / deviation < elo { low = score } else { high = score }
+    }
+    0.5 * (low + high)
+}
+
+/// How bots are simulated: in so many of the sets both play alike, in the others the matches come out independently.
+#[derive(Clone, Copy)]
+struct Bots {
+    alike: f64,
+    losses_and_draws: [f64; 2],
+}
+
+/// The part of the runs that pass, and the sets that they take on average.
+fn simulate(name: &str, sprt: Sprt, bots: Bots, runs: u32) -> (f64, f64) {
+    let mut stream = stream(name);
+    let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
+    let (mut passed, mut sets) = (0, 0);
+    for _ in 0..runs {
+        let mut run = Regression::new(Terms::new(Some(sprt), 100_000), TWO, Deals::Mirrored).unwrap();
+        for set in 1.. {
+            let is_alike = unit(&mut stream) < bots.alike;
+            let legs: Vec<MatchResult> = (0..2)
+                .map(|leg| {
+                    let [lost, drawn] = bots.losses_and_draws;
+                    let of_new = match unit(&mut stream) {
+                        _ if is_alike => [1, 2],
+                        x if x < lost => [2, 1],
+                        x if x < lost + drawn => [1, 1],
+                        _ => [1, 2],
+                    };
+                    let [one, other] = of_new;
+                    let ranks = if leg == 0 || is_alike { [one, other] } else { [other, one] };
+                    MatchResult::played(set, Deals::Mirrored.leg(first, leg), &ranks)
+                })
+                .collect();
+            if is_alike {
+                run.add_alike(set, legs, None);
+            } else {
+                run.add(set, legs, None);
+            }
+            if let Some(verdict) = run.verdict() {
+                passed += u32::from(matches!(verdict, Verdict::Passed | Verdict::PassedAlike));
+                sets += run.tally().sets;
+                break;
+            }
+        }
+    }
+    let (passed, sets) = (f64::from(passed) / f64::from(runs), f64::from(sets) / f64::from(runs));
+    println!("{name}: {:.1}% of {runs} pass, {sets:.0} sets on average", 100.0 * passed);
+    (passed, sets)
+}
+
+fn gate(elo0: f64, elo1: f64) -> Sprt {
+    Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).unwrap()
+}
+
+/// Draw rates of sample bots against themselves: saxum, keezen and Xe Queo! have none; jeex 3% to 7%, checkers 2% (random)
+/// and 71% (greedy).
+const DRAWS: [f64; 3] = [0.0, 0.05, 0.7];
+
+/// Three standard errors of a part.
+fn error(part: f64, runs: u32) -> f64 {
+    3.0 * (part * (1.0 - part) / f64::from(runs)).sqrt()
+}
+
+/// Simulates bots that never play alike, and compares with what is said of the test.
+fn check(sprt: Sprt, (elo, draws): (f64, f64), (part, sets): (f64, f64), runs: u32) {
+    let losses_and_draws = losses_and_draws(score_of_normalized(elo, draws), draws);
+    let name = format!("{} to {}, {elo} normalized Elo, {draws} draws", sprt.elo0(), sprt.elo1());
+    let found = simulate(&name, sprt, Bots { alike: 0.0, losses_and_draws }, runs);
+    assert!((found.0 - part).abs() <= error(part, runs) + 0.02, "{name}: {found:?}");
+    let tolerance = if runs < 100 { 0.4 } else { 0.15 };
+    assert!((found.1 - sets).abs() <= tolerance * sets, "{name}: {found:?}");
+}
+
+#[test]
+fn the_default_gate_passes_equals_and_refuses_losses_as_its_help_says() {
+    let runs = runs(20, 3000);
+    for draws in if runs > 20 { &DRAWS[..] } else { &DRAWS[2..] } {
+        for (elo, part, sets) in
+            [(0.0, 0.95, 135.0), (-20.0, 0.64, 220.0), (-50.0, 0.05, 135.0), (-100.0, 0.0, 53.0)]
+        {
+            check(gate(-50.0, 0.0), (elo, *draws), (part, sets), runs);
+        }
+    }
+}
+
+/// What a loss in Elo, not normalized, comes to: for the long form to print.
+#[test]
+fn losses_in_elo_are_found_the_better_the_more_is_drawn() {
+    let runs = runs(20, 1000);
+    for elo in if runs > 20 { &[-20.0, -50.0, -100.0][..] } else { &[-50.0] } {
+        let passed = DRAWS.map(|draws| {
+            let losses_and_draws = losses_and_draws(score_of_elo(*elo), draws);
+            let name = format!("-50 to 0, {elo} Elo, {draws} draws");
+            simulate(&name, gate(-50.0, 0.0), Bots { alike: 0.0, losses_and_draws }, runs).0
+        });
+        assert!(passed[2] <= passed[0] + error(0.05, runs), "{elo}: {passed:?}");
+    }
+}
+
+#[test]
+fn other_hypotheses_take_the_sets_that_the_help_says() {
+    if runs(0, 1) == 1 {
+        check(gate(-10.0, 0.0), (0.0, 0.05), (0.95, 3100.0), 1000);
+        check(gate(-20.0, 0.0), (0.0, 0.05), (0.95, 790.0), 500);
+        check(gate(0.0, 20.0), (20.0, 0.05), (0.95, 790.0), 500);
+    }
+    check(gate(0.0, 20.0), (100.0, 0.05), (1.0, 105.0), runs(20, 500));
+}
+
+#[test]
+fn sets_played_alike_let_no_more_than_5_percent_of_bots_at_the_limit_pass() {
+    let runs = runs(40, 5000);
+    for (elo0, parts) in [(-50.0, &[0.0, 0.3, 0.6, 0.99][..]), (-10.0, &[0.99])] {
+        // The expected score of all sets is that of `elo0`; those that differ are lost by as much as is left.
+        let deficit = 0.5 - score_of_elo(elo0);
+        let least = 2.0 * deficit;
+        for part in parts {
+            let differing = least + (1.0 - least) * (1.0 - part);
+            let lost = losses_and_draws(0.5 - deficit / differing, 0.0);
+            let name = format!("{elo0} Elo, {:.1}% of sets differ", 100.0 * differing);
+            let bots = Bots { alike: 1.0 - differing, losses_and_draws: lost };
+            let (passed, _) = simulate(&name, gate(elo0, 0.0), bots, runs);
+            assert!(passed <= 0.055 + error(0.05, runs), "{name}: {passed}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Ratings of tournaments whose truth is known, against simulation.
+
+use referee::core::chance::{Seed, Stream};
+use referee::core::{Seating, Uniform};
+use referee::tournament::rating::bradley_terry::{self, Counts};
+use referee::tournament::rating::{Rating, glicko2, weng_lin};
+use referee::tournament::schedule::{Due, Format, Plan, Schedule};
+use referee::tournament::{Deals, MatchResult};
+
+const TWO: Seating = Seating::new(2, 2);
+
+fn stream(name: &str) -> Stream {
+    Seed([43; 32]).match_key("simulation", name, &["", ""]).stream()
+}
+
+/// From 0 to below 1.
+fn unit(stream: &mut Stream) -> f64 {
+    stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
+}
+
+/// Normally distributed, by G. E. P. Box and M. E. Muller.
+fn normal(stream: &mut Stream) -> f64 {
+    (-2.0 * (1.0 - unit(stream)).ln()).sqrt() * (std::f64::consts::TAU * unit(stream)).cos()
+}
+
+/// Normally distributed strengths about a mean of 0.
+fn strengths(deviation: f64, entrants: usize, stream: &mut Stream) -> Vec<f64> {
+    let mut elo: Vec<f64> = (0..entrants).map(|_| deviation * normal(stream)).collect();
+    let mean = elo.iter().sum::<f64>() / entrants as f64;
+    elo.iter_mut().for_each(|x| *x -= mean);
+    elo
+}
+
+/// Plays a tournament; with `draws` of matches between equals drawn. In mirrored sets chance favours the same seat in
+/// both matches half of the time.
+fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut Stream) -> Vec<MatchResult> {
+    let mut schedule = Schedule::new(plan.clone()).unwrap();
+    let mut chance = (0, 0.0);
+    loop {
+        let Some(due) = schedule.due().next() else { break };
+        let Due { set, lineup, .. } = due;
+        if chance.0 != set || stream.uniform(2) == 0 {
+            chance = (set, unit(stream));
+        }
+        let x = chance.1;
+        let [one, other] = [0, 1].map(|side| elo[lineup.side(side).next().unwrap().index()]);
+        let p = 1.0 / (1.0 + 10f64.powf(-(one - other + 20.0) / 400.0));
+        let drawn = draws * 2.0 * p.min(1.0 - p);
+        let ranks = match () {
+            () if x < p - drawn / 2.0 => [1, 2],
+            () if x < p + drawn / 2.0 => [1, 1],
+            () => [2, 1],
+        };
+        schedule.record(due.id.number, MatchResult::played(set, lineup, &ranks)).unwrap();
+    }
+    schedule.results().copied().collect()
+}
+
+/// What came of fits over many tournaments.
+#[derive(Debug)]
+struct Found {
+    /// The part of the intervals that cover the strength.
+    covered: f64,
+    /// The deviation of the estimates over that of the strengths.
+    spread: f64,
+    /// What a true difference is, on average, over what it is estimated to be.
+    slope: f64,
+}
+
+fn simulate(plan: &Plan, deviation: f64, draws: f64, runs: u32) -> Found {
+    let mut stream = stream(&format!("{plan:?} {deviation} {draws}"));
+    let entrants = plan.entrants.len();
+    let (mut covered, mut of_truth, mut of_both, mut of_found) = (0.0, 0.0, 0.0, 0.0);
+    for _ in 0..runs {
+        let elo = strengths(deviation, entrants, &mut stream);
+        let results = played(plan, &elo, draws, &mut stream);
+        let fitted = bradley_terry::fit_adaptive(&Counts::of(entrants, &results));
+        for (found, truth) in fitted.elo.iter().zip(&elo) {
+            covered += f64::from(u8::from(found.low <= *truth && *truth <= found.high));
+            of_truth += truth * truth;
+            of_both += truth * found.value;
+            of_found += found.value * found.value;
+        }
+    }
+    let found = Found {
+        covered: covered / f64::from(runs * entrants as u32),
+        spread: (of_found / of_truth).sqrt(),
+        slope: of_both / of_found,
+    };
+    println!(
+        "{entrants} entrants, {:?}, {:?}, deviation {deviation}, draws {draws}: {:.1}% covered, spread {:.2}, slope {:.2}",
+        plan.format,
+        plan.deals,
+        100.0 * found.covered,
+        found.spread,
+        found.slope
+    );
+    found
+}
+
+/// Whether simulations run at full length.
+fn is_long() -> bool {
+    std::env::var_os("LONG_TESTS").is_some()
+}
+
+#[test]
+fn intervals_of_a_swiss_tournament_cover_the_strengths_at_their_rate_and_are_not_stretched() {
+    let shapes = [(16, 7), (32, 6), (32, 9), (64, 9)];
+    let fields = [
+        (Deals::Single, 200.0, 0.0),
+        (Deals::Single, 200.0, 0.4),
+        (Deals::Mirrored, 200.0, 0.0),
+        (Deals::Mirrored, 200.0, 0.4),
+        (Deals::Single, 120.0, 0.3),
+        (Deals::Single, 400.0, 0.2),
+        (Deals::Mirrored, 400.0, 0.2),
+    ];
+    for (entrants, rounds) in shapes.into_iter().take(if is_long() { 4 } else { 1 }) {
+        for (deals, deviation, draws) in fields.into_iter().take(if is_long() { 7 } else { 2 }) {
+            let plan = Plan::new(Format::Swiss { rounds, sets: 1 }, TWO, deals, entrants);
+            let runs = if is_long() { 4096 / entrants as u32 } else { 12 };
+            let found = simulate(&plan, deviation, draws, runs);
+            // 92% to 97%, and what simulations of this length are off by.
+            let [least, most] = if is_long() { [0.91, 0.98] } else { [0.88, 0.99] };
+            assert!((least..=most).contains(&found.covered), "{found:?}");
+            // Without the distribution of strengths it is 1.35 to 1.5 where matches are single.
+            assert!((0.7..1.25).contains(&found.spread), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn intervals_of_a_knockout_cover_the_strengths_at_their_rate() {
+    for (entrants, best_of) in [(16, 1), (16, 3), (32, 5)]
+        .into_iter()
+        .skip(if is_long() { 0 } else { 1 })
+        .take(if is_long() { 3 } else { 1 })
+    {
+        let plan = Plan::new(Format::Knockout { best_of, tie_breaks: 3 }, TWO, Deals::Mirrored, entrants);
+        let found = simulate(&plan, 200.0, 0.2, if is_long() { 4096 / entrants as u32 } else { 12 });
+        assert!((if is_long() { 0.91 } else { 0.87 }..=0.99).contains(&found.covered), "{found:?}");
+    }
+}
+
+#[test]
+fn no_interval_of_any_rating_excludes_its_own_estimate() {
+    let mut stream = stream("own estimate");
+    for format in [Format::Knockout { best_of: 1, tie_breaks: 3 }, Format::Swiss { rounds: 4, sets: 1 }] {
+        let plan = Plan::new(format, TWO, Deals::Single, 16);
+        for _ in 0..20 {
+            let elo = strengths(200.0, 16, &mut stream);
+            let results = played(&plan, &elo, 0.2, &mut stream);
+            let fitted = bradley_terry::fit_adaptive(&Counts::of(16, &results)).elo;
+            let others = [glicko2::rate(16, &results), weng_lin::rate(16, &results)];
+            let others = others.iter().flat_map(|ratings| ratings.rows.iter().map(|row| row.estimate()));
+            for estimate in fitted.into_iter().chain(others) {
+                assert!(estimate.low < estimate.value && estimate.value < estimate.high, "{estimate:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_intervals_of_glicko_2_cover_the_strengths_of_a_knockout() {
+    let mut stream = stream("glicko");
+    let plan = Plan::new(Format::Knockout { best_of: 3, tie_breaks: 3 }, TWO, Deals::Mirrored, 16);
+    let (mut covered, runs) = (0, 40);
+    for _ in 0..runs {
+        let elo = strengths(200.0, 16, &mut stream);
+        let rated = glicko2::rate(16, &played(&plan, &elo, 0.3, &mut stream)).rows;
+        let is_covered = |(row, elo): (&Rating, &f64)| {
+            let estimate = row.estimate();
+            estimate.low <= 1500.0 + elo && 1500.0 + elo <= estimate.high
+        };
+        covered += rated.iter().zip(&elo).filter(|&(row, elo)| is_covered((row, elo))).count();
+    }
+    assert!(covered as f64 / f64::from(16 * runs) > 0.93, "{covered}");
+}
+
+#[test]
+fn an_entrant_that_won_or_played_nothing_or_everything_has_its_interval() {
+    let plan = Plan::new(Format::Swiss { rounds: 3, sets: 1 }, TWO, Deals::Single, 4);
+    let mut schedule = Schedule::new(plan).unwrap();
+    let nothing = bradley_terry::fit_adaptive(&Counts::of(4, schedule.results()));
+    assert!(nothing.elo.iter().all(|elo| elo.value == 0.0 && !elo.is_known()));
+    assert!(bradley_terry::fit_adaptive(&Counts::of(0, [])).elo.is_empty());
+    loop {
+        let Some(due) = schedule.due().next() else { break };
+        // The first entrant wins always, and the others never come to an end against each other.
+        let ranks = match due.lineup.seats().iter().position(|entrant| entrant.0 == 0) {
+            Some(seat) => [1 + seat as u8, 2 - seat as u8],
+            None => [1, 1],
+        };
+        schedule.record(due.id.number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
+        let strengths = bradley_terry::fit_adaptive(&Counts::of(5, schedule.results()));
+        assert!(!strengths.elo[4].is_known(), "it has not played");
+        let mut known = strengths.elo.iter().filter(|elo| elo.is_known());
+        assert!(known.all(|elo| elo.low.is_finite() && elo.value.abs() < 1000.0), "{strengths:?}");
+    }
+    let strengths = bradley_terry::fit_adaptive(&Counts::of(4, schedule.results())).elo;
+    assert!(strengths[1..].iter().all(|elo| elo.value < strengths[0].value), "{strengths:?}");
+}
