@@ -10,7 +10,9 @@ use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::{Leg, Opening};
-use ::referee::server::{Entrant, Fixture, House, MatchReport, Next, Run, Schedule, Source, Terms, Wait};
+use ::referee::server::{
+    BotSpec, Fixture, MatchReport, MatchRunner, Next, Run, Scheduler, Source, Terms, Wait,
+};
 use common::guest::{Guest, listening};
 use common::{
     Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
@@ -306,7 +308,7 @@ play(turn=turn)"
 /// Hands out one match and breaks down over the second.
 struct Broken(Option<Fixture>);
 
-impl Schedule for Broken {
+impl Scheduler for Broken {
     fn next(&mut self, _: Option<&[usize]>) -> Next {
         Next::Match(self.0.take().expect("this is what breaks down"))
     }
@@ -324,8 +326,8 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
     let silent = || Source::Command("sleep 3600".parse().expect("a command"));
     let run = Run { seed: Seed([0; 32]), terms: Terms { hello_ms: 3_600_000, ..Terms::default() } };
     let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
-    let entrants = Entrant::of(vec![silent(), silent()]);
-    let house = House { jobs: 2, ..House::new(run, rules, seating, entrants, launch) };
+    let entrants = BotSpec::of(vec![silent(), silent()]);
+    let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, entrants, launch) };
     let fixture = Fixture {
         id: "m1".to_owned(),
         deal: None,
@@ -337,7 +339,7 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
     };
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let stopped = house.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
+        let stopped = runner.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
         tell.send(stopped).expect("the test waits for it");
     });
     assert_eq!(told.recv_timeout(PATIENCE).expect("the run ends").why.as_deref(), Some("a lane broke down"));

@@ -9,7 +9,7 @@ use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::Opening;
-use ::referee::server::{Entrant, House, Openings, Play, Run, Source, Step, Terms};
+use ::referee::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, Run, Source, Terms};
 use common::{Folder, ROOT, on_one_processor, the};
 use serde_json::{Value, json};
 
@@ -92,11 +92,11 @@ play(turn=turn)"
     let rules = games::find("checkers").expect("a game");
     let options = serde_json::value::to_raw_value(&json!({"turn_limit": 20})).expect("an object");
     let play = Play {
-        house: House::new(
+        runner: MatchRunner::new(
             Run { seed: Seed([0; 32]), terms: Terms::default() },
             rules,
             games::seating(rules, None::<u8>).expect("a seating"),
-            Entrant::of(bots.to_vec()),
+            BotSpec::of(bots.to_vec()),
             Launch::Through(env!("CARGO_BIN_EXE_referee").into()),
         ),
         matches: 3,
@@ -107,7 +107,7 @@ play(turn=turn)"
     let mut children = vec![bridge()];
     let mut faults = Vec::new();
     play.run(std::future::pending(), |step| {
-        if let Step::Ended(report) = step {
+        if let PlayEvent::Ended(report) = step {
             children.push(bridge());
             faults
                 .push(report.fault.as_ref().and_then(|fault| fault.detail.as_ref().map(ToString::to_string)));

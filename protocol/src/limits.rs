@@ -50,9 +50,9 @@ pub const OPEN_ID: usize = 256;
 pub const SLOTS: u64 = 4_096;
 /// Maximum number of connections without `hello`. Beyond it, one connection of the address with the most of them is
 /// closed.
-pub const STRANGERS: usize = 16_384;
+pub const PENDING_CONNECTIONS: usize = 16_384;
 /// The same for TLS, where each connection takes more memory.
-pub const STRANGERS_TLS: usize = 2_048;
+pub const PENDING_CONNECTIONS_TLS: usize = 2_048;
 /// Bytes received of an incomplete first line from which it counts as long.
 pub const LONG_HELLO: usize = 4 * 1024;
 /// Maximum number of connections whose first line is long and incomplete. Beyond it, the oldest of them is closed.

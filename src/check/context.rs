@@ -20,7 +20,7 @@ use crate::core::seat::{Seat, SeatSet, Seating};
 use crate::games::GAMES;
 use crate::referee::{Detail, Leg, Opening, Wants};
 use crate::server::incoming::{self, Incoming, Unreadable};
-use crate::server::{Plan, PlannedSeat, Run, Terms};
+use crate::server::{MatchPlan, PlannedSeat, Run, Terms};
 
 /// How long to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
@@ -186,7 +186,7 @@ impl<'a> Context<'a> {
             wants: if index == seat.index() { self.wants() } else { Wants::default() },
         };
         let options = rules.default_options();
-        let plan = Plan {
+        let plan = MatchPlan {
             id: format!("m{}", self.matches),
             deal: None,
             seed: Some(seed),

@@ -14,7 +14,7 @@ use crate::core::game::Misconfigured;
 use crate::core::seat::{Seat, SeatSet};
 use crate::referee::{Abort, Detail, Ending, Event, Match, Stamp};
 use crate::server::incoming::{self, Incoming, Unreadable};
-use crate::server::{Plan, Run};
+use crate::server::{MatchPlan, Run};
 
 /// Why a message was rejected before it reached a match.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Encounter {
     /// When the options or the seating are invalid.
     pub fn open(
         run: &Run,
-        plan: Plan<'_>,
+        plan: MatchPlan<'_>,
         bots: SeatSet,
         chooser: Stream,
     ) -> Result<Encounter, Misconfigured> {

@@ -20,7 +20,7 @@ use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::server::incoming::{self, Incoming};
-use crate::server::{BotHello, HelloError, Plan, PlannedSeat, Run, Terms};
+use crate::server::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
 
 /// Play a match with a bot and show every line both ways, with the time
 ///
@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             bot: None,
             wants: named(seat).map_or_else(Wants::default, |player| player.wants),
         });
-        let plan = Plan {
+        let plan = MatchPlan {
             id: "m1".to_owned(),
             deal: None,
             seed: None,

@@ -24,7 +24,7 @@ use crate::core::{Seat, Viewer, hex};
 use crate::games;
 use crate::referee::Opening;
 use crate::report::result_line;
-use crate::server::{Entrant, House, Openings, Play, Played, Source, Step, Watch};
+use crate::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, PlayResult, Source, Watch};
 
 /// How long the person's side may take to show what it was told before the result is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -69,13 +69,13 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     bots.insert(args.seat.into(), Source::Command(door.command()));
     let viewer = Viewer::Seat(Seat(args.seat));
     let watch: Watch = Box::new(move |play, _| Board(play.table(), viewer).to_string());
-    let house = House {
+    let runner = MatchRunner {
         records: args.terms.records()?,
         watch: Some(watch),
-        ..House::new(args.terms.run()?, rules, seating, Entrant::of(bots), launch()?)
+        ..MatchRunner::new(args.terms.run()?, rules, seating, BotSpec::of(bots), launch()?)
     };
     let openings = Openings::same(options, Opening::None);
-    let play = Play { house, matches: 1, openings, mirror: None, trust_bots: false };
+    let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false };
     let listener = door.listener.try_clone().map_err(Failure::cannot_run)?;
     let (tell, told) = channel();
     // It may wait for the keyboard when all is over, so nobody waits for it.
@@ -84,11 +84,11 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         let _ = tell.send(played);
     });
     let (mut board, mut result) = (String::new(), None);
-    let Played { summary, stopped } = with_bots(|| {
-        let tell = |step: Step<'_>| match step {
-            Step::Moved(text) => text.clone_into(&mut board),
-            Step::Ended(report) => result = Some((result_line(report), report.record.clone())),
-            Step::SetEnded(_) | Step::Listening(_) | Step::Waiting(_) => {}
+    let PlayResult { summary, stopped } = with_bots(|| {
+        let tell = |step: PlayEvent<'_>| match step {
+            PlayEvent::Moved(text) => text.clone_into(&mut board),
+            PlayEvent::Ended(report) => result = Some((result_line(report), report.record.clone())),
+            PlayEvent::SetEnded(_) | PlayEvent::Listening(_) | PlayEvent::Waiting(_) => {}
         };
         play.run(interrupted(), tell)
     });

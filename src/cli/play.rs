@@ -18,7 +18,8 @@ use crate::core::{Viewer, counted};
 use crate::referee::Match;
 use crate::report::{Scoresheet, difference_lines, result_line, sets_line, summary_table};
 use crate::server::{
-    Entrant, House, MatchReport, Mirror, Play, Played, Source, Step, Summary, Watch, seating_for,
+    BotSpec, MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Source, Watch,
+    seating_for,
 };
 
 /// Play matches between bots that the referee starts or that connect to it
@@ -103,20 +104,20 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let size = mirror.map_or(1, |mirror| mirror.size(args.bots.len()) as u32);
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
-    let house = House {
+    let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
         watch: (matches == 1 && !args.json).then(scoresheet),
-        ..House::new(run, rules, seating, Entrant::of(args.bots), launch()?)
+        ..MatchRunner::new(run, rules, seating, BotSpec::of(args.bots), launch()?)
     };
-    let mut play = Play { house, matches, openings, mirror, trust_bots: args.trust_bots };
+    let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
     // Nothing is left behind by what is refused.
-    play.house.records = args.terms.records()?;
+    play.runner.records = args.terms.records()?;
     let mut printer = Printer::new(matches, args.json);
-    let Played { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
+    let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
     printer.summary(&summary, mirror.is_some());
     if summary.interrupted {
         return Ok(Exit::Interrupted);
@@ -167,25 +168,25 @@ impl Printer {
         let _ = writeln!(self.out, "{line}");
     }
 
-    fn tell(&mut self, step: Step<'_>) {
+    fn tell(&mut self, step: PlayEvent<'_>) {
         match step {
-            Step::Listening(address) => {
+            PlayEvent::Listening(address) => {
                 self.progress.line(format!("listening on {address}"));
                 if self.json {
                     self.line(format_args!(r#"{{"type":"listening","address":"{address}"}}"#));
                 }
             }
-            Step::Waiting(name) => self.progress.line(format!("waiting for `{name}` to connect")),
-            Step::Moved(text) => {
+            PlayEvent::Waiting(name) => self.progress.line(format!("waiting for `{name}` to connect")),
+            PlayEvent::Moved(text) => {
                 // What draws the board has escaped it, and colours it.
                 let _ = self.out.0.write_all(text.as_bytes()).and_then(|()| self.out.0.flush());
             }
-            Step::Ended(report) => {
+            PlayEvent::Ended(report) => {
                 self.progress.inc(1);
                 self.ended(report);
             }
-            Step::SetEnded(report) if self.json => self.line(json::text(report)),
-            Step::SetEnded(_) => {}
+            PlayEvent::SetEnded(report) if self.json => self.line(json::text(report)),
+            PlayEvent::SetEnded(_) => {}
         }
     }
 
@@ -200,7 +201,7 @@ impl Printer {
         }
     }
 
-    fn summary(&mut self, summary: &Summary, is_mirrored: bool) {
+    fn summary(&mut self, summary: &RunSummary, is_mirrored: bool) {
         self.progress.finish();
         if self.json {
             return self.line(json::text(summary));

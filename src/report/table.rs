@@ -10,7 +10,7 @@ use crate::core::counted;
 use crate::core::printable::printable_lines;
 use crate::referee::Faults;
 use crate::report::trial::interval;
-use crate::server::{MatchReport, Summary};
+use crate::server::{MatchReport, RunSummary};
 use crate::tournament::Cause;
 
 /// A plain table, with active characters escaped: a line of headings, then the rows; the columns from `numbers` on are set to the right.
@@ -32,7 +32,7 @@ pub(super) fn faults(faults: &Faults) -> String {
 }
 
 /// The results of a run, a bot a row.
-pub fn summary_table(summary: &Summary) -> Table {
+pub fn summary_table(summary: &RunSummary) -> Table {
     let rows = summary.bots.iter().map(|bot| {
         vec![
             bot.bot.clone(),
@@ -49,7 +49,7 @@ pub fn summary_table(summary: &Summary) -> Table {
 }
 
 /// The mirrored sets of a run, in one line.
-pub fn sets_line(summary: &Summary) -> String {
+pub fn sets_line(summary: &RunSummary) -> String {
     let of_bots = summary.bots.iter().filter_map(|bot| Some((&bot.bot, bot.sets?)));
     let each: Vec<String> = of_bots
         .map(|(name, sets)| format!("{name} won {}, drew {}, lost {}", sets.wins, sets.draws, sets.losses))
@@ -58,7 +58,7 @@ pub fn sets_line(summary: &Summary) -> String {
 }
 
 /// How much stronger the first of two bots is than the second; none for more bots.
-pub fn difference_lines(summary: &Summary) -> Option<String> {
+pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     let difference = summary.difference.as_ref()?;
     let [one, other] = &summary.bots[..] else { return None };
     let sets = if one.sets.is_some() { "sets" } else { "matches" };

@@ -7,7 +7,7 @@ use referee_protocol::referee::Reveal;
 use crate::record;
 use crate::referee::Leg;
 use crate::server::results::MatchReport;
-use crate::server::schedule::Fixture;
+use crate::server::scheduler::Fixture;
 use crate::store::Records;
 
 /// The record of a match, without its seal: a match on the same deal is still to be played.

@@ -15,7 +15,7 @@ use crate::server::session::SessionKey;
 
 /// What a record tells of a bot.
 #[derive(Serialize)]
-pub(super) struct BotInRecord {
+pub(super) struct BotRecord {
     seat: usize,
     cpu_ms: Option<u64>,
     pub(super) stderr: String,
@@ -23,21 +23,21 @@ pub(super) struct BotInRecord {
 }
 
 /// What a lane knows of a bot at the end of a match. What the bot has written to standard error may not be read yet.
-pub(super) struct Account {
+pub(super) struct BotUsage {
     seat: usize,
     pub(super) cpu_ms: Option<u64>,
     said: Vec<Cut>,
 }
 
-impl Account {
+impl BotUsage {
     /// Waits for what the bot has written.
-    pub(super) fn complete(self) -> BotInRecord {
+    pub(super) fn complete(self) -> BotRecord {
         let mut said = Said::default();
         for cut in self.said {
             said.append(cut.wait());
         }
         let (stderr, stderr_dropped) = said.into_text();
-        BotInRecord { seat: self.seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped }
+        BotRecord { seat: self.seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped }
     }
 }
 
@@ -92,13 +92,13 @@ impl Bot {
     }
 
     /// What is known of it for its match that has ended.
-    pub(super) fn account(&mut self, seat: usize) -> Account {
+    pub(super) fn usage(&mut self, seat: usize) -> BotUsage {
         let process = self.process.as_ref();
         let cpu = process.and_then(Process::cpu);
         let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut self.cpu_before, cpu));
         let said = self.gone.drain(..).chain(process.map(Process::stderr).cloned());
         let said = said.map(|stderr| stderr.cut()).collect();
         let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
-        Account { seat, cpu_ms, said }
+        BotUsage { seat, cpu_ms, said }
     }
 }

@@ -11,7 +11,7 @@ use crate::core::seat::Seat;
 use crate::referee::{Abort, Detail, Event, RefusedLine};
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
 use crate::server::lane::{Lane, MatchKey, Notice};
-use crate::server::session::{Asking, BotHello, HelloError, Role, SessionKey};
+use crate::server::session::{BotHello, HelloError, PendingHello, Role, SessionKey};
 use crate::transport::{Line, Lines, Stream};
 
 /// What a connection with TLS is told where plain text is expected.
@@ -21,11 +21,11 @@ impl Lane {
     /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
-        if session.asking.is_some() {
+        if session.pending_hello.is_some() {
             return;
         }
-        if session.is_stranger() && session.speaks_tls() {
-            return self.turn_away(key, ErrorCode::Malformed, Detail::other(TLS), now);
+        if session.is_pending() && session.speaks_tls() {
+            return self.reject(key, ErrorCode::Malformed, Detail::other(TLS), now);
         }
         // The lines are lent out: handling them changes the session.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
@@ -42,9 +42,9 @@ impl Lane {
         }
         let session = &mut self.sessions[key];
         session.lines = lines;
-        if session.is_stranger() && session.lines.held() > limits::LONG_HELLO && !session.is_long {
+        if session.is_pending() && session.lines.held() > limits::LONG_HELLO && !session.is_long {
             session.is_long = true;
-            self.notices.push_back(Notice::IsLong(key));
+            self.notices.push_back(Notice::LongLine(key));
         }
     }
 
@@ -134,15 +134,15 @@ impl Lane {
         let hello = match BotHello::check(hello) {
             Ok(hello) => hello,
             Err(HelloError::Protocol(detail)) => {
-                return self.turn_away(key, ErrorCode::UnsupportedProtocol, detail, now);
+                return self.reject(key, ErrorCode::UnsupportedProtocol, detail, now);
             }
             Err(HelloError::Field { refused, message }) => return self.refuse_hello(key, refused, message),
         };
-        if session.role == Role::Guest {
-            session.asking = Some(Asking { hello, token });
+        if session.role == Role::Connection {
+            session.pending_hello = Some(PendingHello { hello, token });
             // The next lines wait for the decision.
             session.has_lines = true;
-            self.notices.push_back(Notice::Asks(key));
+            self.notices.push_back(Notice::HelloReceived(key));
         } else {
             session.introduce(hello);
             self.notices.push_back(Notice::Greeted(key));
@@ -150,14 +150,14 @@ impl Lane {
     }
 
     /// The `hello` of a guest for which it is not decided yet whether it is let in.
-    pub(super) fn asking(&self, key: SessionKey) -> Option<&Asking> {
-        self.sessions.get(key)?.asking.as_ref()
+    pub(super) fn pending_hello(&self, key: SessionKey) -> Option<&PendingHello> {
+        self.sessions.get(key)?.pending_hello.as_ref()
     }
 
     /// Lets a guest in that asked.
-    pub(super) fn let_in(&mut self, key: SessionKey) {
+    pub(super) fn admit(&mut self, key: SessionKey) {
         if let Some(session) = self.sessions.get_mut(key)
-            && let Some(Asking { hello, .. }) = session.asking.take()
+            && let Some(PendingHello { hello, .. }) = session.pending_hello.take()
         {
             session.has_lines = false;
             session.introduce(hello);
@@ -167,7 +167,8 @@ impl Lane {
 
     /// Reads what a guest has sent, reported or not. Whether it asks to be let in by that.
     pub(super) fn reads_hello(&mut self, key: SessionKey) -> bool {
-        let Some(session) = self.sessions.get_mut(key).filter(|session| session.asking.is_none()) else {
+        let Some(session) = self.sessions.get_mut(key).filter(|session| session.pending_hello.is_none())
+        else {
             return false;
         };
         if session.stream.as_ref().is_some_and(Stream::is_cheap_to_read) {
@@ -175,13 +176,13 @@ impl Lane {
             let now = self.now();
             self.handle_lines(key, now);
         }
-        self.asking(key).is_some()
+        self.pending_hello(key).is_some()
     }
 
     /// Rejects a guest, reporting the reason, and closes the connection.
-    pub(super) fn turn_away(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
+    pub(super) fn reject(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
         let session = &mut self.sessions[key];
-        session.speak_to_strangers();
+        session.fall_back_to_plain_text();
         session.refuse(code, detail.to_string(), None, None);
         self.lose(key, now, (FaultCode::NoStart, &detail), Some(&detail));
     }
@@ -279,7 +280,7 @@ impl Lane {
         if self.sessions[key].hello.is_none() {
             return match self.sessions[key].role {
                 // Whoever that is, it is no bot: a browser, a scanner.
-                Role::Guest => self.turn_away(key, error, what, now),
+                Role::Connection => self.reject(key, error, what, now),
                 _ => self.refuse_hello(key, error.into(), what.to_string()),
             };
         }

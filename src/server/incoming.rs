@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::core::excerpt::excerpt;
 use crate::core::json;
 use crate::referee::{Detail, Field, RefusedLine};
-use crate::server::scan::{Scan, Value};
+use crate::server::json_scanner::{JsonScanner, Value};
 
 /// A message from a bot.
 pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
@@ -227,7 +227,7 @@ impl<'a> Plain<'a> {
         self.0 = &self.0[values.byte_offset()..];
         let text = object.get();
         // What marks its end passes over keys that stand twice, halves of characters, and any number of levels.
-        Scan::within(1, text).object(|_, _| ()).ok()?;
+        JsonScanner::within(1, text).object(|_, _| ()).ok()?;
         Some(object)
     }
 }
@@ -235,7 +235,7 @@ impl<'a> Plain<'a> {
 /// Checks the whole line, keeps what addresses the message, and gives its type.
 fn read_address<'a>(text: &'a str, address: &mut Address<'a>) -> Result<Option<Text<'a>>, String> {
     let mut kind = None;
-    Scan::within(0, text).object(|key, value| match (key, value) {
+    JsonScanner::within(0, text).object(|key, value| match (key, value) {
         ("type", Value::Text(text)) => kind = Some(text),
         ("match", Value::Text(text)) => address.match_id = Some(text),
         ("seat", Value::Number(seat @ 0..=255)) => address.seat = Some(seat as u8),
@@ -441,7 +441,7 @@ mod tests {
     fn the_scan_takes_what_serde_takes_but_for_numbers_and_double_keys() {
         let sound = r#"{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{"c":{}, "d" : [ ]},"e":0}"#;
         for line in misspelt(sound).chain([sound.to_owned()]) {
-            let scanned = Scan::within(0, &line).object(|_, _| ());
+            let scanned = JsonScanner::within(0, &line).object(|_, _| ());
             let by_serde = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&line);
             match (&scanned, &by_serde) {
                 (Ok(()), Ok(_)) | (Err(_), Err(_)) => {}

@@ -6,14 +6,14 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::server::post::{Order, Word};
-use crate::server::schedule::Fixture;
+use crate::server::lane_messages::{LaneEvent, LaneOrder};
+use crate::server::scheduler::Fixture;
 use crate::store::Journal;
 
 /// A match that is about to begin.
 pub(super) struct Beginning {
     /// The lane that waits for the note.
-    pub(super) lane: UnboundedSender<Order>,
+    pub(super) lane: UnboundedSender<LaneOrder>,
     /// The pairing that plays it.
     pub(super) pairing: usize,
     pub(super) fixture: Fixture,
@@ -25,7 +25,7 @@ pub(super) struct Beginning {
 /// When the system has no thread for it.
 pub(super) fn start(
     mut journal: Journal,
-    house: UnboundedSender<(usize, Word)>,
+    runner: UnboundedSender<(usize, LaneEvent)>,
 ) -> io::Result<(Sender<Beginning>, JoinHandle<()>)> {
     let (ask, asked) = channel::<Beginning>();
     let work = move || {
@@ -37,12 +37,12 @@ pub(super) fn start(
                 let ids: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();
                 let why = format!("that {} begins cannot be noted: {error}", ids.join(", "));
                 // Nobody listens when the run is breaking down.
-                let _ = house.send((0, Word::CannotRun(why)));
+                let _ = runner.send((0, LaneEvent::Failed(why)));
             }
             for Beginning { lane, pairing, fixture } in beginnings {
                 let noted = noted.is_ok().then_some(fixture);
                 // A lane that broke down needs no answer.
-                let _ = lane.send(Order::Noted(pairing, noted));
+                let _ = lane.send(LaneOrder::Journaled(pairing, noted));
             }
         }
     };

@@ -17,12 +17,12 @@ use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::seat::Seat;
 use crate::referee::{Abort, Detail, Ending, Event, Match, Setup, Stamp};
-use crate::server::alarm::Alarms;
 use crate::server::arena::{Arena, key};
-use crate::server::glances::Glances;
-use crate::server::session::{Moving, Role, Session, SessionKey, Sessions};
-use crate::server::wakes::Wakes;
-use crate::server::watchdog::Clock;
+use crate::server::ready_queue::ReadyQueue;
+use crate::server::session::{DetachedSession, Role, Session, SessionKey, Sessions};
+use crate::server::spin::Spin;
+use crate::server::timers::Timers;
+use crate::server::watchdog::LaneClock;
 use crate::transport::Stream;
 
 key! {
@@ -35,9 +35,9 @@ pub enum Notice {
     /// A bot has introduced itself.
     Greeted(SessionKey),
     /// A guest has said `hello`: let it in or turn it away.
-    Asks(SessionKey),
+    HelloReceived(SessionKey),
     /// A guest has sent much of a first line that is not complete.
-    IsLong(SessionKey),
+    LongLine(SessionKey),
     /// A session is over; [`Lane::forget`] it.
     Gone {
         /// Which.
@@ -73,7 +73,7 @@ pub struct Finished {
 }
 
 /// Who plays a seat: a session, or nobody, and why.
-pub type Place = Result<SessionKey, (FaultCode, Detail)>;
+pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
 
 pub(super) struct Running {
     pub(super) play: Match,
@@ -87,28 +87,28 @@ pub(super) struct Running {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
+enum Timer {
     Session(SessionKey),
     Match(MatchKey),
 }
 
 /// The matches and streams that one thread serves.
 pub struct Lane {
-    clock: Clock,
+    clock: LaneClock,
     pub(super) sessions: Sessions,
     pub(super) matches: Arena<MatchKey, Running>,
     pub(super) by_id: BTreeMap<String, MatchKey>,
-    wakes: Arc<Wakes>,
-    alarms: Alarms<Due>,
+    ready_queue: Arc<ReadyQueue>,
+    timers: Timers<Timer>,
     /// Matches in which something happened, and sessions with something to write, since the last flush.
     touched: Vec<MatchKey>,
     dirty: Vec<SessionKey>,
     /// Sessions that are told the end of a match, with the next flush: who takes the end in often opens the next match
     /// at once, and its `start` goes with it.
-    parting: Vec<SessionKey>,
+    owed_end: Vec<SessionKey>,
     /// The session that was asked last.
     asked: Option<SessionKey>,
-    glances: Glances,
+    spin: Spin,
     /// The session whose answer a glance has read.
     answered: Option<SessionKey>,
     /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
@@ -136,18 +136,18 @@ impl Lane {
     /// A lane without matches.
     pub fn new() -> Lane {
         Lane {
-            clock: Clock::new(),
+            clock: LaneClock::new(),
             sessions: Sessions::default(),
             matches: Arena::default(),
             by_id: BTreeMap::new(),
-            wakes: Arc::default(),
+            ready_queue: Arc::default(),
             ready: Vec::new(),
-            alarms: Alarms::new(),
+            timers: Timers::new(),
             touched: Vec::new(),
             dirty: Vec::new(),
-            parting: Vec::new(),
+            owed_end: Vec::new(),
             asked: None,
-            glances: Glances::default(),
+            spin: Spin::default(),
             answered: None,
             notices: VecDeque::new(),
             lag: 0,
@@ -169,10 +169,10 @@ impl Lane {
 
     /// Adds a stream and greets it. It has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
-        let (hello, wakes) = ((self.now(), hello_limit), self.wakes.clone());
-        let needs_token = role == Role::Guest && self.needs_token;
+        let (hello, ready_queue) = ((self.now(), hello_limit), self.ready_queue.clone());
+        let needs_token = role == Role::Connection && self.needs_token;
         let key = self.sessions.insert(|key| {
-            let mut session = Session::new(key, role, stream, hello, wakes);
+            let mut session = Session::new(key, role, stream, hello, ready_queue);
             session.say(&message::FromReferee::Hello(message::Hello {
                 protocol: referee_protocol::PROTOCOL,
                 server: crate::SERVER.to_owned(),
@@ -191,9 +191,9 @@ impl Lane {
     ///
     /// # Errors
     /// When its stream has ended, or the system cannot watch it.
-    pub fn adopt(&mut self, moving: Moving) -> io::Result<SessionKey> {
-        let wakes = self.wakes.clone();
-        let key = self.sessions.try_insert(|key| Session::arrive(key, moving, wakes))?;
+    pub fn adopt(&mut self, moving: DetachedSession) -> io::Result<SessionKey> {
+        let ready_queue = self.ready_queue.clone();
+        let key = self.sessions.try_insert(|key| Session::arrive(key, moving, ready_queue))?;
         self.dirty.push(key);
         // What it has sent meanwhile.
         self.ready.push(key);
@@ -201,7 +201,7 @@ impl Lane {
     }
 
     /// Gives a session away that plays no match. None when it is over.
-    pub fn release(&mut self, session: SessionKey) -> Option<Moving> {
+    pub fn release(&mut self, session: SessionKey) -> Option<DetachedSession> {
         self.sessions.get(session).filter(|session| session.seats.is_empty())?;
         let now = self.now();
         let mut session = self.sessions.remove(session)?;
@@ -261,7 +261,7 @@ impl Lane {
     pub async fn drained(&mut self, session: SessionKey, patience: Duration) {
         let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
             Some(open) if open.stream.is_some() && open.has_output() => {
-                self.wakes.attach(cx.waker());
+                self.ready_queue.attach(cx.waker());
                 open.write(0);
                 if open.has_output() { Poll::Pending } else { Poll::Ready(()) }
             }
@@ -271,7 +271,7 @@ impl Lane {
     }
 
     /// Opens a match.
-    pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<Place>) -> MatchKey {
+    pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<SeatOccupant>) -> MatchKey {
         let id = setup.header.r#match.clone();
         let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
         let (opened, paused) = ((self.now(), self.lag), self.clock.paused());
@@ -299,7 +299,7 @@ impl Lane {
 
     /// Fills a seat that waits for another process of its bot.
     /// The process has `ready_ms` for `ready`.
-    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: Place, ready_ms: u64) {
+    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: SeatOccupant, ready_ms: u64) {
         let now = self.now();
         let Some(running) = self.matches.get_mut(key) else { return };
         match place {
@@ -340,7 +340,7 @@ impl Lane {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Notice> {
-        self.wakes.attach(cx.waker());
+        self.ready_queue.attach(cx.waker());
         loop {
             if let Some(notice) = self.notices.pop_front() {
                 // Since the first of several notices that follow each other.
@@ -351,8 +351,8 @@ impl Lane {
             self.serve();
             if self.notices.is_empty()
                 && self.ready.is_empty()
-                && !self.glance()
-                && self.alarms.poll(&self.clock, cx).is_pending()
+                && !self.spin()
+                && self.timers.poll(&self.clock, cx).is_pending()
             {
                 return Poll::Pending;
             }
@@ -360,20 +360,20 @@ impl Lane {
     }
 
     /// Looks for the answer to the request that went out last, where no other match has to wait meanwhile.
-    fn glance(&mut self) -> bool {
+    fn spin(&mut self) -> bool {
         let Some(key) = self.asked.take() else { return false };
-        if self.matches.len() != 1 || !self.glances.is_due(self.measured) {
+        if self.matches.len() != 1 || !self.spin.is_due(self.measured) {
             return false;
         }
         let found = self.sessions.get_mut(key).is_some_and(|session| {
             // The bot may have had the processor as soon as it was written to.
-            session.glance() || {
+            session.spin() || {
                 std::thread::yield_now();
-                session.glance()
+                session.spin()
             }
         });
         if !found {
-            self.glances.note_missed();
+            self.spin.note_missed();
             return false;
         }
         self.answered = Some(key);
@@ -382,13 +382,13 @@ impl Lane {
 
     /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
     fn serve(&mut self) {
-        self.wakes.take(&mut self.ready);
+        self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let (started, asked) = (self.now(), self.measured);
         let away = self.away.take().map_or(0, |since| started - since);
         // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
         // known before what came meanwhile is judged.
-        let late = self.alarms.overdue(started).min(started - self.measured);
+        let late = self.timers.overdue(started).min(started - self.measured);
         self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
@@ -401,10 +401,10 @@ impl Lane {
         self.tell_of_pauses(stamp);
         match self.answered.take() {
             Some(key) => {
-                self.glances.note_found(started - asked);
+                self.spin.note_found(started - asked);
                 ready.push(key);
             }
-            None => self.glances.note_turn(started),
+            None => self.spin.note_turn(started),
         }
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
@@ -413,15 +413,15 @@ impl Lane {
         // Those that have lines left.
         ready.append(&mut self.ready);
         self.ready = ready;
-        while let Some(due) = self.alarms.pop(stamp) {
+        while let Some(due) = self.timers.pop(stamp) {
             match due {
-                Due::Session(key) => {
+                Timer::Session(key) => {
                     if let Some(session) = self.sessions.get_mut(key) {
                         session.alarm = None;
                     }
                     self.look_at(key, stamp);
                 }
-                Due::Match(key) => self.expire(key, stamp),
+                Timer::Match(key) => self.expire(key, stamp),
             }
         }
         self.flush(stamp);
@@ -504,7 +504,7 @@ impl Lane {
         }
         if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
             return match (session.role, code) {
-                (Role::Guest, FaultCode::NoStart) => self.turn_away(key, ErrorCode::NoStart, detail, now),
+                (Role::Connection, FaultCode::NoStart) => self.reject(key, ErrorCode::NoStart, detail, now),
                 (_, FaultCode::Protocol) => self.throw_out(key, now, detail),
                 _ => self.lose(key, now, (code, &detail), None),
             };
@@ -515,17 +515,17 @@ impl Lane {
         };
         if session.alarm.is_none_or(|alarm| due < alarm) {
             session.alarm = Some(due);
-            self.alarms.set(due, Due::Session(key));
-            self.alarms.tidy(self.sessions.len() + self.matches.len(), |due| match *due {
-                Due::Session(key) => self.sessions.get(key).is_some(),
-                Due::Match(key) => self.matches.get(key).is_some(),
+            self.timers.set(due, Timer::Session(key));
+            self.timers.tidy(self.sessions.len() + self.matches.len(), |due| match *due {
+                Timer::Session(key) => self.sessions.get(key).is_some(),
+                Timer::Match(key) => self.matches.get(key).is_some(),
             });
         }
     }
 
     /// Hands what the matches have to say to the streams: one write each.
     pub(super) fn flush(&mut self, stamp: u64) {
-        self.dirty.append(&mut self.parting);
+        self.dirty.append(&mut self.owed_end);
         if !self.touched.is_empty() {
             let at = self.now();
             self.lag += at - stamp;
@@ -555,7 +555,7 @@ impl Lane {
         let Some(running) = self.matches.get_mut(key) else { return };
         running.is_touched = false;
         let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
-        let told = if running.play.ending().is_some() { &mut self.parting } else { &mut self.dirty };
+        let told = if running.play.ending().is_some() { &mut self.owed_end } else { &mut self.dirty };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
             if running.play.outbox(seat).is_empty() {
                 continue;
@@ -565,7 +565,7 @@ impl Lane {
             let outbox = running.play.outbox(seat);
             if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
                 if is_asking {
-                    session.chatter = (0, 0);
+                    session.since_request = (0, 0);
                     self.asked = *place;
                 }
                 session.queue(outbox);
@@ -583,7 +583,7 @@ impl Lane {
         let due = running.opened.0 + deadline.0;
         if running.alarm.is_none_or(|alarm| due < alarm) {
             running.alarm = Some(due);
-            self.alarms.set(due, Due::Match(key));
+            self.timers.set(due, Timer::Match(key));
         }
     }
 
@@ -619,13 +619,13 @@ mod tests {
     use crate::core::chance::Seed;
     use crate::games;
     use crate::referee::{Leg, Opening, Wants};
-    use crate::server::{Plan, PlannedSeat, Run, Terms};
+    use crate::server::{MatchPlan, PlannedSeat, Run, Terms};
     use crate::transport::Wire;
 
     /// A lane on which a match runs that no seat has to be ready for, and what lets the referee pause. The other end of
     /// its stream says nothing.
     fn playing(clock: Option<Limits>) -> (Lane, MatchKey, UnixStream, impl Fn(Duration)) {
-        let (clock_of_lane, pause) = Clock::unwatched();
+        let (clock_of_lane, pause) = LaneClock::unwatched();
         let mut lane = Lane { clock: clock_of_lane, ..Lane::new() };
         let (near, mut far) = UnixStream::pair().unwrap();
         let wire = Wire::pipes(near.try_clone().unwrap().into(), near.into(), None);
@@ -641,7 +641,7 @@ mod tests {
             wants: Wants::default(),
         };
         let terms = Terms { clock, ..Terms::default() };
-        let plan = Plan {
+        let plan = MatchPlan {
             id: "m1".to_owned(),
             deal: None,
             seed: None,

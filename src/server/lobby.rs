@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::server::door::{Door, Guests};
+use crate::server::acceptor::{Acceptor, Admissions};
 use crate::server::lane::{Lane, Notice};
-use crate::server::session::{Moving, SessionKey};
+use crate::server::session::{DetachedSession, SessionKey};
 use crate::transport::Certificate;
 
 /// How bots connect.
@@ -31,29 +31,29 @@ pub struct Listen {
 
 /// The connections that play nothing now, and the door through which they came.
 pub(super) struct Lobby {
-    door: Door,
-    guests: Arc<Guests>,
-    arrivals: mpsc::UnboundedReceiver<Moving>,
+    acceptor: Acceptor,
+    guests: Arc<Admissions>,
+    arrivals: mpsc::UnboundedReceiver<DetachedSession>,
     lane: Lane,
     /// Those that wait for a match, by name, each name's longest first.
     waiting: HashMap<String, VecDeque<SessionKey>>,
 }
 
 /// A lobby that nobody serves: its bots stay connected until another run goes on with it.
-pub struct Parked {
-    door: Door,
-    guests: Arc<Guests>,
-    arrivals: mpsc::UnboundedReceiver<Moving>,
-    waiting: Vec<Moving>,
+pub struct ParkedLobby {
+    acceptor: Acceptor,
+    guests: Arc<Admissions>,
+    arrivals: mpsc::UnboundedReceiver<DetachedSession>,
+    waiting: Vec<DetachedSession>,
 }
 
-impl fmt::Debug for Parked {
+impl fmt::Debug for ParkedLobby {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parked").field("address", &self.door.address()).finish_non_exhaustive()
+        f.debug_struct("Parked").field("address", &self.acceptor.address()).finish_non_exhaustive()
     }
 }
 
-impl Parked {
+impl ParkedLobby {
     /// Whether it asks for tokens as a run does that listens like this: that cannot change.
     pub(super) fn fits(&self, listen: &Listen) -> bool {
         self.guests.asks_for_tokens() != listen.tokens.is_empty()
@@ -62,22 +62,22 @@ impl Parked {
 
 impl Lobby {
     /// Leaves it to another run.
-    pub(super) fn park(mut self) -> Parked {
+    pub(super) fn park(mut self) -> ParkedLobby {
         let mut waiting = Vec::new();
         let mut names: Vec<String> = self.waiting.keys().cloned().collect();
         names.sort_unstable();
         for name in names {
             waiting.extend(std::iter::from_fn(|| self.take(&name)));
         }
-        let Lobby { door, guests, arrivals, .. } = self;
-        Parked { door, guests, arrivals, waiting }
+        let Lobby { acceptor, guests, arrivals, .. } = self;
+        ParkedLobby { acceptor, guests, arrivals, waiting }
     }
 
     /// Goes on with one of an earlier run, for these bots. To be called on a runtime.
-    pub(super) fn unpark(parked: Parked, listen: &Listen, names: impl Iterator<Item = String>) -> Lobby {
-        let Parked { door, guests, arrivals, waiting } = parked;
+    pub(super) fn unpark(parked: ParkedLobby, listen: &Listen, names: impl Iterator<Item = String>) -> Lobby {
+        let ParkedLobby { acceptor, guests, arrivals, waiting } = parked;
         guests.update(names, listen);
-        let mut lobby = Lobby { door, guests, arrivals, lane: Lane::new(), waiting: HashMap::new() };
+        let mut lobby = Lobby { acceptor, guests, arrivals, lane: Lane::new(), waiting: HashMap::new() };
         waiting.into_iter().for_each(|moving| lobby.put_back(moving));
         lobby
     }
@@ -88,14 +88,14 @@ impl Lobby {
         names: impl Iterator<Item = String>,
         hello_limit: Duration,
     ) -> io::Result<Lobby> {
-        let guests = Arc::new(Guests::new(names, listen));
+        let guests = Arc::new(Admissions::new(names, listen));
         let (arrive, arrivals) = mpsc::unbounded_channel();
-        let door = Door::open(listen, guests.clone(), hello_limit, arrive)?;
-        Ok(Lobby { door, guests, arrivals, lane: Lane::new(), waiting: HashMap::new() })
+        let acceptor = Acceptor::open(listen, guests.clone(), hello_limit, arrive)?;
+        Ok(Lobby { acceptor, guests, arrivals, lane: Lane::new(), waiting: HashMap::new() })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
-        self.door.address()
+        self.acceptor.address()
     }
 
     /// Serves until bots have come that may play, or one has left.
@@ -118,7 +118,7 @@ impl Lobby {
         }
     }
 
-    fn arrive(&mut self, moving: Moving) {
+    fn arrive(&mut self, moving: DetachedSession) {
         tracing::info!(name = moving.hello.name, "connected");
         self.put_back(moving);
     }
@@ -148,7 +148,7 @@ impl Lobby {
     }
 
     /// Gives a connection away that waits: the one that has waited longest.
-    pub(super) fn take(&mut self, name: &str) -> Option<Moving> {
+    pub(super) fn take(&mut self, name: &str) -> Option<DetachedSession> {
         while let Some(session) = self.waiting.get_mut(name)?.pop_front() {
             match self.lane.release(session) {
                 Some(moving) => return Some(moving),
@@ -159,7 +159,7 @@ impl Lobby {
     }
 
     /// Takes a connection in that plays nothing now.
-    pub(super) fn put_back(&mut self, moving: Moving) {
+    pub(super) fn put_back(&mut self, moving: DetachedSession) {
         let name = moving.hello.name.clone();
         match self.lane.adopt(moving) {
             Ok(session) => self.waiting.entry(name).or_default().push_back(session),
@@ -177,7 +177,7 @@ impl Lobby {
 
     /// Sends everybody away.
     pub(super) fn close(mut self, reason: &str) {
-        self.door.close(reason);
+        self.acceptor.close(reason);
         while let Ok(moving) = self.arrivals.try_recv() {
             if let Ok(session) = self.lane.adopt(moving) {
                 self.lane.dismiss(session, reason);

@@ -8,12 +8,12 @@ use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Faults, Leg};
-use crate::server::entrant::{Source, check_programs};
-use crate::server::house::{House, Stopped};
+use crate::server::bot_spec::{Source, check_programs};
+use crate::server::match_runner::{MatchRunner, RunEnd};
 use crate::server::openings::Openings;
-use crate::server::reporter::{Halt, Happening};
-use crate::server::results::{BotSummary, Comparison, MatchReport, SetReport, Sets, Summary};
-use crate::server::schedule::{Fixture, Next, Schedule, Wait};
+use crate::server::reporter::{Halt, RunEvent};
+use crate::server::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
+use crate::server::scheduler::{Fixture, Next, Scheduler, Wait};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::sprt::SetScores;
 
@@ -21,7 +21,7 @@ use crate::tournament::sprt::SetScores;
 pub struct Play {
     /// Where. Its entrants are one for each seat or one for each side, as [`seating_for`] allows; the first begins in seat
     /// 0, and they move on by one seat from match to match.
-    pub house: House,
+    pub runner: MatchRunner,
     /// How many matches.
     pub matches: u32,
     /// What its matches begin with.
@@ -99,7 +99,7 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
 }
 
 /// Whether in the second match of a deal a bot that remembers the first knows what is to come.
-pub fn is_told_by_a_deal(rules: &dyn Rules) -> bool {
+pub fn deal_leaks_information(rules: &dyn Rules) -> bool {
     rules.meta().chance || rules.meta().hidden
 }
 
@@ -119,7 +119,7 @@ pub fn check_fresh<'a>(rules: &dyn Rules, bots: impl IntoIterator<Item = &'a Sou
 }
 
 /// What is told while playing.
-pub enum Step<'a> {
+pub enum PlayEvent<'a> {
     /// Bots can connect here.
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
@@ -133,9 +133,9 @@ pub enum Step<'a> {
 }
 
 /// How a run ended.
-pub struct Played {
+pub struct PlayResult {
     /// All results.
-    pub summary: Summary,
+    pub summary: RunSummary,
     /// Why it could not go on to its end.
     pub stopped: Option<String>,
 }
@@ -165,7 +165,7 @@ struct InOrder {
     openings: Openings,
 }
 
-impl Schedule for InOrder {
+impl Scheduler for InOrder {
     fn next(&mut self, _: Option<&[usize]>) -> Next {
         let begun = self.begun.pop_front();
         let next = begun.or_else(|| self.sets.next().map(|set| Leftover { set, index: 0, attempt: 1 }));
@@ -221,10 +221,10 @@ impl Play {
     pub fn check(&self) -> Result<(), String> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
-            check_fresh(self.house.rules, self.house.entrants.iter().map(|entrant| &entrant.source))
+            check_fresh(self.runner.rules, self.runner.entrants.iter().map(|entrant| &entrant.source))
                 .map_err(|what| format!("--mirror: {what}; --trust-bots plays nevertheless"))?;
         }
-        let size = mirror.size(self.house.entrants.len()) as u32;
+        let size = mirror.size(self.runner.entrants.len()) as u32;
         if !self.matches.is_multiple_of(size) {
             return Err(format!(
                 "-n {}: with --mirror a multiple of {size}, the matches of a set",
@@ -235,62 +235,66 @@ impl Play {
     }
 
     fn needs_fresh_bots(&self) -> bool {
-        self.mirror.is_some() && is_told_by_a_deal(self.house.rules) && !self.trust_bots
+        self.mirror.is_some() && deal_leaks_information(self.runner.rules) && !self.trust_bots
     }
 
     /// Plays. `interrupt` breaks it off; `tell` is told what happens, on a thread of its own.
-    pub fn run(self, interrupt: impl Future<Output = ()>, mut tell: impl FnMut(Step<'_>) + Send) -> Played {
+    pub fn run(
+        self,
+        interrupt: impl Future<Output = ()>,
+        mut tell: impl FnMut(PlayEvent<'_>) + Send,
+    ) -> PlayResult {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
-        let Play { mut house, matches, openings, mirror, .. } = self;
-        for entrant in &mut house.entrants {
+        let Play { mut runner, matches, openings, mirror, .. } = self;
+        for entrant in &mut runner.entrants {
             entrant.is_fresh = is_fresh;
         }
-        let mut tally = Tally::new(&house, mirror, trust_bots);
-        if let Err(why) = check_programs(&house.entrants) {
-            return Played { summary: tally.into_summary(), stopped: Some(why) };
+        let mut tally = Tally::new(&runner, mirror, trust_bots);
+        if let Err(why) = check_programs(&runner.entrants) {
+            return PlayResult { summary: tally.into_summary(), stopped: Some(why) };
         }
-        let size = mirror.map_or(1, |mirror| mirror.size(house.entrants.len()) as u32);
+        let size = mirror.map_or(1, |mirror| mirror.size(runner.entrants.len()) as u32);
         let schedule = InOrder {
             sets: 1..=matches / size,
             size,
             mirror,
             begun: VecDeque::new(),
             running: HashMap::new(),
-            seats: house.seating.seats(),
-            bots: house.entrants.len(),
+            seats: runner.seating.seats(),
+            bots: runner.entrants.len(),
             openings,
         };
-        let told = |happening: Happening<'_>| {
+        let told = |happening: RunEvent<'_>| {
             match happening {
-                Happening::Listening(address) => tell(Step::Listening(address)),
-                Happening::Waiting(name) => tell(Step::Waiting(name)),
-                Happening::Moved(text) => tell(Step::Moved(text)),
-                Happening::Ended { fixture, report, no_show, .. } => {
+                RunEvent::Listening(address) => tell(PlayEvent::Listening(address)),
+                RunEvent::Waiting(name) => tell(PlayEvent::Waiting(name)),
+                RunEvent::Moved(text) => tell(PlayEvent::Moved(text)),
+                RunEvent::Ended { fixture, report, no_show, .. } => {
                     tally.count(fixture, report);
-                    tell(Step::Ended(report));
+                    tell(PlayEvent::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report) {
-                        tell(Step::SetEnded(&set));
+                        tell(PlayEvent::SetEnded(&set));
                     }
                     return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
                 }
-                Happening::Connected(_) | Happening::Settled => {}
+                RunEvent::Connected(_) | RunEvent::Settled => {}
             }
             Ok(())
         };
-        let Stopped { is_interrupted, why, .. } = house.play(schedule, interrupt, told);
+        let RunEnd { is_interrupted, why, .. } = runner.play(schedule, interrupt, told);
         for set in tally.open_sets() {
-            tell(Step::SetEnded(&set));
+            tell(PlayEvent::SetEnded(&set));
         }
         tally.summary.interrupted = is_interrupted;
-        Played { summary: tally.into_summary(), stopped: why }
+        PlayResult { summary: tally.into_summary(), stopped: why }
     }
 }
 
 /// The results of a run.
 struct Tally {
     seating: Seating,
-    summary: Summary,
+    summary: RunSummary,
     /// Sets of which a match has ended, in that order.
     sets: Vec<SetReport>,
     /// Of two bots: what the first one scored in mirrored sets, or in matches.
@@ -298,8 +302,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(house: &House, mirror: Option<Mirror>, trust_bots: Option<bool>) -> Tally {
-        let bots = house.entrants.iter().map(|entrant| BotSummary {
+    fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> Tally {
+        let bots = runner.entrants.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
             matches: 0,
@@ -311,22 +315,22 @@ impl Tally {
             faults: Faults::default(),
             cpu_ms: 0,
         });
-        let summary = Summary {
-            game: house.rules.meta().id.to_owned(),
+        let summary = RunSummary {
+            game: runner.rules.meta().id.to_owned(),
             matches: 0,
             aborted: 0,
             void: 0,
             paused: 0,
             bots: bots.collect(),
             difference: None,
-            seed: house.run.seed.to_hex(),
+            seed: runner.run.seed.to_hex(),
             trust_bots,
             interrupted: false,
         };
-        let bots = house.entrants.len();
+        let bots = runner.entrants.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
         let scores = (bots == 2).then(|| SetScores::new(legs, 1));
-        Tally { seating: house.seating, summary, sets: Vec::new(), scores }
+        Tally { seating: runner.seating, summary, sets: Vec::new(), scores }
     }
 
     fn count(&mut self, fixture: &Fixture, report: &MatchReport) {
@@ -406,8 +410,8 @@ impl Tally {
         Some(set)
     }
 
-    fn into_summary(self) -> Summary {
-        Summary { difference: self.scores.as_ref().map(Comparison::from), ..self.summary }
+    fn into_summary(self) -> RunSummary {
+        RunSummary { difference: self.scores.as_ref().map(Comparison::from), ..self.summary }
     }
 
     /// The sets that were broken off.

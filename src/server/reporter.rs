@@ -12,12 +12,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::record;
 use crate::referee::Match;
 use crate::server::archive::Archive;
-use crate::server::bots::{Account, BotInRecord};
-use crate::server::entrant::Source;
-use crate::server::post::{Ended, Report};
+use crate::server::bot_spec::Source;
+use crate::server::bots::{BotRecord, BotUsage};
+use crate::server::lane_messages::{EndedMatch, ReportEvent};
 use crate::server::results::MatchReport;
 use crate::server::run::Common;
-use crate::server::schedule::{Fixture, Shared};
+use crate::server::scheduler::{Fixture, SharedScheduler};
 
 /// Puts what happens in a match into words.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
@@ -31,7 +31,7 @@ pub struct NoShow {
 }
 
 /// What a run tells.
-pub enum Happening<'a> {
+pub enum RunEvent<'a> {
     /// Bots can connect here.
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
@@ -61,7 +61,7 @@ pub enum Happening<'a> {
 #[derive(Debug)]
 pub enum Halt {
     /// Nothing more is needed of it.
-    Enough,
+    Done,
     /// It cannot go on.
     Because(String),
 }
@@ -76,7 +76,7 @@ impl From<String> for Halt {
 const BATCH: usize = 64;
 
 /// A match whose record is kept, but not on the disk yet.
-struct Kept {
+struct UnsyncedMatch {
     fixture: Fixture,
     report: MatchReport,
     /// Without the seal.
@@ -90,9 +90,9 @@ struct Kept {
 /// Keeps records and tells what happens.
 pub(super) struct Reporter<F> {
     common: Arc<Common>,
-    schedule: Shared,
+    schedule: SharedScheduler,
     archive: Archive,
-    kept: Vec<Kept>,
+    kept: Vec<UnsyncedMatch>,
     /// How many bytes of what is watched are not told yet.
     untold: Arc<AtomicUsize>,
     tell: F,
@@ -100,10 +100,10 @@ pub(super) struct Reporter<F> {
     halts: UnboundedSender<Halt>,
 }
 
-impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn new(
         common: Arc<Common>,
-        schedule: Shared,
+        schedule: SharedScheduler,
         archive: Archive,
         untold: Arc<AtomicUsize>,
         (tell, halts): (F, UnboundedSender<Halt>),
@@ -112,13 +112,13 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
     }
 
     /// Works until the run is over.
-    pub(super) fn work(mut self, reports: Receiver<Report>) {
+    pub(super) fn work(mut self, reports: Receiver<ReportEvent>) {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
             // The disk is waited for once for all matches that have ended.
             let mut next = Some(report);
             while let Some(report) = next {
-                is_over = matches!(report, Report::Over { .. });
+                is_over = matches!(report, ReportEvent::Over { .. });
                 let taken = self.take(report);
                 self.halt_unless_ok(taken);
                 next = if is_over || self.kept.len() >= BATCH { None } else { reports.try_recv().ok() };
@@ -135,19 +135,19 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
         }
     }
 
-    fn take(&mut self, report: Report) -> Result<(), Halt> {
+    fn take(&mut self, report: ReportEvent) -> Result<(), Halt> {
         match report {
-            Report::Listening(address) => (self.tell)(Happening::Listening(address)),
-            Report::Waiting(name) => (self.tell)(Happening::Waiting(&name)),
-            Report::Connected(name) => (self.tell)(Happening::Connected(&name)),
-            Report::Moved(text) => {
-                let told = (self.tell)(Happening::Moved(&text));
+            ReportEvent::Listening(address) => (self.tell)(RunEvent::Listening(address)),
+            ReportEvent::Waiting(name) => (self.tell)(RunEvent::Waiting(&name)),
+            ReportEvent::Connected(name) => (self.tell)(RunEvent::Connected(&name)),
+            ReportEvent::Moved(text) => {
+                let told = (self.tell)(RunEvent::Moved(&text));
                 self.untold.fetch_sub(text.len(), Ordering::Relaxed);
                 told
             }
-            Report::Ended(ended) => self.keep(*ended),
+            ReportEvent::Ended(ended) => self.keep(*ended),
             // What a run leaves of a set when it has come to its end is not played any more.
-            Report::Over { is_complete } => {
+            ReportEvent::Over { is_complete } => {
                 let settled = self.settle();
                 let closed = self.archive.close(is_complete && settled.is_ok());
                 settled.and(closed.map_err(Halt::from))
@@ -156,10 +156,10 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
     }
 
     /// Keeps the record of a match that has ended.
-    fn keep(&mut self, ended: Ended) -> Result<(), Halt> {
-        let Ended { fixture, report, mut record, reveal, bots, no_show } = ended;
+    fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
+        let EndedMatch { fixture, report, mut record, reveal, bots, no_show } = ended;
         let bytes = record.len();
-        let bots: Vec<BotInRecord> = bots.into_iter().map(Account::complete).collect();
+        let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
         let no_show = no_show.map(|(seat, why)| {
             let why = match bots[seat].stderr.trim_end() {
                 "" => why,
@@ -176,7 +176,7 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
         let kept = self.archive.keep(&fixture, &report, &mut record, reveal);
         let seal = kept.inspect_err(|_| self.schedule.reported(bytes))?;
         record.truncate(unsealed);
-        self.kept.push(Kept { fixture, report, record, seal, no_show, bytes });
+        self.kept.push(UnsyncedMatch { fixture, report, record, seal, no_show, bytes });
         Ok(())
     }
 
@@ -187,16 +187,17 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
         }
         let synced = self.archive.sync();
         let mut result = Ok(());
-        for Kept { fixture, report, record, seal, no_show, bytes } in std::mem::take(&mut self.kept) {
+        for UnsyncedMatch { fixture, report, record, seal, no_show, bytes } in std::mem::take(&mut self.kept)
+        {
             if synced.is_ok() {
                 let (fixture, report, record) = (&fixture, &report, &record[..]);
-                let told = (self.tell)(Happening::Ended { fixture, report, record, seal, no_show });
+                let told = (self.tell)(RunEvent::Ended { fixture, report, record, seal, no_show });
                 result = result.and(told);
             }
             self.schedule.reported(bytes);
         }
         synced?;
-        result.and((self.tell)(Happening::Settled))
+        result.and((self.tell)(RunEvent::Settled))
     }
 }
 
@@ -204,17 +205,17 @@ impl<F: FnMut(Happening<'_>) -> Result<(), Halt>> Reporter<F> {
 const MOST_UNTOLD: usize = 16 * 1024 * 1024;
 
 /// A lane's end of what is watched.
-pub(super) struct Watched {
+pub(super) struct WatchFeed {
     watch: Watch,
-    reports: Sender<Report>,
+    reports: Sender<ReportEvent>,
     untold: Arc<AtomicUsize>,
     /// How often something was left out since the last text.
     left_out: u32,
 }
 
-impl Watched {
-    pub(super) fn new(watch: Watch, reports: Sender<Report>, untold: Arc<AtomicUsize>) -> Watched {
-        Watched { watch, reports, untold, left_out: 0 }
+impl WatchFeed {
+    pub(super) fn new(watch: Watch, reports: Sender<ReportEvent>, untold: Arc<AtomicUsize>) -> WatchFeed {
+        WatchFeed { watch, reports, untold, left_out: 0 }
     }
 
     /// Tells what happened in a match, however slow the reader is.
@@ -240,7 +241,7 @@ impl Watched {
     fn send(&self, text: String) {
         self.untold.fetch_add(text.len(), Ordering::Relaxed);
         // Nobody listens when the run is breaking down.
-        let _ = self.reports.send(Report::Moved(text));
+        let _ = self.reports.send(ReportEvent::Moved(text));
     }
 }
 
@@ -253,7 +254,7 @@ mod tests {
     use crate::core::chance::Seed;
     use crate::games;
     use crate::referee::{Leg, Opening, Wants};
-    use crate::server::{Plan, PlannedSeat, Run, Terms};
+    use crate::server::{MatchPlan, PlannedSeat, Run, Terms};
 
     fn match_of_checkers() -> Match {
         let rules = games::find("checkers").unwrap();
@@ -264,7 +265,7 @@ mod tests {
             bot: None,
             wants: Wants::default(),
         };
-        let plan = Plan {
+        let plan = MatchPlan {
             id: "m1".to_owned(),
             deal: None,
             seed: None,
@@ -289,10 +290,10 @@ mod tests {
         let untold = Arc::<AtomicUsize>::default();
         let half = "x".repeat(MOST_UNTOLD / 2);
         let watch: Watch = Box::new(move |_, _| half.clone());
-        let mut watched = Watched::new(watch, reports, untold.clone());
+        let mut watched = WatchFeed::new(watch, reports, untold.clone());
         let mut play = match_of_checkers();
         let next = || match told.try_recv() {
-            Ok(Report::Moved(text)) => Some(text),
+            Ok(ReportEvent::Moved(text)) => Some(text),
             _ => None,
         };
         for _ in 0..5 {

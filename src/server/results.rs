@@ -221,7 +221,7 @@ impl From<&SetScores> for Comparison {
 /// All results, as `--json` prints them.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
-pub struct Summary {
+pub struct RunSummary {
     /// The game.
     pub game: String,
     /// Matches that ended with a result.

@@ -11,7 +11,7 @@ use crate::core::game::Misconfigured;
 use crate::core::hex;
 use crate::core::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
-use crate::server::entrant::Entrant;
+use crate::server::bot_spec::BotSpec;
 use crate::store::Records;
 
 /// What every match of a run is played on.
@@ -80,14 +80,14 @@ pub(super) struct Common {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,
-    pub(super) entrants: Vec<Entrant>,
+    pub(super) entrants: Vec<BotSpec>,
     /// The most matches that a process or connection plays at once.
     pub(super) slots: usize,
     pub(super) records: Option<Records>,
 }
 
 /// A match that is to be opened.
-pub struct Plan<'a> {
+pub struct MatchPlan<'a> {
     /// m1, m2, ...
     pub id: String,
     /// None: the match's id.
@@ -134,7 +134,11 @@ impl Run {
     ///
     /// # Errors
     /// When the game cannot start like this.
-    pub fn set_up(&self, terms: &Terms, plan: Plan<'_>) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
+    pub fn set_up(
+        &self,
+        terms: &Terms,
+        plan: MatchPlan<'_>,
+    ) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));

@@ -16,9 +16,9 @@ use crate::core::json;
 use crate::core::seat::Seat;
 use crate::referee::{Detail, Field, Received, RefusedLine, Wants};
 use crate::server::arena::{Arena, key};
-use crate::server::entrant::check_name;
+use crate::server::bot_spec::check_name;
 use crate::server::lane::MatchKey;
-use crate::server::wakes::{StreamWaker, Wakes};
+use crate::server::ready_queue::{ReadyQueue, StreamWaker};
 use crate::transport::{Lines, Progress, Stream, Wire};
 
 key! {
@@ -35,7 +35,7 @@ pub enum Role {
     /// A bot that the referee started: its process will be heard of.
     Process,
     /// A bot that has connected by itself.
-    Guest,
+    Connection,
     /// One that holds all seats; it opens its matches itself if it may.
     Host {
         /// Whether it may.
@@ -117,13 +117,13 @@ impl BotHello {
 }
 
 /// A `hello` of which it is not decided yet whether it is let in.
-pub(super) struct Asking {
+pub(super) struct PendingHello {
     pub(super) hello: BotHello,
     pub(super) token: Option<String>,
 }
 
 /// A session on its way to another lane.
-pub struct Moving {
+pub struct DetachedSession {
     role: Role,
     /// What its bot said of itself.
     pub hello: BotHello,
@@ -148,7 +148,7 @@ pub(super) struct Session {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,
     /// A guest's `hello`, until it is decided whether the guest is let in. Nothing is read meanwhile.
-    pub(super) asking: Option<Asking>,
+    pub(super) pending_hello: Option<PendingHello>,
     /// The last line that was refused before its `hello`.
     pub(super) refused: Option<RefusedLine>,
     /// Whether its first line has been noted as a long one.
@@ -165,7 +165,7 @@ pub(super) struct Session {
     /// Whether complete lines wait until the lane's owner has done what one of them asked for.
     pub(super) has_lines: bool,
     /// Since the last request: lines and bytes.
-    pub(super) chatter: (u32, u32),
+    pub(super) since_request: (u32, u32),
     /// When to look at it at the latest; what the alarm was set for.
     pub(super) alarm: Option<u64>,
     /// When the time for `hello` is up.
@@ -189,13 +189,13 @@ impl Session {
         role: Role,
         stream: Stream,
         (now, hello_limit): (u64, Duration),
-        wakes: Arc<Wakes>,
+        ready_queue: Arc<ReadyQueue>,
     ) -> Session {
-        let signal = StreamWaker::new(key, wakes);
+        let signal = StreamWaker::new(key, ready_queue);
         Session {
             role,
             hello: None,
-            asking: None,
+            pending_hello: None,
             refused: None,
             is_long: false,
             seats: Vec::new(),
@@ -204,7 +204,7 @@ impl Session {
             stream: Some(stream),
             lines: Lines::new(limits::LINE_FROM_BOT),
             has_lines: false,
-            chatter: (0, 0),
+            since_request: (0, 0),
             alarm: None,
             hello_until: Some(now + hello_limit.as_micros() as u64),
             hello_limit,
@@ -218,10 +218,14 @@ impl Session {
     }
 
     /// A session that comes from another lane: it has introduced itself there.
-    pub(super) fn arrive(key: SessionKey, moving: Moving, wakes: Arc<Wakes>) -> io::Result<Session> {
-        let Moving { role, hello, has_played, wire, lines, out } = moving;
+    pub(super) fn arrive(
+        key: SessionKey,
+        moving: DetachedSession,
+        ready_queue: Arc<ReadyQueue>,
+    ) -> io::Result<Session> {
+        let DetachedSession { role, hello, has_played, wire, lines, out } = moving;
         let stream = Stream::watch(wire)?;
-        let mut session = Session::new(key, role, stream, (0, Duration::ZERO), wakes);
+        let mut session = Session::new(key, role, stream, (0, Duration::ZERO), ready_queue);
         session.hello = Some(hello);
         session.hello_until = None;
         session.has_played = has_played;
@@ -231,16 +235,16 @@ impl Session {
     }
 
     /// Takes it from its lane. None when it is over or has not introduced itself.
-    pub(super) fn depart(self) -> Option<Moving> {
+    pub(super) fn depart(self) -> Option<DetachedSession> {
         let Session { role, hello, has_played, stream, lines, out, closed, .. } = self;
         let (hello, stream) = hello.zip(stream).filter(|_| closed.is_none())?;
-        Some(Moving { role, hello, has_played, wire: stream.unwatch(), lines, out })
+        Some(DetachedSession { role, hello, has_played, wire: stream.unwatch(), lines, out })
     }
 
     /// Notes what its bot says of itself.
     pub(super) fn introduce(&mut self, hello: BotHello) {
         self.hello_until = None;
-        self.chatter = (0, 0);
+        self.since_request = (0, 0);
         self.hello = Some(hello);
     }
 
@@ -278,8 +282,8 @@ impl Session {
     }
 
     /// Whether it is a guest that has not said a valid `hello` yet.
-    pub(super) fn is_stranger(&self) -> bool {
-        self.role == Role::Guest && self.hello.is_none() && self.asking.is_none()
+    pub(super) fn is_pending(&self) -> bool {
+        self.role == Role::Connection && self.hello.is_none() && self.pending_hello.is_none()
     }
 
     /// Whether the other end begins a TLS handshake where plain text is expected.
@@ -289,7 +293,7 @@ impl Session {
     }
 
     /// Sees to it that the other end can read what it is told last, whether it speaks TLS or not.
-    pub(super) fn speak_to_strangers(&mut self) {
+    pub(super) fn fall_back_to_plain_text(&mut self) {
         if self.stream.as_mut().is_some_and(Stream::give_up_tls) {
             self.out.clear();
         }
@@ -298,7 +302,7 @@ impl Session {
     /// Reads what is there, without waiting.
     pub(super) fn read(&mut self) {
         self.signal.taken();
-        if self.asking.is_some() {
+        if self.pending_hello.is_some() {
             return;
         }
         let mut cx = Context::from_waker(&self.waker);
@@ -319,7 +323,7 @@ impl Session {
     }
 
     /// Reads what is there before it is reported. Whether something was.
-    pub(super) fn glance(&mut self) -> bool {
+    pub(super) fn spin(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         // How a stream ends is told by the report.
         matches!(stream.try_read(&mut self.lines), Ok(Progress::Read { .. }))
@@ -403,10 +407,10 @@ impl Session {
             (Role::Host { .. }, Some(hello)) => hello.slots as u32,
             _ => self.matches.max(1),
         };
-        self.chatter.0 += 1;
-        self.chatter.1 = self.chatter.1.saturating_add(bytes as u32 + 1);
-        self.chatter.0 <= limits::LINES_BETWEEN_REQUESTS.saturating_mul(open)
-            && self.chatter.1 <= limits::BYTES_BETWEEN_REQUESTS.saturating_mul(open)
+        self.since_request.0 += 1;
+        self.since_request.1 = self.since_request.1.saturating_add(bytes as u32 + 1);
+        self.since_request.0 <= limits::LINES_BETWEEN_REQUESTS.saturating_mul(open)
+            && self.since_request.1 <= limits::BYTES_BETWEEN_REQUESTS.saturating_mul(open)
     }
 
     /// When something is due.
@@ -424,7 +428,7 @@ impl Session {
     pub(super) fn received(&self, refused: Option<RefusedLine>) -> Option<Received> {
         let held = self.lines.held() as u64;
         // With several matches the lines may be for others.
-        let nothing = (self.chatter.0 == 0 && self.matches <= 1).then_some(Received::Nothing);
+        let nothing = (self.since_request.0 == 0 && self.matches <= 1).then_some(Received::Nothing);
         let unfinished = (held > 0).then_some(Received::Unfinished { bytes: held });
         unfinished.or(refused.map(Received::Refused)).or(nothing)
     }

@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 use crate::bot::{Launch, Launcher, Process, Said};
 use crate::core::erased::Rules;
 use crate::referee::Detail;
-use crate::server::entrant::{Entrant, Source};
+use crate::server::bot_spec::{BotSpec, Source};
 use crate::server::lane::{Lane, Notice};
-use crate::server::post::OVER;
+use crate::server::lane_messages::OVER;
 use crate::server::session::{BotHello, Role, SessionKey};
 use crate::transport::Stream;
 
@@ -40,7 +40,7 @@ struct Pending {
 /// # Errors
 /// If no process can be started at all.
 pub async fn check_starts(
-    entrants: &[Entrant],
+    entrants: &[BotSpec],
     rules: &dyn Rules,
     launch: Launch,
     hello_limit: Duration,

@@ -13,7 +13,7 @@ use crate::bot::{Command, Launcher, Starter};
 use crate::referee::Detail;
 use crate::server::bots::BotKey;
 use crate::server::cpu::Cpu;
-use crate::server::post::{Come, Order};
+use crate::server::lane_messages::{BotArrival, LaneOrder};
 use crate::server::session::SessionKey;
 
 /// The delays before the retries of a failed start. Until then a shortage of memory or descriptors may be over, and a
@@ -21,7 +21,7 @@ use crate::server::session::SessionKey;
 const DELAYS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2000)];
 
-type Orders = mpsc::UnboundedSender<Order>;
+type Orders = mpsc::UnboundedSender<LaneOrder>;
 
 /// Starts in progress.
 pub(super) struct Starts {
@@ -39,7 +39,7 @@ struct Started {
     lane: usize,
     key: BotKey,
     entrant: usize,
-    result: io::Result<Come>,
+    result: io::Result<BotArrival>,
 }
 
 impl Starts {
@@ -77,7 +77,7 @@ impl Starts {
     }
 
     /// Waits for the next result. Returns the lane and the order for it; `None` if no start is in progress.
-    pub(super) async fn next(&mut self) -> Option<(usize, Order)> {
+    pub(super) async fn next(&mut self) -> Option<(usize, LaneOrder)> {
         loop {
             // A start that has panicked has no result.
             let Ok(Started { lane, key, entrant, result }) = self.running.join_next().await? else {
@@ -95,7 +95,7 @@ impl Starts {
                     Err((FaultCode::NoStart, Detail::NotStarted { error: error.to_string() }))
                 }
             };
-            return Some((lane, Order::Come(key, come)));
+            return Some((lane, LaneOrder::BotArrived(key, come)));
         }
     }
 
@@ -111,7 +111,7 @@ async fn start(
     command: &Command,
     cpu: Option<Cpu>,
     orders: &Orders,
-) -> io::Result<Come> {
+) -> io::Result<BotArrival> {
     let (tell, told) = oneshot::channel::<SessionKey>();
     let (command, orders) = (command.clone(), orders.clone());
     // The process may exit before its session has a key.
@@ -119,11 +119,11 @@ async fn start(
         tokio::spawn(async move {
             if let Ok(session) = told.await {
                 // The lane may be done already.
-                let _ = orders.send(Order::Exited(session, how));
+                let _ = orders.send(LaneOrder::Exited(session, how));
             }
         });
     };
     let work = move |starter: &Starter| Cpu::run(cpu.as_ref(), || starter.start(&command, on_exit));
     let (process, wire) = launcher.start(work).await?;
-    Ok(Come::Process(process, wire, tell))
+    Ok(BotArrival::Process(process, wire, tell))
 }

@@ -22,8 +22,8 @@ use crate::games;
 use crate::referee::{Abort, Leg, Opening};
 use crate::server::archive;
 use crate::server::lane::{Finished, Lane, Notice};
-use crate::server::run::{Plan, PlannedSeat, Run, Terms, check_clock};
-use crate::server::schedule::Backlog;
+use crate::server::run::{MatchPlan, PlannedSeat, Run, Terms, check_clock};
+use crate::server::scheduler::Backlog;
 use crate::server::session::{Role, SessionKey};
 use crate::store::Records;
 use crate::transport::{Stream, Wire};
@@ -88,8 +88,8 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let hello = Duration::from_millis(host.run.terms.hello_ms);
     let session = lane.add(role, Stream::watch(Wire::pipes(input, output, None))?, hello);
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
-    let scribe = host.records.clone().map(Scribe::start).transpose()?;
-    let mut server = Server { host, lane, session, opened: 0, asked: VecDeque::new(), played, scribe };
+    let record_writer = host.records.clone().map(RecordWriter::start).transpose()?;
+    let mut server = Server { host, lane, session, opened: 0, asked: VecDeque::new(), played, record_writer };
     let mut interrupt = std::pin::pin!(interrupt);
     let mut served = Ok(());
     while served.is_ok() && !server.is_over() {
@@ -102,22 +102,22 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
                     server.lane.abort(key, &Abort::Interrupted);
                 }
             }
-            Some(kept) = kept(&mut server.scribe) => served = server.note_kept(kept),
+            Some(kept) = kept(&mut server.record_writer) => served = server.note_kept(kept),
             notice = server.lane.next() => served = server.take_in(notice),
         }
     }
     // The end of the last match may still be among what it has not got.
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
-    if let Some(scribe) = server.scribe {
-        served = served.and(scribe.finish().await);
+    if let Some(record_writer) = server.record_writer {
+        served = served.and(record_writer.finish().await);
     }
     let synced = server.host.records.as_ref().map_or(Ok(()), Records::sync);
     served.and(synced).map(|()| server.played)
 }
 
 /// Keeps records, on a thread of its own.
-struct Scribe {
+struct RecordWriter {
     /// Ids, records without their seals, and what goes into the seals.
     records: Sender<(String, Vec<u8>, Reveal)>,
     /// For each record how many bytes it had, or why it could not be kept.
@@ -125,8 +125,8 @@ struct Scribe {
     backlog: Backlog,
 }
 
-impl Scribe {
-    fn start(folder: Records) -> io::Result<Scribe> {
+impl RecordWriter {
+    fn start(folder: Records) -> io::Result<RecordWriter> {
         let (records, to_keep) = channel::<(String, Vec<u8>, Reveal)>();
         let (tell, kept) = unbounded_channel();
         let work = move || {
@@ -138,12 +138,12 @@ impl Scribe {
             }
         };
         thread::Builder::new().name("records".to_owned()).spawn(work)?;
-        Ok(Scribe { records, kept, backlog: Backlog::default() })
+        Ok(RecordWriter { records, kept, backlog: Backlog::default() })
     }
 
     /// Waits until all records are kept.
     async fn finish(self) -> io::Result<()> {
-        let Scribe { records, mut kept, .. } = self;
+        let RecordWriter { records, mut kept, .. } = self;
         drop(records);
         let mut all = Ok(());
         while let Some(kept) = kept.recv().await {
@@ -154,8 +154,8 @@ impl Scribe {
 }
 
 /// The next record that was kept. None where none is any more.
-async fn kept(scribe: &mut Option<Scribe>) -> Option<Result<usize, String>> {
-    scribe.as_mut()?.kept.recv().await
+async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<usize, String>> {
+    record_writer.as_mut()?.kept.recv().await
 }
 
 struct Server {
@@ -167,7 +167,7 @@ struct Server {
     /// Matches that the host has asked for while too many records were not kept yet.
     asked: VecDeque<Open<Box<RawValue>>>,
     played: HostPlayed,
-    scribe: Option<Scribe>,
+    record_writer: Option<RecordWriter>,
 }
 
 impl Server {
@@ -180,14 +180,14 @@ impl Server {
 
     /// Whether so many records are not kept yet that no new match begins.
     fn is_behind(&self) -> bool {
-        self.scribe.as_ref().is_some_and(|scribe| scribe.backlog.is_full())
+        self.record_writer.as_ref().is_some_and(|record_writer| record_writer.backlog.is_full())
     }
 
     /// A record was kept, so long was it.
     fn note_kept(&mut self, kept: Result<usize, String>) -> io::Result<()> {
         let bytes = kept.map_err(io::Error::other)?;
-        if let Some(scribe) = &mut self.scribe {
-            scribe.backlog.remove(bytes);
+        if let Some(record_writer) = &mut self.record_writer {
+            record_writer.backlog.remove(bytes);
         }
         while !self.is_behind()
             && let Some(open) = self.asked.pop_front()
@@ -222,7 +222,7 @@ impl Server {
             Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
                 Err(io::Error::other(format!("the host did not introduce itself: {detail}")))
             }
-            Notice::Moved(_) | Notice::Asks(_) | Notice::IsLong(_) | Notice::Gone { .. } => Ok(()),
+            Notice::Moved(_) | Notice::HelloReceived(_) | Notice::LongLine(_) | Notice::Gone { .. } => Ok(()),
         }
     }
 
@@ -301,7 +301,7 @@ impl Server {
             wants,
         });
         let none = rules.default_options();
-        let plan = Plan {
+        let plan = MatchPlan {
             id: format!("m{}", self.opened + 1),
             deal: open.deal,
             seed: seed.transpose()?,
@@ -326,11 +326,11 @@ impl Server {
             Some(_) => self.played.matches += 1,
             None => self.played.aborted += 1,
         }
-        if let Some(scribe) = &mut self.scribe {
+        if let Some(record_writer) = &mut self.record_writer {
             let (record, reveal) = (play.take_log(), play.reveal());
-            scribe.backlog.add(record.len());
+            record_writer.backlog.add(record.len());
             // It ends when nothing is kept any more.
-            let _ = scribe.records.send((play.setup().header.r#match.clone(), record, reveal));
+            let _ = record_writer.records.send((play.setup().header.r#match.clone(), record, reveal));
         }
     }
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::referee::Faults;
-use crate::server::contest::Scoring;
-use crate::server::kept::{Kept, KeptMatch};
 use crate::server::results::MatchReport;
-use crate::server::schedule::Fixture;
+use crate::server::scheduler::Fixture;
+use crate::server::tournament_scheduler::Scoring;
+use crate::server::trial_results::{ResultLine, ResultMatch};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, Moves, NEW, Regression, Shard};
@@ -29,11 +29,11 @@ pub struct Trial {
     /// The match in which `new` crashed, and how.
     crash: Option<String>,
     /// Sets that are not judged yet.
-    open: BTreeMap<u32, Vec<Played>>,
+    open: BTreeMap<u32, Vec<TrialMatch>>,
     faults: [Faults; 2],
 }
 
-pub(super) struct Played {
+pub(super) struct TrialMatch {
     pub(super) id: String,
     /// Whether it is void; then `result` is there for its faults alone.
     pub(super) is_void: bool,
@@ -47,7 +47,7 @@ pub(super) struct Played {
 #[derive(Default)]
 pub struct Added {
     /// What is to be kept of it: its set, when that is complete.
-    pub kept: Option<Kept>,
+    pub kept: Option<ResultLine>,
     /// The sets that are judged now.
     pub judged: Vec<SetOfTrial>,
 }
@@ -110,13 +110,13 @@ impl Trial {
             faults[entrant].merge(&report.counted_faults(seat));
         }
         let moves = moves(fixture, record);
-        let played = Played { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
+        let played = TrialMatch { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
         let set = result.set;
         if self.regression.verdict().is_none()
             && !self.goes_on
             && let Some(what) = crash_of_new(fixture, report)
         {
-            let kept = Kept::Crash { set, what: what.clone(), matches: vec![KeptMatch::of(&played)] };
+            let kept = ResultLine::Crash { set, what: what.clone(), matches: vec![ResultMatch::of(&played)] };
             self.crashed(what, &[played]);
             return Added { kept: Some(kept), judged: Vec::new() };
         }
@@ -125,28 +125,28 @@ impl Trial {
         if matches.len() < self.scoring.legs as usize {
             return Added::default();
         }
-        let kept = Kept::Set { set, matches: matches.iter().map(KeptMatch::of).collect() };
+        let kept = ResultLine::Set { set, matches: matches.iter().map(ResultMatch::of).collect() };
         Added { kept: Some(kept), judged: self.complete(set) }
     }
 
     /// Takes in what was kept of an earlier run; none when it is no set of this one. Returns the sets that are judged now.
-    pub fn restore(&mut self, kept: &Kept) -> Option<Vec<SetOfTrial>> {
+    pub fn restore(&mut self, kept: &ResultLine) -> Option<Vec<SetOfTrial>> {
         let set = kept.set();
         let matches = kept.matches().iter().map(|played| played.played(set, self.scoring.seating));
-        let matches: Vec<Played> = matches.collect::<Option<_>>()?;
+        let matches: Vec<TrialMatch> = matches.collect::<Option<_>>()?;
         match kept {
-            Kept::Crash { what, .. } => {
+            ResultLine::Crash { what, .. } => {
                 self.crashed(what.clone(), &matches);
                 Some(Vec::new())
             }
-            Kept::Set { .. } => {
+            ResultLine::Set { .. } => {
                 self.open.insert(set, matches);
                 Some(self.complete(set))
             }
         }
     }
 
-    fn crashed(&mut self, what: String, matches: &[Played]) {
+    fn crashed(&mut self, what: String, matches: &[TrialMatch]) {
         if self.regression.verdict().is_some() {
             return;
         }
@@ -172,7 +172,7 @@ impl Trial {
         judged.into_iter().map(|judged| self.told(&judged)).collect()
     }
 
-    fn count_faults(&mut self, matches: &[Played]) {
+    fn count_faults(&mut self, matches: &[TrialMatch]) {
         for played in matches {
             for (all, of_match) in self.faults.iter_mut().zip(&played.faults) {
                 all.merge(of_match);
@@ -250,16 +250,16 @@ fn moves(fixture: &Fixture, record: &[u8]) -> Moves {
 
 /// Whether all matches of a set have the same moves and places, and none a fault: in each seat one bot played what the other
 /// one did.
-fn is_alike(set: &[Played]) -> bool {
+fn is_alike(set: &[TrialMatch]) -> bool {
     let [first, ..] = set else { return false };
-    set.iter().all(|Played { moves, result, .. }| {
+    set.iter().all(|TrialMatch { moves, result, .. }| {
         *moves == first.moves && result.places == first.result.places && result.faulted.is_empty()
     })
 }
 
 /// A digest of the moves of a set. Which of its matches came first is no difference.
-fn digest(set: &[Played]) -> Moves {
-    let mut matches: Vec<&Played> = set.iter().collect();
+fn digest(set: &[TrialMatch]) -> Moves {
+    let mut matches: Vec<&TrialMatch> = set.iter().collect();
     matches.sort_by_key(|played| played.result.lineup);
     let all: Vec<u8> = matches.iter().flat_map(|played| played.moves).collect();
     Sha256::digest(all).into()

@@ -168,7 +168,7 @@ fn suspended() -> u64 {
 
 /// The clock of a lane, in microseconds. It never goes back, and stands still while the referee is absent.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct LaneClock {
     watchdog: Arc<Watchdog>,
     latest: Cell<u64>,
     /// When the watchdog had last woken up when it was waited for in vain.
@@ -177,13 +177,13 @@ pub(super) struct Clock {
     waited: Cell<u64>,
 }
 
-impl Clock {
-    pub(super) fn new() -> Clock {
-        Clock::of(Watchdog::of_process())
+impl LaneClock {
+    pub(super) fn new() -> LaneClock {
+        LaneClock::of(Watchdog::of_process())
     }
 
-    fn of(watchdog: Arc<Watchdog>) -> Clock {
-        Clock { watchdog, latest: Cell::new(0), missed: Cell::new(None), waited: Cell::new(0) }
+    fn of(watchdog: Arc<Watchdog>) -> LaneClock {
+        LaneClock { watchdog, latest: Cell::new(0), missed: Cell::new(None), waited: Cell::new(0) }
     }
 
     /// The time.
@@ -236,12 +236,12 @@ fn monotonic() -> Instant {
 }
 
 #[cfg(test)]
-impl Clock {
+impl LaneClock {
     /// A clock that no watchdog watches, and what lets the referee pause.
-    pub(super) fn unwatched() -> (Clock, impl Fn(Duration)) {
+    pub(super) fn unwatched() -> (LaneClock, impl Fn(Duration)) {
         let watchdog = Arc::new(Watchdog::new());
         watchdog.woke.store(u64::MAX, Ordering::Release);
-        let clock = Clock::of(watchdog.clone());
+        let clock = LaneClock::of(watchdog.clone());
         (clock, move |pause: Duration| {
             watchdog.absent.fetch_add(pause.as_micros() as u64, Ordering::Relaxed);
         })
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_clock_stands_still_in_an_absence_and_never_goes_back() {
-        let (clock, pause) = Clock::unwatched();
+        let (clock, pause) = LaneClock::unwatched();
         thread::sleep(Duration::from_millis(10));
         let before = clock.now();
         assert!(before >= 10 * MS);
@@ -293,7 +293,7 @@ mod tests {
     /// Each of many threads takes all the time that it can get.
     #[test]
     fn threads_that_use_up_the_processors_make_no_absence() {
-        let clock = Clock::new();
+        let clock = LaneClock::new();
         let before = (clock.now(), clock.paused());
         thread::scope(|scope| {
             for _ in 0..16 {

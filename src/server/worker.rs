@@ -18,15 +18,15 @@ use tokio::time::timeout;
 use crate::core::seat::Seat;
 use crate::referee::{Abort, Detail, Wants};
 use crate::server::arena::Arena;
-use crate::server::bots::{Account, Bot, BotKey, State};
-use crate::server::entrant::Source;
+use crate::server::bot_spec::Source;
+use crate::server::bots::{Bot, BotKey, BotUsage, State};
 use crate::server::journal::Beginning;
 use crate::server::lane::{Finished, Lane, MatchKey, Notice};
-use crate::server::post::{Come, Ended, OVER, Order, Report, Word};
-use crate::server::reporter::Watched;
+use crate::server::lane_messages::{BotArrival, EndedMatch, LaneEvent, LaneOrder, OVER, ReportEvent};
+use crate::server::reporter::WatchFeed;
 use crate::server::results::{Loss, MatchReport, cause_of};
-use crate::server::run::{Common, Plan, PlannedSeat};
-use crate::server::schedule::{self, Fixture, Shared, Wait};
+use crate::server::run::{Common, MatchPlan, PlannedSeat};
+use crate::server::scheduler::{self, Fixture, SharedScheduler, Wait};
 use crate::server::session::{Role, SessionKey};
 use crate::tournament::Cause;
 use crate::tournament::schedule::MatchId;
@@ -44,7 +44,7 @@ struct Pairing {
     /// Their entrants, in the same order.
     entrants: Vec<usize>,
     /// Matches that wait until they are here.
-    next: VecDeque<Next>,
+    next: VecDeque<QueuedMatch>,
     /// How many matches wait until they are noted in the journal.
     noting: usize,
     /// How many matches run.
@@ -54,12 +54,12 @@ struct Pairing {
 }
 
 /// A match that is to be opened.
-struct Next {
+struct QueuedMatch {
     fixture: Fixture,
     is_noted: bool,
 }
 
-struct Open {
+struct OpenMatch {
     pairing: usize,
     fixture: Fixture,
     /// By seat.
@@ -70,7 +70,7 @@ struct Open {
 pub(super) struct Worker {
     number: usize,
     common: Arc<Common>,
-    schedule: Shared,
+    schedule: SharedScheduler,
     /// How many pairings play at once.
     jobs: usize,
     /// How many processes may live here beyond those that as many pairings need.
@@ -81,16 +81,16 @@ pub(super) struct Worker {
     /// Processes that wait for a pairing, those first that have played least recently.
     idle: Vec<BotKey>,
     pairings: Slab<Pairing>,
-    open: HashMap<MatchKey, Open>,
-    house: mpsc::UnboundedSender<(usize, Word)>,
+    open: HashMap<MatchKey, OpenMatch>,
+    runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
     /// Where it gets its orders, for the schedule to wake it.
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<LaneOrder>,
     /// Matches that have ended, of which the reporter is told a few at a time, or when there is nothing else to do.
-    ended: Vec<Ended>,
-    reports: Sender<Report>,
+    ended: Vec<EndedMatch>,
+    reports: Sender<ReportEvent>,
     /// Where it is noted that a match begins, if anywhere.
     journal: Option<Sender<Beginning>>,
-    watched: Option<Watched>,
+    watched: Option<WatchFeed>,
     is_stopping: bool,
     /// Whether the schedule has nothing any more.
     is_over: bool,
@@ -100,10 +100,10 @@ impl Worker {
     pub(super) fn new(
         (number, (jobs, spare)): (usize, (usize, usize)),
         common: Arc<Common>,
-        schedule: Shared,
-        (house, orders): (mpsc::UnboundedSender<(usize, Word)>, mpsc::UnboundedSender<Order>),
-        (reports, journal): (Sender<Report>, Option<Sender<Beginning>>),
-        watched: Option<Watched>,
+        schedule: SharedScheduler,
+        (runner, orders): (mpsc::UnboundedSender<(usize, LaneEvent)>, mpsc::UnboundedSender<LaneOrder>),
+        (reports, journal): (Sender<ReportEvent>, Option<Sender<Beginning>>),
+        watched: Option<WatchFeed>,
     ) -> Worker {
         Worker {
             number,
@@ -117,7 +117,7 @@ impl Worker {
             idle: Vec::new(),
             pairings: Slab::new(),
             open: HashMap::new(),
-            house,
+            runner,
             orders,
             ended: Vec::new(),
             reports,
@@ -129,20 +129,20 @@ impl Worker {
     }
 
     /// Plays until nothing is left to play.
-    pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+    pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<LaneOrder>) {
         self.fill();
         while !(self.is_over && self.pairings.is_empty()) {
             if self.open.is_empty()
                 && self.pairings.iter().any(|(_, pairing)| pairing.noting > 0)
                 && let Ok(Some(order)) = timeout(NOTED_SOON, orders.recv()).await
             {
-                self.obey(order);
+                self.handle_order(order);
                 continue;
             }
             tokio::select! {
                 biased;
                 // The lane keeps the other end, too: this does not end.
-                Some(order) = orders.recv() => self.obey(order),
+                Some(order) = orders.recv() => self.handle_order(order),
                 notice = self.lane.next() => self.take_in(notice),
                 () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
@@ -150,7 +150,7 @@ impl Worker {
         // From here on the house gets back what it sends.
         orders.close();
         while let Ok(order) = orders.try_recv() {
-            self.obey(order);
+            self.handle_order(order);
         }
         for key in mem::take(&mut self.idle) {
             self.retire(key, OVER);
@@ -162,29 +162,29 @@ impl Worker {
     fn report(&mut self) {
         for ended in self.ended.drain(..) {
             // Nobody listens when the run is breaking down.
-            let _ = self.reports.send(Report::Ended(Box::new(ended)));
+            let _ = self.reports.send(ReportEvent::Ended(Box::new(ended)));
         }
     }
 
     /// Tells the house.
-    fn say(&self, word: Word) {
+    fn say(&self, word: LaneEvent) {
         // Nobody listens when the run is breaking down.
-        let _ = self.house.send((self.number, word));
+        let _ = self.runner.send((self.number, word));
     }
 
-    fn obey(&mut self, order: Order) {
+    fn handle_order(&mut self, order: LaneOrder) {
         match order {
-            Order::Wake => {
+            LaneOrder::Wake => {
                 for pairing in self.pairing_keys() {
                     self.play_on(pairing);
                 }
                 self.fill();
             }
-            Order::Noted(pairing, fixture) => self.begin(pairing, fixture),
-            Order::Stop => self.stop(),
-            Order::Exited(session, how) => self.lane.exited(session, how),
-            Order::Come(key, come) => self.receive(key, come),
-            Order::PutBack(bots) => self.put_back(&bots),
+            LaneOrder::Journaled(pairing, fixture) => self.begin(pairing, fixture),
+            LaneOrder::Stop => self.stop(),
+            LaneOrder::Exited(session, how) => self.lane.exited(session, how),
+            LaneOrder::BotArrived(key, come) => self.receive(key, come),
+            LaneOrder::PutBack(bots) => self.put_back(&bots),
         }
     }
 
@@ -208,9 +208,9 @@ impl Worker {
     fn fill(&mut self) {
         while self.pairings.len() < self.jobs && !self.is_over {
             match self.schedule.next((self.number, &self.orders), None) {
-                schedule::Next::Match(fixture) => self.pair(fixture),
-                schedule::Next::Later => return,
-                schedule::Next::Never => self.is_over = true,
+                scheduler::Next::Match(fixture) => self.pair(fixture),
+                scheduler::Next::Later => return,
+                scheduler::Next::Never => self.is_over = true,
             }
         }
     }
@@ -226,7 +226,7 @@ impl Worker {
             });
         }
         let is_fresh = entrants.iter().any(|&entrant| self.common.entrants[entrant].is_fresh);
-        let next = VecDeque::from([Next { fixture, is_noted: false }]);
+        let next = VecDeque::from([QueuedMatch { fixture, is_noted: false }]);
         let pairing = Pairing { bots, entrants, next, noting: 0, running: 0, is_fresh };
         let key = self.pairings.insert(pairing);
         self.make_room();
@@ -257,8 +257,8 @@ impl Worker {
                 None => {
                     let entrants = &self.pairings[key].entrants;
                     match self.schedule.next((self.number, &self.orders), Some(entrants)) {
-                        schedule::Next::Match(fixture) => Next { fixture, is_noted: false },
-                        schedule::Next::Later | schedule::Next::Never => break,
+                        scheduler::Next::Match(fixture) => QueuedMatch { fixture, is_noted: false },
+                        scheduler::Next::Later | scheduler::Next::Never => break,
                     }
                 }
             };
@@ -266,10 +266,10 @@ impl Worker {
                 self.pairings[key].next.push_front(next);
                 return;
             }
-            let Next { fixture, is_noted } = next;
+            let QueuedMatch { fixture, is_noted } = next;
             let begun = if is_noted { self.open(key, fixture) } else { self.note(key, fixture) };
             if let Err(why) = begun {
-                return self.say(Word::CannotRun(why));
+                return self.say(LaneEvent::Failed(why));
             }
         }
         let pairing = &self.pairings[key];
@@ -292,7 +292,7 @@ impl Worker {
         let pairing = &mut self.pairings[key];
         pairing.noting -= 1;
         if let Some(fixture) = noted.filter(|_| !self.is_stopping) {
-            pairing.next.push_back(Next { fixture, is_noted: true });
+            pairing.next.push_back(QueuedMatch { fixture, is_noted: true });
         }
         self.play_on(key);
     }
@@ -327,7 +327,7 @@ impl Worker {
         for &(key, _) in &missing {
             self.bots[key].state = State::Asked;
         }
-        self.say(Word::Needs(missing, wait));
+        self.say(LaneEvent::NeedsBots(missing, wait));
     }
 
     /// One of these bots is not connected: the match that needs them goes back to the schedule.
@@ -340,27 +340,27 @@ impl Worker {
         let mut pairings = self.pairings.iter();
         let needs = |pairing: &Pairing| bots.iter().any(|key| pairing.bots.contains(key));
         let Some((key, _)) = pairings.find(|(_, pairing)| needs(pairing)) else { return };
-        for Next { fixture, .. } in mem::take(&mut self.pairings[key].next) {
+        for QueuedMatch { fixture, .. } in mem::take(&mut self.pairings[key].next) {
             self.schedule.put_back(&fixture);
         }
         self.play_on(key);
     }
 
     /// A bot has come, or will not.
-    fn receive(&mut self, key: BotKey, come: Result<Come, (FaultCode, Detail)>) {
+    fn receive(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
         // While the lane is stopping nobody waits for it any more.
         let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Asked));
         let come = match come {
             Ok(come) if is_wanted => come,
-            Ok(Come::Process(process, ..)) => return self.say(Word::Leaves(process)),
-            Ok(Come::Guest(moving)) => return self.say(Word::Returns(moving)),
+            Ok(BotArrival::Process(process, ..)) => return self.say(LaneEvent::EndProcess(process)),
+            Ok(BotArrival::Connection(moving)) => return self.say(LaneEvent::ReturnsConnection(moving)),
             Err(_) if !is_wanted => return,
             Err((code, detail)) => return self.fail(key, code, detail),
         };
         let bot = &mut self.bots[key];
         bot.cpu_before = Duration::ZERO;
         match come {
-            Come::Process(process, wire, tell) => {
+            BotArrival::Process(process, wire, tell) => {
                 bot.process = Some(process);
                 let stream = match Stream::watch(wire) {
                     Ok(stream) => stream,
@@ -376,7 +376,7 @@ impl Worker {
                 bot.state = State::Greeting(session);
                 self.by_session.insert(session, key);
             }
-            Come::Guest(moving) => match self.lane.adopt(*moving) {
+            BotArrival::Connection(moving) => match self.lane.adopt(*moving) {
                 Ok(session) => {
                     bot.state = State::Here(session);
                     self.by_session.insert(session, key);
@@ -386,7 +386,7 @@ impl Worker {
                 Err(error) => {
                     let entrant = bot.entrant;
                     tracing::debug!(bot = self.common.entrants[entrant].name, %error, "gone");
-                    self.say(Word::Lost(entrant));
+                    self.say(LaneEvent::ConnectionEnded(entrant));
                     let wait = self.wait_for(key);
                     self.ask_for(vec![(key, entrant)], wait);
                 }
@@ -413,7 +413,7 @@ impl Worker {
         let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
             let detail = Detail::OtherGames { game: id.to_owned(), plays: games.clone() };
-            self.turn_away(key, session);
+            self.reject(key, session);
             return self.fail(key, FaultCode::NoStart, detail);
         }
         let ready_ms = self.common.run.terms.first_ready_ms;
@@ -424,7 +424,7 @@ impl Worker {
     }
 
     /// Lets go of a bot that cannot be used.
-    fn turn_away(&mut self, key: BotKey, session: SessionKey) {
+    fn reject(&mut self, key: BotKey, session: SessionKey) {
         self.lane.dismiss(session, "it does not play this game");
         self.lane.forget(session);
         self.by_session.remove(&session);
@@ -437,11 +437,11 @@ impl Worker {
         match bot.process.take() {
             Some(process) => {
                 bot.gone.push(process.stderr().clone());
-                self.say(Word::Leaves(process));
+                self.say(LaneEvent::EndProcess(process));
             }
             None => {
                 let entrant = bot.entrant;
-                self.say(Word::Lost(entrant));
+                self.say(LaneEvent::ConnectionEnded(entrant));
             }
         }
     }
@@ -499,7 +499,7 @@ impl Worker {
                     self.bots.remove(key);
                 }
             }
-            Notice::OpenAsked(..) | Notice::Asks(_) | Notice::IsLong(_) => {}
+            Notice::OpenAsked(..) | Notice::HelloReceived(_) | Notice::LongLine(_) => {}
         }
     }
 
@@ -541,7 +541,7 @@ impl Worker {
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
             }
         });
-        let plan = Plan {
+        let plan = MatchPlan {
             id: fixture.id.clone(),
             deal: fixture.deal.clone(),
             seed: None,
@@ -563,19 +563,19 @@ impl Worker {
         });
         let places = places.collect();
         let key = self.lane.open(setup, table, places);
-        self.open.insert(key, Open { pairing, fixture, bots, lost: Vec::new() });
+        self.open.insert(key, OpenMatch { pairing, fixture, bots, lost: Vec::new() });
         self.pairings[pairing].running += 1;
         Ok(())
     }
 
     /// A match has ended.
     fn end(&mut self, Finished { key, mut play, ending, duration }: Finished) {
-        let Some(Open { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
+        let Some(OpenMatch { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
         if let Some(watched) = &mut self.watched {
             watched.show(&mut play);
         }
-        let accounts: Vec<Account> =
-            bots.iter().enumerate().map(|(seat, &key)| self.bots[key].account(seat)).collect();
+        let usages: Vec<BotUsage> =
+            bots.iter().enumerate().map(|(seat, &key)| self.bots[key].usage(seat)).collect();
         let mut no_show = None;
         for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
@@ -610,11 +610,11 @@ impl Worker {
             duration_us: duration.as_micros() as u64,
             lag_ms: play.worst_lag() / 1000,
             paused_ms: play.paused() / 1000,
-            cpu_ms: accounts.iter().map(|bot| bot.cpu_ms).collect(),
+            cpu_ms: usages.iter().map(|bot| bot.cpu_ms).collect(),
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
         };
         self.schedule.ended(&fixture, &report, record.len());
-        self.ended.push(Ended { fixture, report, record, reveal, bots: accounts, no_show });
+        self.ended.push(EndedMatch { fixture, report, record, reveal, bots: usages, no_show });
         if self.ended.len() == MOST_UNTOLD {
             self.report();
         }
@@ -656,13 +656,13 @@ impl Worker {
                     self.lane.dismiss(session, reason);
                     self.lane.forget(session);
                 }
-                self.say(Word::Leaves(process));
+                self.say(LaneEvent::EndProcess(process));
             }
             (None, Some(session)) => match self.lane.release(session) {
-                Some(moving) => self.say(Word::Returns(Box::new(moving))),
+                Some(moving) => self.say(LaneEvent::ReturnsConnection(Box::new(moving))),
                 None => {
                     self.lane.forget(session);
-                    self.say(Word::Lost(bot.entrant));
+                    self.say(LaneEvent::ConnectionEnded(bot.entrant));
                 }
             },
             (None, None) => {}

@@ -12,7 +12,7 @@ use crate::cli::output::Tolerant;
 use crate::cli::{Exit, Failure};
 use crate::core::json;
 use crate::report::{Outcome, TrialReport};
-use crate::server::Kept;
+use crate::server::ResultLine;
 
 /// Join the results of shards, or look at those of one run, and give the verdict
 ///
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let reports = args.reports.open()?;
     let begun = Instant::now();
-    let kept: Vec<Kept> = read.into_iter().flat_map(|contents| contents.kept).collect();
+    let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, trial) = setup.begin(&kept, true)?;
     let outcome = match trial.regression.verdict() {
         Some(verdict) => Outcome::Judged(verdict),

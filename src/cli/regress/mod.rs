@@ -27,8 +27,8 @@ use crate::core::{counted, json};
 use crate::games;
 use crate::report::{Outcome, TrialReport, interval};
 use crate::server::{
-    Added, Contest, Entrant, Halt, Happening, House, Roster, Scoring, SetOfTrial, Source, Stopped,
-    check_fresh, check_programs, is_told_by_a_deal,
+    Added, BotSpec, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial, Source,
+    TournamentScheduler, check_fresh, check_programs, deal_leaks_information,
 };
 use crate::tournament::regression::{Shard, Verdict};
 
@@ -263,14 +263,14 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     }
     let openings = args.openings.openings(rules, seating, setup.options.clone(), &run.seed, plies)?;
     let bots = [new, base];
-    let is_fresh = is_told_by_a_deal(rules) && !args.trust_bots;
+    let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
             .map_err(|what| Failure::usage(format!("{what}; --trust-bots plays nevertheless")))?;
     }
     let listen = args.listen.listen(&bots)?;
     let names = ["new", "base"].map(|name| Some(name.to_owned()));
-    let mut entrants = Entrant::named(bots.into_iter().zip(names).collect());
+    let mut entrants = BotSpec::named(bots.into_iter().zip(names).collect());
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }
@@ -288,34 +288,34 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
     let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
-    let contest = Contest::new(schedule, scoring, openings);
-    let house = House {
+    let contest = TournamentScheduler::new(schedule, scoring, openings);
+    let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
         records,
-        ..House::new(run, rules, seating, entrants, launch()?)
+        ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
     let mut printer = Printer::new(trial.regression.terms().max_sets, args.json);
     printer.progress.inc(trial.regression.tally().sets.into());
     let mut has_played = false;
     let max_time = args.test.max_time.map(Duration::from_millis);
     let is_out_of_time = Cell::new(false);
-    let missing = check_programs(&house.entrants);
+    let missing = check_programs(&runner.entrants);
     let stopped = with_bots(|| {
         if trial.regression.verdict().is_some() {
-            return Stopped::default();
+            return RunEnd::default();
         }
         if let Err(why) = missing {
-            return Stopped { why: Some(why), ..Stopped::default() };
+            return RunEnd { why: Some(why), ..RunEnd::default() };
         }
-        let tell = |happening: Happening<'_>| {
+        let tell = |happening: RunEvent<'_>| {
             match happening {
-                Happening::Listening(address) => printer.listening(address),
-                Happening::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
-                Happening::Connected(_) | Happening::Moved(_) => {}
-                Happening::Ended { fixture, report, record, no_show, .. } => {
+                RunEvent::Listening(address) => printer.listening(address),
+                RunEvent::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
+                RunEvent::Connected(_) | RunEvent::Moved(_) => {}
+                RunEvent::Ended { fixture, report, record, no_show, .. } => {
                     printer.event(report);
                     let Added { kept, judged } = trial.add(fixture, report, record);
                     if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
@@ -331,20 +331,20 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
                         None => has_played = true,
                     }
                     if trial.regression.verdict().is_some() {
-                        return Err(Halt::Enough);
+                        return Err(Halt::Done);
                     }
                 }
-                Happening::Settled => {}
+                RunEvent::Settled => {}
             }
             Ok(())
         };
-        house.play(contest, interrupted_or(max_time, &is_out_of_time), tell)
+        runner.play(contest, interrupted_or(max_time, &is_out_of_time), tell)
     });
     let is_out_of_time = is_out_of_time.get();
     let outcome = match (trial.regression.verdict(), stopped, max_time) {
         // What stops a run after the verdict does not change that.
-        (Some(verdict), Stopped { why: None, .. }, _) => Outcome::Judged(verdict),
-        (_, Stopped { why: Some(why), .. }, _) => Outcome::CouldNotRun(why),
+        (Some(verdict), RunEnd { why: None, .. }, _) => Outcome::Judged(verdict),
+        (_, RunEnd { why: Some(why), .. }, _) => Outcome::CouldNotRun(why),
         (None, _, Some(time)) if is_out_of_time => Outcome::Undecided(format!(
             "the time was over (--max-time {1}, {0})",
             counted(trial.regression.tally().sets, "set", "sets"),

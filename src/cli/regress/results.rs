@@ -18,7 +18,7 @@ use crate::cli::{Failure, options};
 use crate::core::Seating;
 use crate::core::json;
 use crate::games;
-use crate::server::{Kept, Roster, Scoring, Trial};
+use crate::server::{ResultLine, Roster, Scoring, Trial};
 use crate::store::open_regular;
 use crate::tournament::Deals;
 use crate::tournament::regression::{Regression, Shard, Terms};
@@ -78,7 +78,7 @@ impl Setup {
     }
 
     /// What is left to play and what is known, after what was kept. `whole`: all shards together.
-    pub(super) fn begin(&self, kept: &[Kept], whole: bool) -> Result<(Schedule, Trial), Failure> {
+    pub(super) fn begin(&self, kept: &[ResultLine], whole: bool) -> Result<(Schedule, Trial), Failure> {
         let (seating, deals) = (self.seating()?, Deals::Mirrored);
         let rules = options::game(&self.game)?;
         let shard = self.shard.filter(|_| !whole);
@@ -92,7 +92,7 @@ impl Setup {
         let (mut results, mut voids) = (Vec::new(), Vec::new());
         let nonsense = |set: u32| Failure::usage(format!("the results of set {set} do not fit the run"));
         for kept in kept {
-            let Kept::Set { set, matches } = kept else { continue };
+            let ResultLine::Set { set, matches } = kept else { continue };
             if matches.len() != legs as usize || shard.is_some_and(|shard| !shard.has(*set)) {
                 return Err(nonsense(*set));
             }
@@ -126,9 +126,9 @@ impl Setup {
         let scoring = Scoring { seating, legs, on_fault: self.on_fault, roster };
         let can_repeat = !rules.meta().chance;
         let mut trial = Trial::new(regression, scoring, can_repeat, self.recover, shard);
-        let mut in_order: Vec<&Kept> = kept.iter().collect();
+        let mut in_order: Vec<&ResultLine> = kept.iter().collect();
         // A crash decides, whatever was played elsewhere.
-        in_order.sort_by_key(|kept| (matches!(kept, Kept::Set { .. }), kept.set()));
+        in_order.sort_by_key(|kept| (matches!(kept, ResultLine::Set { .. }), kept.set()));
         for kept in in_order {
             trial.restore(kept).ok_or_else(|| nonsense(kept.set()))?;
         }
@@ -139,7 +139,7 @@ impl Setup {
 /// What a file holds.
 pub(super) struct Contents {
     pub(super) setup: Setup,
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<ResultLine>,
     /// The bytes that it consists of; a line that was cut off follows them.
     whole: u64,
 }
@@ -156,13 +156,13 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
     if setup.format != FORMAT {
         return Err(fail(format!("it has format {}, where this version reads {FORMAT}", setup.format)));
     }
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<ResultLine> = Vec::new();
     for (line, number) in lines.zip(2..) {
         let line = serde_json::from_slice(line).map_err(|error| fail(format!("line {number}: {error}")))?;
         kept.push(line);
     }
     let mut sets: Vec<u32> =
-        kept.iter().filter(|kept| matches!(kept, Kept::Set { .. })).map(Kept::set).collect();
+        kept.iter().filter(|kept| matches!(kept, ResultLine::Set { .. })).map(ResultLine::set).collect();
     sets.sort_unstable();
     if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(fail(format!("set {} is there twice", twice[0])));
@@ -219,7 +219,7 @@ impl Results {
     }
 
     /// Keeps a set.
-    pub(super) fn keep(&mut self, kept: &Kept) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self, kept: &ResultLine) -> Result<(), Failure> {
         self.line(kept)
     }
 }

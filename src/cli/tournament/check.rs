@@ -14,7 +14,7 @@ use crate::cli::{Exit, Failure, block_on, launch};
 use crate::core::chance::Seed;
 use crate::core::counted;
 use crate::core::json;
-use crate::server::{Entrant, Source, StartCheck, check_starts};
+use crate::server::{BotSpec, Source, StartCheck, check_starts};
 use crate::tournament::schedule::{Format, Schedule};
 
 /// Lines of a bot's standard error that are shown: the last ones.
@@ -76,7 +76,7 @@ struct Checkup<'a> {
 }
 
 impl Checkup<'_> {
-    fn of(entrant: &Entrant, start: Option<StartCheck>) -> Checkup<'_> {
+    fn of(entrant: &BotSpec, start: Option<StartCheck>) -> Checkup<'_> {
         let (verdict, what, stderr) = match (&entrant.source, start) {
             (Source::Tcp(name), _) => {
                 (Verdict::Awaited, Some(format!("connects as `{name}`")), String::new())

@@ -19,8 +19,8 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::games;
 use crate::server::{
-    Entrant, Listen, Openings, Roster, Run, Source, Terms, check_clock, check_fresh, check_name,
-    is_told_by_a_deal,
+    BotSpec, Listen, Openings, Roster, Run, Source, Terms, check_clock, check_fresh, check_name,
+    deal_leaks_information,
 };
 use crate::store::read_regular;
 use crate::tournament::Deals;
@@ -279,7 +279,7 @@ pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
     /// The bots, one or a team for each entrant.
-    pub(super) entrants: Vec<Entrant>,
+    pub(super) entrants: Vec<BotSpec>,
     pub(super) roster: Arc<Roster>,
     pub(super) openings: Openings,
     pub(super) jobs: usize,
@@ -291,7 +291,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// The bots of an entrant.
-    pub(super) fn bots_of(&self, entrant: usize) -> &[Entrant] {
+    pub(super) fn bots_of(&self, entrant: usize) -> &[BotSpec] {
         &self.entrants[self.roster.bots(entrant)]
     }
 }
@@ -403,7 +403,7 @@ impl Config {
     }
 
     /// Names every bot as it is called from here on, also when its script, whose name it may have, is no more.
-    pub(super) fn keep_names(&mut self, bots: &[Entrant]) {
+    pub(super) fn keep_names(&mut self, bots: &[BotSpec]) {
         let configs = self.entrants.iter_mut().flat_map(EntrantConfig::bots_mut);
         for (config, entrant) in configs.zip(bots) {
             config.name = Some(entrant.name.clone());
@@ -484,7 +484,7 @@ impl Config {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
             Some(MirrorConfig::All) => Deals::AllOrders,
-            None if is_told_by_a_deal(rules) => Deals::Single,
+            None if deal_leaks_information(rules) => Deals::Single,
             None => Deals::Mirrored,
         };
         let format = match self.format {
@@ -504,7 +504,7 @@ impl Config {
     pub(super) fn prepare(&self, seed: Seed, plan: &Plan) -> Result<Prepared, Failure> {
         let rules = game(&self.game)?;
         let sources = self.sources(plan)?;
-        let needs_fresh = plan.deals != Deals::Single && is_told_by_a_deal(rules) && !self.trust_bots;
+        let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|what| {
                 Failure::usage(format!("mirror: {what}; `trust_bots = true` plays nevertheless"))
@@ -514,7 +514,7 @@ impl Config {
         let listen = self.listen_options(&sources)?;
         let openings = self.openings(rules, plan.seating, &seed)?;
         let names = self.bots().map(|bot| bot.name.clone());
-        let mut entrants = Entrant::named(sources.into_iter().zip(names).collect());
+        let mut entrants = BotSpec::named(sources.into_iter().zip(names).collect());
         for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
             entrant.clock_factor = config.clock_factor;
             if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {

@@ -15,7 +15,7 @@ use crate::cli::{Failure, files};
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::record;
-use crate::server::{Entrant, Unsealed};
+use crate::server::{BotSpec, Unsealed};
 use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results};
 use crate::tournament::MatchResult;
 use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
@@ -32,8 +32,8 @@ pub(super) struct Folder {
 }
 
 /// The files of the bots of an entrant. Those of a team may have the same names.
-pub(super) fn fingerprints(bots: &[Entrant]) -> BTreeMap<String, String> {
-    let of_bot = |bot: &Entrant| {
+pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {
+    let of_bot = |bot: &BotSpec| {
         let of = if bots.len() > 1 { format!("{}: ", bot.name) } else { String::new() };
         bot.files.iter().map(move |(path, hash)| (format!("{of}{path}"), hash.clone())).collect::<Vec<_>>()
     };
@@ -41,7 +41,7 @@ pub(super) fn fingerprints(bots: &[Entrant]) -> BTreeMap<String, String> {
 }
 
 /// An entrant with these bots that is paired from this round on.
-pub(super) fn row(name: &str, bots: &[Entrant], joins: u32) -> EntrantRow {
+pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
     let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
     EntrantRow {
         name: name.to_owned(),

@@ -19,7 +19,9 @@ use crate::cli::tournament::folder::{Folder, fingerprints};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::json;
-use crate::server::{Contest, Halt, Happening, House, MatchReport, NoShow, Parked, Scoring};
+use crate::server::{
+    Halt, MatchReport, MatchRunner, NoShow, ParkedLobby, RunEvent, Scoring, TournamentScheduler,
+};
 use crate::store::{MatchRow, Results};
 use crate::tournament::schedule::{MatchId, Schedule};
 
@@ -104,7 +106,7 @@ enum Played {
     /// It is over, or was interrupted.
     Ended(Exit),
     /// The tournament is to be changed. Bots that connect wait here meanwhile.
-    Changes(Option<Parked>),
+    Changes(Option<ParkedLobby>),
 }
 
 fn play(mut folder: Folder, options: &PlayOptions) -> Result<Exit, Failure> {
@@ -143,7 +145,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 
 fn play_until_changed(
     folder: Folder,
-    parked: Option<Parked>,
+    parked: Option<ParkedLobby>,
     options: &PlayOptions,
 ) -> Result<Played, Failure> {
     let is_json = options.json;
@@ -155,11 +157,11 @@ fn play_until_changed(
     // Of the bots: a team has several.
     let names: Vec<String> = prepared.entrants.iter().map(|bot| bot.name.clone()).collect();
     let mut no_shows = NoShows::default();
-    let mut contest = Contest::new(schedule, scoring.clone(), prepared.openings);
+    let mut contest = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
     let board = contest.board();
     let (shown, shown_names) = (board.clone(), config.names());
     let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names));
-    let house = House {
+    let runner = MatchRunner {
         jobs: prepared.jobs,
         processes: prepared.processes,
         slots: prepared.slots,
@@ -170,33 +172,33 @@ fn play_until_changed(
         records: Some(records),
         journal: Some(journal),
         unsealed: Some(unsealed),
-        ..House::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
+        ..MatchRunner::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
     };
     let mut out = Screen(Tolerant::new());
     // What has ended is in the results, and then told, when its record is on the disk.
     let (mut unstored, mut untold) = (Vec::new(), Vec::new());
     let mut absent = BTreeSet::new();
     results.set_absent(&absent).map_err(Failure::cannot_run)?;
-    let mut tell = |happening: Happening<'_>| -> Result<(), Halt> {
+    let mut tell = |happening: RunEvent<'_>| -> Result<(), Halt> {
         match happening {
-            Happening::Listening(address) => {
+            RunEvent::Listening(address) => {
                 progress.line(format!("listening on {address}"));
                 if is_json {
                     // An error is kept for the end.
                     let _ = writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#);
                 }
             }
-            Happening::Waiting(name) => {
+            RunEvent::Waiting(name) => {
                 progress.line(format!("waiting for `{name}` to connect"));
                 absent.insert(name.to_owned());
                 results.set_absent(&absent).map_err(|error| error.to_string())?;
             }
-            Happening::Connected(name) => {
+            RunEvent::Connected(name) => {
                 absent.remove(name);
                 results.set_absent(&absent).map_err(|error| error.to_string())?;
             }
-            Happening::Moved(_) => {}
-            Happening::Ended { fixture, report, seal, no_show, .. } => {
+            RunEvent::Moved(_) => {}
+            RunEvent::Ended { fixture, report, seal, no_show, .. } => {
                 if let Some(line) = no_show.and_then(|no_show| no_shows.note(&fixture.id, no_show)) {
                     progress.line(line);
                 }
@@ -208,7 +210,7 @@ fn play_until_changed(
                     untold.push(json::text(report));
                 }
             }
-            Happening::Settled => {
+            RunEvent::Settled => {
                 results.add_matches(&unstored).map_err(|error| error.to_string())?;
                 unstored.clear();
                 for line in untold.drain(..) {
@@ -218,7 +220,7 @@ fn play_until_changed(
         }
         Ok(())
     };
-    let stopped = with_bots(|| house.play(contest, interrupted(), &mut tell));
+    let stopped = with_bots(|| runner.play(contest, interrupted(), &mut tell));
     no_shows.lines(&names).for_each(|line| progress.line(line));
     progress.finish();
     if let Some(why) = stopped.why {

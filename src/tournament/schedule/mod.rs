@@ -32,11 +32,11 @@
 
 mod id;
 mod knockout;
-mod leaving;
 mod missing;
 mod plan;
 mod rounds;
 mod swiss;
+mod withdrawal;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

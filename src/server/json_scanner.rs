@@ -16,31 +16,31 @@ pub(super) enum Value<'a> {
 }
 
 /// Why a text is no JSON, or has a key twice in one object.
-pub(super) type Flaw = String;
+pub(super) type ScanError = String;
 
 /// Reads a text from its beginning.
-pub(super) struct Scan<'a> {
+pub(super) struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
     /// How many objects and lists are open.
     levels: usize,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> JsonScanner<'a> {
     /// A text that stands within so many objects and lists.
-    pub(super) fn within(levels: usize, text: &'a str) -> Scan<'a> {
-        Scan { text, at: 0, levels }
+    pub(super) fn within(levels: usize, text: &'a str) -> JsonScanner<'a> {
+        JsonScanner { text, at: 0, levels }
     }
 
     /// Reads the whole text as one object, and hands over its fields in order.
-    pub(super) fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), Flaw> {
+    pub(super) fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
         self.space();
         self.fields(&mut each)?;
         self.space();
         if self.at < self.text.len() { Err(self.flaw("trailing characters")) } else { Ok(()) }
     }
 
-    fn flaw(&self, what: impl std::fmt::Display) -> Flaw {
+    fn flaw(&self, what: impl std::fmt::Display) -> ScanError {
         format!("{what} at line 1 column {}", self.at + 1)
     }
 
@@ -60,7 +60,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Flaw> {
+    fn expect(&mut self, byte: u8) -> Result<(), ScanError> {
         self.space();
         if self.take(byte) {
             return Ok(());
@@ -73,12 +73,12 @@ impl<'a> Scan<'a> {
         }))
     }
 
-    fn enter(&mut self) -> Result<(), Flaw> {
+    fn enter(&mut self) -> Result<(), ScanError> {
         self.levels += 1;
         if self.levels > LEVELS { Err(self.flaw("recursion limit exceeded")) } else { Ok(()) }
     }
 
-    fn fields(&mut self, each: &mut dyn FnMut(&str, Value<'a>)) -> Result<(), Flaw> {
+    fn fields(&mut self, each: &mut dyn FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
         self.expect(b'{')?;
         self.enter()?;
         self.space();
@@ -105,7 +105,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn items(&mut self) -> Result<(), Flaw> {
+    fn items(&mut self) -> Result<(), ScanError> {
         self.expect(b'[')?;
         self.enter()?;
         self.space();
@@ -123,7 +123,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn value(&mut self) -> Result<Value<'a>, Flaw> {
+    fn value(&mut self) -> Result<Value<'a>, ScanError> {
         self.space();
         match self.peek() {
             Some(b'{') => self.fields(&mut |_, _| ()).map(|()| Value::Other),
@@ -140,7 +140,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn string(&mut self) -> Result<Text<'a>, Flaw> {
+    fn string(&mut self) -> Result<Text<'a>, ScanError> {
         self.expect(b'"')?;
         let begin = self.at;
         let mut has_escape = false;
@@ -178,7 +178,7 @@ impl<'a> Scan<'a> {
         self.at - begin
     }
 
-    fn number(&mut self) -> Result<Value<'a>, Flaw> {
+    fn number(&mut self) -> Result<Value<'a>, ScanError> {
         let begin = self.at;
         self.take(b'-');
         let has_whole = self.take(b'0') || self.digits() > 0;

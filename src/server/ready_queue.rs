@@ -8,7 +8,7 @@ use crate::server::session::SessionKey;
 
 /// The streams that are ready, and the task that waits for them.
 #[derive(Default)]
-pub(super) struct Wakes(Mutex<Inner>);
+pub(super) struct ReadyQueue(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -16,7 +16,7 @@ struct Inner {
     task: Option<Waker>,
 }
 
-impl Wakes {
+impl ReadyQueue {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -39,12 +39,12 @@ impl Wakes {
 pub(super) struct StreamWaker {
     session: SessionKey,
     queued: AtomicBool,
-    wakes: Arc<Wakes>,
+    ready_queue: Arc<ReadyQueue>,
 }
 
 impl StreamWaker {
-    pub(super) fn new(session: SessionKey, wakes: Arc<Wakes>) -> Arc<StreamWaker> {
-        Arc::new(StreamWaker { session, queued: AtomicBool::new(false), wakes })
+    pub(super) fn new(session: SessionKey, ready_queue: Arc<ReadyQueue>) -> Arc<StreamWaker> {
+        Arc::new(StreamWaker { session, queued: AtomicBool::new(false), ready_queue })
     }
 
     /// The lane looks at the stream now: from here on it can be reported again.
@@ -60,7 +60,7 @@ impl Wake for StreamWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.swap(true, Ordering::AcqRel) {
-            let mut inner = self.wakes.lock();
+            let mut inner = self.ready_queue.lock();
             inner.ready.push(self.session);
             if let Some(task) = &inner.task {
                 task.wake_by_ref();

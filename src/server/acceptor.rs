@@ -3,7 +3,7 @@
 //!
 //! A connection is a stranger until its `hello` is accepted; then it goes to the lobby. Strangers have a bounded number of
 //! places. Where all are taken, one of the strangers is closed for the next connection, after what it has sent is read; or
-//! the next ones stay in the kernel's backlog until one may be closed: see [`Strangers`].
+//! the next ones stay in the kernel's backlog until one may be closed: see [`PendingConnections`].
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -26,9 +26,9 @@ use tokio::time::Instant;
 use crate::referee::Detail;
 use crate::server::lane::{Lane, Notice};
 use crate::server::lobby::Listen;
-use crate::server::refusals::{Refusal, Refusals};
-use crate::server::session::{Moving, Role, SessionKey};
-use crate::server::strangers::{Room, Strangers};
+use crate::server::pending_connections::{PendingConnections, Vacancy};
+use crate::server::rejection_log::{RejectionLog, RejectionReason};
+use crate::server::session::{DetachedSession, Role, SessionKey};
 use crate::transport::{Bound, Certificate, Listener, Stream, Wire, is_shortage};
 
 /// Connections that are accepted before what others have sent is looked at.
@@ -48,8 +48,8 @@ const WRONG_TOKEN_APART: Duration = Duration::from_millis(limits::WRONG_TOKEN_MS
 const WRONG_TOKEN_MOST: Duration = Duration::from_millis(limits::WRONG_TOKEN_MOST_MS);
 
 /// The bots that may connect, and how many connections each has. The door counts them in, the lobby counts them out.
-pub(super) struct Guests {
-    names: RwLock<HashMap<String, Guest>>,
+pub(super) struct Admissions {
+    names: RwLock<HashMap<String, AllowedBot>>,
     needs_token: bool,
     most: usize,
     /// Connections of all names.
@@ -62,15 +62,15 @@ pub(super) struct Guests {
 type Rejection = (ErrorCode, String);
 
 #[derive(Default)]
-struct Guest {
+struct AllowedBot {
     /// The token's SHA-256.
     token: Option<[u8; 32]>,
     connections: AtomicUsize,
 }
 
-impl Guests {
-    pub(super) fn new(names: impl Iterator<Item = String>, listen: &Listen) -> Guests {
-        let guests = Guests {
+impl Admissions {
+    pub(super) fn new(names: impl Iterator<Item = String>, listen: &Listen) -> Admissions {
+        let guests = Admissions {
             names: RwLock::default(),
             needs_token: !listen.tokens.is_empty(),
             most: listen.connections,
@@ -90,7 +90,7 @@ impl Guests {
         }
     }
 
-    fn names(&self) -> RwLockReadGuard<'_, HashMap<String, Guest>> {
+    fn names(&self) -> RwLockReadGuard<'_, HashMap<String, AllowedBot>> {
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,14 +108,14 @@ impl Guests {
     /// there is such a name.
     fn admit(&self, name: &str, token: Option<&str>) -> Result<(), Rejection> {
         let names = self.names();
-        let guest = names.get(name);
+        let bot = names.get(name);
         if self.needs_token {
             let Some(token) = token else {
                 let what = "`hello` has no `token`, and every bot needs one here".to_owned();
                 return Err((ErrorCode::WrongToken, what));
             };
             let said: [u8; 32] = Sha256::digest(token).into();
-            let expected = guest.and_then(|guest| guest.token);
+            let expected = bot.and_then(|bot| bot.token);
             // A name that does not exist takes as long.
             let is_right: bool = expected.unwrap_or_default().ct_eq(&said).into();
             if expected.is_none() || !is_right {
@@ -126,25 +126,25 @@ impl Guests {
                 return Err((ErrorCode::WrongToken, what));
             }
         }
-        let Some(guest) = guest else {
+        let Some(bot) = bot else {
             let what =
                 format!("no bot called `{name}` takes part here: is the `name` of your `hello` right?");
             return Err((ErrorCode::UnknownName, what));
         };
         // Only the door counts in.
-        if guest.connections.load(Ordering::Acquire) >= self.most {
+        if bot.connections.load(Ordering::Acquire) >= self.most {
             let what = format!("`{name}` has {} connections already, and no more are allowed", self.most);
             return Err((ErrorCode::TooManyConnections, what));
         }
-        guest.connections.fetch_add(1, Ordering::AcqRel);
+        bot.connections.fetch_add(1, Ordering::AcqRel);
         self.all.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 
     /// Counts a connection of this name out.
     pub(super) fn left(&self, name: &str) {
-        if let Some(guest) = self.names().get(name) {
-            guest.connections.fetch_sub(1, Ordering::AcqRel);
+        if let Some(bot) = self.names().get(name) {
+            bot.connections.fetch_sub(1, Ordering::AcqRel);
             self.all.fetch_sub(1, Ordering::AcqRel);
             self.freed.notify_one();
         }
@@ -152,25 +152,25 @@ impl Guests {
 
     /// How many connections a name has, wherever they are.
     pub(super) fn connections(&self, name: &str) -> usize {
-        self.names().get(name).map_or(0, |guest| guest.connections.load(Ordering::Acquire))
+        self.names().get(name).map_or(0, |bot| bot.connections.load(Ordering::Acquire))
     }
 }
 
 /// The door's thread.
-pub(super) struct Door {
+pub(super) struct Acceptor {
     address: SocketAddr,
     close: oneshot::Sender<String>,
     thread: JoinHandle<()>,
 }
 
-impl Door {
+impl Acceptor {
     /// Listens. Connections whose `hello` is accepted come over `arrivals`. To be called on a runtime.
     pub(super) fn open(
         listen: &Listen,
-        guests: Arc<Guests>,
+        guests: Arc<Admissions>,
         hello_limit: Duration,
-        arrivals: mpsc::UnboundedSender<Moving>,
-    ) -> io::Result<Door> {
+        arrivals: mpsc::UnboundedSender<DetachedSession>,
+    ) -> io::Result<Acceptor> {
         let bound = Bound::listen(listen.address)?;
         let address = bound.address()?;
         let (close, closing) = oneshot::channel();
@@ -180,7 +180,7 @@ impl Door {
             runtime.block_on(async {
                 match Listener::watch(bound) {
                     Ok(listener) => {
-                        let porter = Porter::new(listener, certificate, guests, hello_limit, arrivals);
+                        let porter = AcceptLoop::new(listener, certificate, guests, hello_limit, arrivals);
                         porter.work(closing).await;
                     }
                     Err(error) => tracing::error!(%error, "no bot can connect"),
@@ -188,7 +188,7 @@ impl Door {
             });
         };
         let thread = thread::Builder::new().name("door".to_owned()).spawn(work)?;
-        Ok(Door { address, close, thread })
+        Ok(Acceptor { address, close, thread })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -204,14 +204,14 @@ impl Door {
 }
 
 /// What the door's thread does.
-struct Porter {
+struct AcceptLoop {
     listener: Listener,
     certificate: Option<Certificate>,
-    guests: Arc<Guests>,
+    guests: Arc<Admissions>,
     hello_limit: Duration,
-    arrivals: mpsc::UnboundedSender<Moving>,
+    arrivals: mpsc::UnboundedSender<DetachedSession>,
     lane: Lane,
-    strangers: Strangers,
+    pending: PendingConnections,
     /// Most strangers.
     places: usize,
     /// Most connections, strangers or not.
@@ -228,26 +228,30 @@ struct Porter {
     full_batches: u32,
     /// Until when nothing is accepted.
     paused: Option<Instant>,
-    closed: Closed,
-    refusals: Refusals,
+    evictions: EvictionLog,
+    refusals: RejectionLog,
     /// Those whose rejection is in the log, until they are gone.
     rejected: HashSet<SessionKey>,
     shortage_logged: Option<Instant>,
 }
 
-impl Porter {
+impl AcceptLoop {
     fn new(
         listener: Listener,
         certificate: Option<Certificate>,
-        guests: Arc<Guests>,
+        guests: Arc<Admissions>,
         hello_limit: Duration,
-        arrivals: mpsc::UnboundedSender<Moving>,
-    ) -> Porter {
-        Porter {
+        arrivals: mpsc::UnboundedSender<DetachedSession>,
+    ) -> AcceptLoop {
+        AcceptLoop {
             listener,
             lane: Lane::for_guests(guests.needs_token),
-            strangers: Strangers::new(),
-            places: if certificate.is_some() { limits::STRANGERS_TLS } else { limits::STRANGERS },
+            pending: PendingConnections::new(),
+            places: if certificate.is_some() {
+                limits::PENDING_CONNECTIONS_TLS
+            } else {
+                limits::PENDING_CONNECTIONS
+            },
             most: most_connections(getrlimit(Resource::Nofile).current),
             certificate,
             guests,
@@ -259,8 +263,8 @@ impl Porter {
             up: VecDeque::new(),
             full_batches: 0,
             paused: None,
-            closed: Closed::default(),
-            refusals: Refusals::default(),
+            evictions: EvictionLog::default(),
+            refusals: RejectionLog::default(),
             rejected: HashSet::new(),
             shortage_logged: None,
         }
@@ -292,7 +296,7 @@ impl Porter {
             if self.paused.is_none() {
                 self.accept();
             }
-            self.closed.log(Instant::now());
+            self.evictions.log(Instant::now());
             self.refusals.log(Instant::now());
             // While there is always something to do the runtime would not look at the streams.
             tokio::task::yield_now().await;
@@ -312,13 +316,13 @@ impl Porter {
                     return;
                 }
                 Ok(Some((_, peer)))
-                    if self.full_batches >= BEHIND && self.strangers.sheds(peer.ip(), Instant::now()) =>
+                    if self.full_batches >= BEHIND && self.pending.sheds(peer.ip(), Instant::now()) =>
                 {
-                    self.closed.note(peer.ip());
+                    self.evictions.note(peer.ip());
                     continue;
                 }
                 Ok(Some((socket, peer))) => {
-                    self.make_room();
+                    self.vacancy();
                     match self.greet(socket, peer.ip()) {
                         Ok(()) => continue,
                         Err(error) => error,
@@ -335,12 +339,12 @@ impl Porter {
                 self.shortage_logged = Some(now);
                 tracing::warn!(%error, "connections wait until others have ended");
             }
-            self.paused = match self.strangers.make_room(now) {
-                Some(Room::InPlaceOf(session)) => {
+            self.paused = match self.pending.vacancy(now) {
+                Some(Vacancy::InPlaceOf(session)) => {
                     self.look_at_or_close(session);
                     continue;
                 }
-                Some(Room::From(from)) => Some(from.min(now + REST)),
+                Some(Vacancy::From(from)) => Some(from.min(now + REST)),
                 None => Some(now + REST),
             };
             return;
@@ -349,8 +353,8 @@ impl Porter {
     }
 
     fn is_full(&self) -> bool {
-        let strangers = self.strangers.len();
-        strangers >= self.places || strangers + self.guests.all.load(Ordering::Acquire) >= self.most
+        let pending = self.pending.len();
+        pending >= self.places || pending + self.guests.all.load(Ordering::Acquire) >= self.most
     }
 
     /// Until when nothing can be accepted, if so.
@@ -359,20 +363,20 @@ impl Porter {
             return None;
         }
         let now = Instant::now();
-        match self.strangers.make_room(now) {
-            Some(Room::InPlaceOf(_)) => None,
-            Some(Room::From(from)) => Some(from),
+        match self.pending.vacancy(now) {
+            Some(Vacancy::InPlaceOf(_)) => None,
+            Some(Vacancy::From(from)) => Some(from),
             None => Some(now + REST),
         }
     }
 
     /// Closes a stranger if there is no room for another.
-    fn make_room(&mut self) {
+    fn vacancy(&mut self) {
         for _ in 0..LOOKS {
             if !self.is_full() {
                 return;
             }
-            let Some(Room::InPlaceOf(session)) = self.strangers.make_room(Instant::now()) else { return };
+            let Some(Vacancy::InPlaceOf(session)) = self.pending.vacancy(Instant::now()) else { return };
             self.look_at_or_close(session);
         }
     }
@@ -385,8 +389,8 @@ impl Porter {
         }
         self.lane.dismiss(session, "others want to introduce themselves");
         self.lane.forget(session);
-        if let Some(peer) = self.strangers.remove(session, false, Instant::now()) {
-            self.closed.note(peer);
+        if let Some(peer) = self.pending.remove(session, false, Instant::now()) {
+            self.evictions.note(peer);
         }
     }
 
@@ -394,27 +398,27 @@ impl Porter {
         settle(&socket)?;
         let tls = self.certificate.as_ref().map(Certificate::accept).transpose()?;
         let stream = Stream::watch(Wire::socket(socket, tls))?;
-        let session = self.lane.add(Role::Guest, stream, self.hello_limit);
-        self.strangers.add(session, peer, Instant::now());
+        let session = self.lane.add(Role::Connection, stream, self.hello_limit);
+        self.pending.add(session, peer, Instant::now());
         Ok(())
     }
 
     fn take_in(&mut self, notice: Notice) {
         match notice {
-            Notice::Asks(session) => self.decide(session),
-            Notice::IsLong(session) => {
+            Notice::HelloReceived(session) => self.decide(session),
+            Notice::LongLine(session) => {
                 self.long.push_back(session);
                 while self.long.len() > limits::LONG_HELLOS
                     && let Some(longest) = self.long.pop_front()
                 {
-                    if self.strangers.contains(longest) {
+                    if self.pending.contains(longest) {
                         self.look_at_or_close(longest);
                     }
                 }
             }
             Notice::Gone { session, code, detail, .. } => {
-                let (address, now) = (self.strangers.address(session), Instant::now());
-                self.strangers.remove(session, false, now);
+                let (address, now) = (self.pending.address(session), Instant::now());
+                self.pending.remove(session, false, now);
                 self.lane.forget(session);
                 tracing::info!(%detail, "a connection has ended before it was accepted");
                 let is_refused = [FaultCode::NoStart, FaultCode::Protocol].contains(&code);
@@ -422,7 +426,7 @@ impl Porter {
                     && is_refused
                     && let Some(address) = address
                 {
-                    self.refusals.tell(address, Refusal::of_line(&detail), now);
+                    self.refusals.tell(address, RejectionReason::of_line(&detail), now);
                 }
             }
             Notice::Greeted(_) | Notice::OpenAsked(..) | Notice::Moved(_) | Notice::Ended(_) => {}
@@ -432,26 +436,26 @@ impl Porter {
     /// A stranger has said `hello`: it is let in or turned away, or waits for a turn of its address.
     fn decide(&mut self, session: SessionKey) {
         let now = Instant::now();
-        if self.lane.asking(session).is_none() {
+        if self.lane.pending_hello(session).is_none() {
             return;
         }
-        if self.guests.needs_token && !self.strangers.asks(session, now) {
+        if self.guests.needs_token && !self.pending.asks(session, now) {
             return self.overdue.push_back((now + WRONG_TOKEN_MOST, session));
         }
         match self.admit(session) {
             Ok(()) => {}
-            Err((ErrorCode::WrongToken, _)) => self.strangers.was_wrong(session, WRONG_TOKEN_APART, now),
+            Err((ErrorCode::WrongToken, _)) => self.pending.was_wrong(session, WRONG_TOKEN_APART, now),
             Err(why) => self.hold_or_reject(session, why),
         }
     }
 
     /// Lets a stranger in, or tells why not.
     fn admit(&mut self, session: SessionKey) -> Result<(), Rejection> {
-        let Some(asking) = self.lane.asking(session) else { return Ok(()) };
-        let name = asking.hello.name.clone();
-        self.guests.admit(&name, asking.token.as_deref())?;
-        self.strangers.remove(session, true, Instant::now());
-        self.lane.let_in(session);
+        let Some(pending_hello) = self.lane.pending_hello(session) else { return Ok(()) };
+        let name = pending_hello.hello.name.clone();
+        self.guests.admit(&name, pending_hello.token.as_deref())?;
+        self.pending.remove(session, true, Instant::now());
+        self.lane.admit(session);
         match self.lane.release(session) {
             // The lobby is gone at the end, and then the connection ends with it.
             Some(moving) => drop(self.arrivals.send(moving)),
@@ -461,14 +465,16 @@ impl Porter {
     }
 
     fn reject(&mut self, session: SessionKey, (code, what): Rejection) {
-        if let Some((asking, address)) = self.lane.asking(session).zip(self.strangers.address(session)) {
-            let name = &asking.hello.name;
-            let refusal = Refusal::of_login(code, name, self.guests.has(name));
+        if let Some((pending_hello, address)) =
+            self.lane.pending_hello(session).zip(self.pending.address(session))
+        {
+            let name = &pending_hello.hello.name;
+            let refusal = RejectionReason::of_login(code, name, self.guests.has(name));
             self.refusals.tell(address, refusal, Instant::now());
             self.rejected.insert(session);
         }
         let now = self.lane.now();
-        self.lane.turn_away(session, code, Detail::other(what), now);
+        self.lane.reject(session, code, Detail::other(what), now);
     }
 
     /// Rejects a stranger. One whose name has too many connections may be back before it is known that an older connection
@@ -493,19 +499,19 @@ impl Porter {
     /// When to look at those that wait.
     fn next_due(&self) -> Option<Instant> {
         let waiting = [&self.overdue, &self.crowded].into_iter().filter_map(VecDeque::front);
-        waiting.map(|&(until, _)| until).chain(self.strangers.next_turn()).min()
+        waiting.map(|&(until, _)| until).chain(self.pending.next_turn()).min()
     }
 
     /// Decides about those whose turn has come, or whose time to wait is up.
     fn answer(&mut self) {
         let now = Instant::now();
-        while let Some(peer) = self.strangers.due(now) {
-            while let Some(session) = self.strangers.next_asking(peer) {
+        while let Some(peer) = self.pending.due(now) {
+            while let Some(session) = self.pending.next_asking(peer) {
                 match self.admit(session) {
                     Ok(()) => {}
                     Err(why) if why.0 == ErrorCode::WrongToken => {
                         self.reject(session, why);
-                        self.strangers.turn_over(peer, WRONG_TOKEN_APART, now);
+                        self.pending.turn_over(peer, WRONG_TOKEN_APART, now);
                         break;
                     }
                     Err(why) => self.hold_or_reject(session, why),
@@ -525,11 +531,11 @@ impl Porter {
 
     /// Sends all strangers away.
     fn close(mut self, reason: &str) {
-        for session in self.strangers.sessions() {
+        for session in self.pending.sessions() {
             self.lane.dismiss(session, reason);
             self.lane.forget(session);
         }
-        self.closed.flush();
+        self.evictions.flush();
         self.refusals.flush();
     }
 }
@@ -543,7 +549,7 @@ fn most_connections(files: Option<u64>) -> usize {
 
 /// Strangers that were closed for others, until the log tells of them.
 #[derive(Default)]
-struct Closed {
+struct EvictionLog {
     by_address: HashMap<IpAddr, u64>,
     all: u64,
     logged: Option<Instant>,
@@ -552,7 +558,7 @@ struct Closed {
 /// Addresses that are counted one by one, at most.
 const MOST_COUNTED: usize = 1024;
 
-impl Closed {
+impl EvictionLog {
     fn note(&mut self, peer: IpAddr) {
         self.all += 1;
         if self.by_address.len() < MOST_COUNTED || self.by_address.contains_key(&peer) {

@@ -22,23 +22,23 @@ use crate::core::erased::Rules;
 use crate::core::seat::Seating;
 use crate::referee::Detail;
 use crate::server::archive::{Archive, Unsealed};
+use crate::server::bot_spec::{BotSpec, Source};
 use crate::server::bots::BotKey;
 use crate::server::cpu::Cpu;
 use crate::server::descriptors;
-use crate::server::entrant::{Entrant, Source};
 use crate::server::journal::{self, Beginning};
-use crate::server::lobby::{Listen, Lobby, Parked};
-use crate::server::post::{Come, OVER, Order, Report, Word};
-use crate::server::reporter::{Halt, Happening, Reporter, Watch, Watched};
+use crate::server::lane_messages::{BotArrival, LaneEvent, LaneOrder, OVER, ReportEvent};
+use crate::server::lobby::{Listen, Lobby, ParkedLobby};
+use crate::server::reporter::{Halt, Reporter, RunEvent, Watch, WatchFeed};
 use crate::server::run::{Common, Run};
-use crate::server::schedule::{Schedule, Shared, Wait};
+use crate::server::scheduler::{Scheduler, SharedScheduler, Wait};
 use crate::server::starts::Starts;
-use crate::server::watchdog::Clock;
+use crate::server::watchdog::LaneClock;
 use crate::server::worker::Worker;
 use crate::store::{Journal, Records};
 
 /// Where the matches of a run are played.
-pub struct House {
+pub struct MatchRunner {
     /// The seed and the terms.
     pub run: Run,
     /// The game.
@@ -46,7 +46,7 @@ pub struct House {
     /// How the seats play together.
     pub seating: Seating,
     /// The bots.
-    pub entrants: Vec<Entrant>,
+    pub entrants: Vec<BotSpec>,
     /// How those are started that do not connect.
     pub launch: Launch,
     /// How many pairings play at once; each plays as many matches at once as its bots have slots for.
@@ -62,7 +62,7 @@ pub struct House {
     /// How bots connect, where some do.
     pub listen: Option<Listen>,
     /// The lobby that an earlier run has left.
-    pub lobby: Option<Parked>,
+    pub lobby: Option<ParkedLobby>,
     /// When this resolves, no match begins any more: those that run come to their end, and the run ends.
     pub drain: Option<oneshot::Receiver<()>>,
     /// Where records go.
@@ -76,16 +76,16 @@ pub struct House {
     pub watch: Option<Watch>,
 }
 
-impl House {
+impl MatchRunner {
     /// One match at a time between bots that the referee starts, without records.
     pub fn new(
         run: Run,
         rules: &'static dyn Rules,
         seating: Seating,
-        entrants: Vec<Entrant>,
+        entrants: Vec<BotSpec>,
         launch: Launch,
-    ) -> House {
-        House {
+    ) -> MatchRunner {
+        MatchRunner {
             run,
             rules,
             seating,
@@ -108,42 +108,42 @@ impl House {
 
 /// How a run ended before its time, if it did.
 #[derive(Debug, Default)]
-pub struct Stopped {
+pub struct RunEnd {
     /// Somebody asked for it.
     pub is_interrupted: bool,
     /// Who is told of it has enough.
-    pub is_enough: bool,
-    /// No match began any more: see [`House::drain`]. Something may be left to play.
+    pub is_done: bool,
+    /// No match began any more: see [`MatchRunner::drain`]. Something may be left to play.
     pub is_drained: bool,
     /// Where bots wait that connect, if it was drained.
-    pub lobby: Option<Parked>,
+    pub lobby: Option<ParkedLobby>,
     /// Why it could not go on.
     pub why: Option<String>,
 }
 
-impl Stopped {
+impl RunEnd {
     /// Whether it does not go on.
     fn is_stopping(&self) -> bool {
-        self.is_interrupted || self.is_enough || self.why.is_some()
+        self.is_interrupted || self.is_done || self.why.is_some()
     }
 
     fn halt(&mut self, halt: Halt) {
         match halt {
-            Halt::Enough => self.is_enough = true,
+            Halt::Done => self.is_done = true,
             Halt::Because(why) => self.why = Some(why),
         }
     }
 }
 
-impl House {
+impl MatchRunner {
     /// Plays. `interrupt` breaks it off; so does an error of `tell`, which is told what happens on a thread of its own.
     pub fn play(
         self,
-        schedule: impl Schedule + 'static,
+        schedule: impl Scheduler + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(Happening<'_>) -> Result<(), Halt> + Send,
-    ) -> Stopped {
-        let mut stopped = Stopped::default();
+        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+    ) -> RunEnd {
+        let mut stopped = RunEnd::default();
         if let Err(why) = self.play_to_the_end(schedule, interrupt, tell, &mut stopped) {
             // What happened first says more.
             stopped.why.get_or_insert(why);
@@ -153,12 +153,12 @@ impl House {
 
     fn play_to_the_end(
         self,
-        schedule: impl Schedule + 'static,
+        schedule: impl Scheduler + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(Happening<'_>) -> Result<(), Halt> + Send,
-        stopped: &mut Stopped,
+        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+        stopped: &mut RunEnd,
     ) -> Result<(), String> {
-        let House {
+        let MatchRunner {
             run,
             rules,
             seating,
@@ -190,22 +190,22 @@ impl House {
         };
         let (reports, to_report) = blocking::channel();
         let (halts, halted) = mpsc::unbounded_channel();
-        let (house, words) = mpsc::unbounded_channel();
-        let journal = journal.map(|journal| journal::start(journal, house.clone()).map_err(no_thread));
+        let (runner, events) = mpsc::unbounded_channel();
+        let journal = journal.map(|journal| journal::start(journal, runner.clone()).map_err(no_thread));
         let (journal, journal_thread) = journal.transpose()?.unzip();
-        let schedule = Shared::new(Box::new(schedule));
+        let schedule = SharedScheduler::new(Box::new(schedule));
         let common = Arc::new(Common { run, rules, seating, entrants, slots, records: records.clone() });
         let untold = Arc::default();
-        let watched = watch.map(|watch| Watched::new(watch, reports.clone(), Arc::clone(&untold)));
+        let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&untold)));
         let archive = Archive::new(records, unsealed);
         let reporter = Reporter::new(common.clone(), schedule.clone(), archive, untold, (tell, halts));
-        let host = Host {
+        let driver = Driver {
             starts: Starts::new(launcher),
             schedule,
             common,
             lobby: None,
             wait: listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait),
-            clock: Clock::new(),
+            clock: LaneClock::new(),
             lanes: Vec::new(),
             needs: Vec::new(),
             absent: BTreeMap::new(),
@@ -217,10 +217,10 @@ impl House {
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
             let reporter = reporter.map_err(no_thread)?;
             let lanes = ((jobs, processes), is_pinned, journal, watched);
-            let threads = runtime.block_on(host.run(
+            let threads = runtime.block_on(driver.run(
                 (listen, lobby),
                 lanes,
-                (house, words, halted),
+                (runner, events, halted),
                 (interrupt, drain),
                 stopped,
             ));
@@ -239,7 +239,7 @@ fn no_thread(error: io::Error) -> String {
 
 /// A lane's thread.
 struct LaneThread {
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<LaneOrder>,
     cpu: Option<Cpu>,
     thread: JoinHandle<()>,
 }
@@ -260,48 +260,48 @@ struct Absent {
     wanted: usize,
 }
 
-type ToHouse = mpsc::UnboundedSender<(usize, Word)>;
+type ToRunner = mpsc::UnboundedSender<(usize, LaneEvent)>;
 
 /// How lanes are made: how many pairings play and processes live at once, whether each keeps to a processor, where it is noted that a match
 /// begins, and what is watched.
-type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<Watched>);
+type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>);
 
 /// What the house hears: words of the lanes, with the end that they speak into, and halts of the reporter.
-type Ears = (ToHouse, mpsc::UnboundedReceiver<(usize, Word)>, mpsc::UnboundedReceiver<Halt>);
+type RunnerInputs = (ToRunner, mpsc::UnboundedReceiver<(usize, LaneEvent)>, mpsc::UnboundedReceiver<Halt>);
 
-struct Host {
+struct Driver {
     starts: Starts,
-    schedule: Shared,
+    schedule: SharedScheduler,
     common: Arc<Common>,
     lobby: Option<Lobby>,
     /// How long a match waits for a bot of which there is no connection.
     wait: Duration,
     /// Made before the lanes, whose threads may keep to a processor: the watchdog does not.
-    clock: Clock,
+    clock: LaneClock,
     lanes: Vec<LaneThread>,
     needs: Vec<Need>,
     /// By name. How long matches wait for a bot counts from when it was missed first, so that it costs that time once.
     absent: BTreeMap<String, Absent>,
     /// Processes that are being ended.
     ending: JoinSet<()>,
-    reports: Sender<Report>,
+    reports: Sender<ReportEvent>,
 }
 
-impl Host {
+impl Driver {
     /// Plays until all lanes are done, all is reported and no bot is left. Returns the threads of the lanes.
     async fn run(
         mut self,
-        (listen, parked): (Option<Listen>, Option<Parked>),
+        (listen, parked): (Option<Listen>, Option<ParkedLobby>),
         lanes: Lanes,
-        (house, words, halted): Ears,
+        (runner, events, halted): RunnerInputs,
         ends: (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
-        stopped: &mut Stopped,
+        stopped: &mut RunEnd,
     ) -> Vec<JoinHandle<()>> {
-        if let Err(halt) = self.open((listen.as_ref(), parked), lanes, house).await {
+        if let Err(halt) = self.open((listen.as_ref(), parked), lanes, runner).await {
             stopped.halt(halt);
             self.stop();
         }
-        self.serve(words, halted, ends, stopped).await;
+        self.serve(events, halted, ends, stopped).await;
         // A process that no lane receives is killed when it is dropped.
         while self.starts.next().await.is_some() {}
         while self.ending.join_next().await.is_some() {}
@@ -311,9 +311,9 @@ impl Host {
     /// Opens the door and starts the lanes.
     async fn open(
         &mut self,
-        (listen, parked): (Option<&Listen>, Option<Parked>),
+        (listen, parked): (Option<&Listen>, Option<ParkedLobby>),
         ((jobs, processes), is_pinned, journal, mut watched): Lanes,
-        house: ToHouse,
+        runner: ToRunner,
     ) -> Result<(), Halt> {
         if let Some(listen) = listen {
             let names = self.common.entrants.iter().filter_map(|entrant| match &entrant.source {
@@ -330,7 +330,7 @@ impl Host {
                     }
                     let lobby = Lobby::open(listen, names, hello);
                     let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
-                    self.report(Report::Listening(lobby.address()));
+                    self.report(ReportEvent::Listening(lobby.address()));
                     lobby
                 }
             });
@@ -348,11 +348,11 @@ impl Host {
             let share = (share(jobs), share(spare));
             let (orders, to_lane) = mpsc::unbounded_channel();
             let (common, schedule) = (self.common.clone(), self.schedule.clone());
-            let (words, watched) = ((house.clone(), orders.clone()), watched.take());
+            let (events, watched) = ((runner.clone(), orders.clone()), watched.take());
             let results = (self.reports.clone(), journal.clone());
-            let house = house.clone();
+            let runner = runner.clone();
             let work = move || {
-                let _done = Done(number, house.clone());
+                let _done = Done(number, runner.clone());
                 if let Some(cpu) = &cpu
                     && let Err(error) = cpu.keep()
                 {
@@ -360,12 +360,12 @@ impl Host {
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
-                        let worker = Worker::new((number, share), common, schedule, words, results, watched);
+                        let worker = Worker::new((number, share), common, schedule, events, results, watched);
                         worker.work(to_lane).await;
                     }),
                     Err(error) => {
                         // Nobody listens when the run is breaking down.
-                        let _ = house.send((number, Word::CannotRun(error.to_string())));
+                        let _ = runner.send((number, LaneEvent::Failed(error.to_string())));
                     }
                 }
             };
@@ -379,10 +379,10 @@ impl Host {
     /// Does what the lanes need until all of them are done, and all is reported.
     async fn serve(
         &mut self,
-        mut words: mpsc::UnboundedReceiver<(usize, Word)>,
+        mut events: mpsc::UnboundedReceiver<(usize, LaneEvent)>,
         mut halted: mpsc::UnboundedReceiver<Halt>,
         (interrupt, mut drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
-        stopped: &mut Stopped,
+        stopped: &mut RunEnd,
     ) {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut left = self.lanes.len();
@@ -400,7 +400,7 @@ impl Host {
                     self.stop();
                     Ok(())
                 }
-                () = told(&mut drain), if !is_stopping && !stopped.is_drained => {
+                () = signalled(&mut drain), if !is_stopping && !stopped.is_drained => {
                     stopped.is_drained = true;
                     self.drain();
                     Ok(())
@@ -413,15 +413,15 @@ impl Host {
                         None => Err(Halt::Because(BROKE_DOWN.to_owned())),
                     }
                 }
-                Some((lane, word)) = words.recv() => match word {
-                    Word::Done => {
+                Some((lane, event)) = events.recv() => match event {
+                    LaneEvent::Done => {
                         left -= 1;
                         if left == 0 {
                             self.finish(stopped);
                         }
                         Ok(())
                     }
-                    word => self.hear(lane, word, is_stopping),
+                    event => self.handle_event(lane, event, is_stopping),
                 },
                 () = arrival(&mut self.lobby) => self.supply(),
                 () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.supply(),
@@ -441,14 +441,14 @@ impl Host {
     }
 
     /// All lanes are done.
-    fn finish(&mut self, stopped: &mut Stopped) {
+    fn finish(&mut self, stopped: &mut RunEnd) {
         match self.lobby.take() {
             Some(lobby) if stopped.is_drained && !stopped.is_stopping() => stopped.lobby = Some(lobby.park()),
             Some(lobby) => lobby.close(OVER),
             None => {}
         }
         self.starts.give_up();
-        self.report(Report::Over { is_complete: !stopped.is_stopping() && !stopped.is_drained });
+        self.report(ReportEvent::Over { is_complete: !stopped.is_stopping() && !stopped.is_drained });
     }
 
     /// No match begins any more: those that wait for a bot that is not connected go back to the schedule.
@@ -458,13 +458,13 @@ impl Host {
             if need.wait == Wait::Always || self.short(&need.bots, Lobby::connections).is_empty() {
                 self.needs.push(need);
             } else {
-                self.send(need.lane, Order::PutBack(need.bots.into_iter().map(|(key, _)| key).collect()));
+                self.send(need.lane, LaneOrder::PutBack(need.bots.into_iter().map(|(key, _)| key).collect()));
             }
         }
     }
 
     /// Tells the reporter.
-    fn report(&self, report: Report) {
+    fn report(&self, report: ReportEvent) {
         // It has broken down if it does not listen, and then the run ends.
         let _ = self.reports.send(report);
     }
@@ -474,27 +474,27 @@ impl Host {
         self.starts.give_up();
         for lane in &self.lanes {
             // A lane that is done needs no orders.
-            let _ = lane.orders.send(Order::Stop);
+            let _ = lane.orders.send(LaneOrder::Stop);
         }
     }
 
-    fn hear(&mut self, lane: usize, word: Word, is_stopping: bool) -> Result<(), Halt> {
-        match word {
-            Word::Needs(..) if is_stopping => {}
-            Word::Needs(bots, wait) => {
+    fn handle_event(&mut self, lane: usize, event: LaneEvent, is_stopping: bool) -> Result<(), Halt> {
+        match event {
+            LaneEvent::NeedsBots(..) if is_stopping => {}
+            LaneEvent::NeedsBots(bots, wait) => {
                 self.needs.push(Need { lane, bots, wait });
                 self.supply()?;
             }
-            Word::Leaves(process) => {
+            LaneEvent::EndProcess(process) => {
                 self.ending.spawn(process.end());
             }
-            Word::Returns(moving) => {
+            LaneEvent::ReturnsConnection(moving) => {
                 if let Some(lobby) = &mut self.lobby {
                     lobby.put_back(*moving);
                 }
                 self.supply()?;
             }
-            Word::Lost(entrant) => {
+            LaneEvent::ConnectionEnded(entrant) => {
                 if let (Some(lobby), Source::Tcp(name)) =
                     (&mut self.lobby, &self.common.entrants[entrant].source)
                 {
@@ -502,8 +502,8 @@ impl Host {
                 }
                 self.supply()?;
             }
-            Word::CannotRun(why) => return Err(Halt::Because(why)),
-            Word::Done => {}
+            LaneEvent::Failed(why) => return Err(Halt::Because(why)),
+            LaneEvent::Done => {}
         }
         Ok(())
     }
@@ -527,7 +527,7 @@ impl Host {
         for name in &connected {
             self.absent.remove(name);
             self.set_absent(name, false);
-            self.report(Report::Connected(name.clone()));
+            self.report(ReportEvent::Connected(name.clone()));
         }
         !connected.is_empty()
     }
@@ -548,7 +548,7 @@ impl Host {
             if !self.absent.contains_key(name) {
                 self.absent.insert(name.clone(), Absent { since: now, wanted: *wanted });
                 self.set_absent(name, true);
-                self.report(Report::Waiting(name.clone()));
+                self.report(ReportEvent::Waiting(name.clone()));
             }
         }
         let is_over = |absent: &Absent| u128::from(now - absent.since) >= self.wait.as_micros();
@@ -569,7 +569,7 @@ impl Host {
             };
             if goes_back && !absent.is_empty() {
                 let bots = need.bots.into_iter().map(|(key, _)| key).collect();
-                self.send(need.lane, Order::PutBack(bots));
+                self.send(need.lane, LaneOrder::PutBack(bots));
                 continue;
             }
             if !is_given_up && !self.short(&need.bots, Lobby::waiting).is_empty() {
@@ -585,7 +585,7 @@ impl Host {
                         continue;
                     }
                     Source::Tcp(ref name) => match self.lobby.as_mut().and_then(|lobby| lobby.take(name)) {
-                        Some(moving) => Ok(Come::Guest(Box::new(moving))),
+                        Some(moving) => Ok(BotArrival::Connection(Box::new(moving))),
                         None if absent.iter().all(|(of, _)| of != name) => {
                             busy.push((key, entrant));
                             continue;
@@ -593,7 +593,7 @@ impl Host {
                         None => Err((FaultCode::NoStart, self.not_connected(name))),
                     },
                 };
-                self.send(need.lane, Order::Come(key, come));
+                self.send(need.lane, LaneOrder::BotArrived(key, come));
             }
             if !busy.is_empty() {
                 self.needs.push(Need { lane: need.lane, bots: busy, wait: Wait::Always });
@@ -623,8 +623,9 @@ impl Host {
     }
 
     /// A lane that is done needs no orders: a process that was started for it ends with the order, a guest comes back.
-    fn send(&mut self, lane: usize, order: Order) {
-        if let Err(SendError(Order::Come(_, Ok(Come::Guest(moving))))) = self.lanes[lane].orders.send(order)
+    fn send(&mut self, lane: usize, order: LaneOrder) {
+        if let Err(SendError(LaneOrder::BotArrived(_, Ok(BotArrival::Connection(moving))))) =
+            self.lanes[lane].orders.send(order)
             && let Some(lobby) = &mut self.lobby
         {
             lobby.put_back(*moving);
@@ -633,7 +634,7 @@ impl Host {
 }
 
 /// Resolves when this is told.
-async fn told(signal: &mut Option<oneshot::Receiver<()>>) {
+async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
     if let Some(receiver) = signal {
         let is_told = receiver.await.is_ok();
         *signal = None;
@@ -653,10 +654,10 @@ async fn arrival(lobby: &mut Option<Lobby>) {
     }
 }
 
-impl Drop for Host {
+impl Drop for Driver {
     fn drop(&mut self) {
         // The reporter ends with the house, also where that breaks down.
-        self.report(Report::Over { is_complete: false });
+        self.report(ReportEvent::Over { is_complete: false });
     }
 }
 
@@ -665,15 +666,15 @@ const BROKE_DOWN: &str = "a thread broke down";
 const LANE_BROKE_DOWN: &str = "a lane broke down";
 
 /// Tells the house that a lane is done, whatever has happened to it.
-struct Done(usize, mpsc::UnboundedSender<(usize, Word)>);
+struct Done(usize, mpsc::UnboundedSender<(usize, LaneEvent)>);
 
 impl Drop for Done {
     fn drop(&mut self) {
         // The house waits for every lane, unless it is gone.
         if thread::panicking() {
             // What ran on this one will not end, and others may wait for it.
-            let _ = self.1.send((self.0, Word::CannotRun(LANE_BROKE_DOWN.to_owned())));
+            let _ = self.1.send((self.0, LaneEvent::Failed(LANE_BROKE_DOWN.to_owned())));
         }
-        let _ = self.1.send((self.0, Word::Done));
+        let _ = self.1.send((self.0, LaneEvent::Done));
     }
 }

@@ -35,7 +35,7 @@ impl Lane {
         let left_properly = session.has_played
             && match session.role {
                 Role::Process => [Detail::LEFT, Detail::SaidBye].contains(detail),
-                Role::Guest => code == FaultCode::Disconnected,
+                Role::Connection => code == FaultCode::Disconnected,
                 Role::Host { .. } => false,
             };
         let (mut waiting, mut lost) = (Vec::new(), Vec::new());

@@ -56,7 +56,7 @@ impl fmt::Display for Source {
 ///
 /// # Errors
 /// Which bot, and why.
-pub fn check_programs(entrants: &[Entrant]) -> Result<(), String> {
+pub fn check_programs(entrants: &[BotSpec]) -> Result<(), String> {
     entrants.iter().try_for_each(|entrant| match &entrant.source {
         Source::Command(command) => {
             command.check().map_err(|what| format!("the bot `{}` cannot be started: {what}", entrant.name))
@@ -67,7 +67,7 @@ pub fn check_programs(entrants: &[Entrant]) -> Result<(), String> {
 
 /// A bot that takes part in a run.
 #[derive(Clone, Debug)]
-pub struct Entrant {
+pub struct BotSpec {
     /// Its label in results, different from all others of the run.
     pub name: String,
     /// Where it comes from.
@@ -95,14 +95,14 @@ struct InHeader<'a> {
     author: Option<&'a str>,
 }
 
-impl Entrant {
+impl BotSpec {
     /// One for each source, in order.
-    pub fn of(sources: Vec<Source>) -> Vec<Entrant> {
-        Entrant::named(sources.into_iter().map(|source| (source, None)).collect())
+    pub fn of(sources: Vec<Source>) -> Vec<BotSpec> {
+        BotSpec::named(sources.into_iter().map(|source| (source, None)).collect())
     }
 
     /// One for each source, in order, with the names that some of them have, which differ.
-    pub fn named(sources: Vec<(Source, Option<String>)>) -> Vec<Entrant> {
+    pub fn named(sources: Vec<(Source, Option<String>)>) -> Vec<BotSpec> {
         let mut taken: HashSet<String> = sources.iter().filter_map(|(_, name)| name.clone()).collect();
         let named = sources.into_iter().map(|(source, given)| {
             let (label, files) = match &source {
@@ -117,7 +117,7 @@ impl Entrant {
                 }
                 name
             });
-            Entrant { name, source, clock_factor: 1.0, is_fresh: false, files }
+            BotSpec { name, source, clock_factor: 1.0, is_fresh: false, files }
         });
         named.collect()
     }

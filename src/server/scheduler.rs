@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::referee::{Leg, Opening};
-use crate::server::post::Order;
+use crate::server::lane_messages::LaneOrder;
 use crate::server::results::MatchReport;
 
 /// What a match does when one of its bots is not connected.
@@ -50,7 +50,7 @@ pub enum Next {
 }
 
 /// Hands out the matches of a run, each once.
-pub trait Schedule: Send {
+pub trait Scheduler: Send {
     /// The next match. `among`: only one whose seats these entrants fill, in whatever order.
     fn next(&mut self, among: Option<&[usize]>) -> Next;
 
@@ -93,30 +93,30 @@ impl Backlog {
 
 /// A schedule that several lanes draw from.
 #[derive(Clone)]
-pub(super) struct Shared(Arc<Mutex<Inner>>);
+pub(super) struct SharedScheduler(Arc<Mutex<Inner>>);
 
 struct Inner {
-    schedule: Box<dyn Schedule>,
+    schedule: Box<dyn Scheduler>,
     /// Matches that run.
     open: usize,
     unreported: Backlog,
     /// Whether no match begins any more.
     is_draining: bool,
     /// Lanes that were told to wait.
-    waiting: Vec<(usize, mpsc::UnboundedSender<Order>)>,
+    waiting: Vec<(usize, mpsc::UnboundedSender<LaneOrder>)>,
 }
 
 impl Inner {
     fn wake(&mut self) {
         for (_, lane) in self.waiting.drain(..) {
             // A lane that is done plays nothing more.
-            let _ = lane.send(Order::Wake);
+            let _ = lane.send(LaneOrder::Wake);
         }
     }
 }
 
-impl Shared {
-    pub(super) fn new(schedule: Box<dyn Schedule>) -> Shared {
+impl SharedScheduler {
+    pub(super) fn new(schedule: Box<dyn Scheduler>) -> SharedScheduler {
         let inner = Inner {
             schedule,
             open: 0,
@@ -124,7 +124,7 @@ impl Shared {
             is_draining: false,
             waiting: Vec::new(),
         };
-        Shared(Arc::new(Mutex::new(inner)))
+        SharedScheduler(Arc::new(Mutex::new(inner)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -134,7 +134,7 @@ impl Shared {
     /// What a lane plays next. If it has to wait it will be woken.
     pub(super) fn next(
         &self,
-        (lane, orders): (usize, &mpsc::UnboundedSender<Order>),
+        (lane, orders): (usize, &mpsc::UnboundedSender<LaneOrder>),
         among: Option<&[usize]>,
     ) -> Next {
         let mut inner = self.lock();

@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use crate::server::watchdog::Clock;
+use crate::server::watchdog::LaneClock;
 
 /// So many that are gone do not matter.
 const FEW: usize = 1024;
 
 /// Times that have to be looked at. A time that moves later costs nothing: it is looked at when it was first due.
-pub(super) struct Alarms<K> {
+pub(super) struct Timers<K> {
     due: BinaryHeap<Reverse<(u64, K)>>,
     sleep: Pin<Box<Sleep>>,
     armed: Option<Instant>,
 }
 
-impl<K: Copy + Ord> Alarms<K> {
+impl<K: Copy + Ord> Timers<K> {
     pub(super) fn new() -> Self {
-        Alarms { due: BinaryHeap::new(), sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), armed: None }
+        Timers { due: BinaryHeap::new(), sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), armed: None }
     }
 
     /// Looks at `key` at this time. The caller keeps what is set, and does not set it again for later times.
@@ -52,7 +52,7 @@ impl<K: Copy + Ord> Alarms<K> {
     }
 
     /// Wakes the task when the next is due. Ready when it is due already.
-    pub(super) fn poll(&mut self, clock: &Clock, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&mut self, clock: &LaneClock, cx: &mut Context<'_>) -> Poll<()> {
         let Some(&Reverse((at, _))) = self.due.peek() else {
             self.armed = None;
             return Poll::Pending;

@@ -7,21 +7,21 @@ use referee_protocol::words::ErrorCode;
 use tokio::time::Instant;
 
 use crate::referee::Detail;
-use crate::server::door::LOG_APART;
+use crate::server::acceptor::LOG_APART;
 
 /// Reasons and addresses that are remembered, at most. What comes after them is counted.
 const MOST_TOLD: usize = 1024;
 
 /// Why a connection was refused. It never has the token in it.
-pub(super) struct Refusal {
+pub(super) struct RejectionReason {
     /// The same for all refusals of a kind, whatever the other end has made up.
     kind: String,
     reason: String,
 }
 
-impl Refusal {
+impl RejectionReason {
     /// Of a `hello` with this name, which may be that of a bot that takes part.
-    pub(super) fn of_login(code: ErrorCode, name: &str, takes_part: bool) -> Refusal {
+    pub(super) fn of_login(code: ErrorCode, name: &str, takes_part: bool) -> RejectionReason {
         let kind = format!("{code} {}", if takes_part { name } else { "" });
         let reason = match code {
             ErrorCode::WrongToken if takes_part => format!("the token of `{name}` is missing or wrong"),
@@ -29,11 +29,11 @@ impl Refusal {
             ErrorCode::TooManyConnections => format!("`{name}` has too many connections"),
             _ => format!("{code}, as `{name}`"),
         };
-        Refusal { kind, reason }
+        RejectionReason { kind, reason }
     }
 
     /// Of a connection that did not come as far as a valid `hello`.
-    pub(super) fn of_line(detail: &Detail) -> Refusal {
+    pub(super) fn of_line(detail: &Detail) -> RejectionReason {
         // The line itself may hold a token.
         let (kind, reason) = match detail {
             Detail::NotUtf8 | Detail::NotAnObject | Detail::NoType | Detail::Unreadable { .. } => {
@@ -46,23 +46,23 @@ impl Refusal {
             Detail::Other { text } => (&**text, text.clone()),
             _ => ("other", detail.to_string()),
         };
-        Refusal { kind: kind.to_owned(), reason }
+        RejectionReason { kind: kind.to_owned(), reason }
     }
 }
 
 /// What was told of refused connections.
 #[derive(Default)]
-pub(super) struct Refusals {
+pub(super) struct RejectionLog {
     told: HashSet<(IpAddr, String)>,
     /// Those that there was no room to tell.
     more: u64,
     logged: Option<Instant>,
 }
 
-impl Refusals {
+impl RejectionLog {
     /// Tells of a connection that was refused, the first time for its address and reason.
-    pub(super) fn tell(&mut self, address: IpAddr, refusal: Refusal, now: Instant) {
-        let Refusal { kind, reason } = refusal;
+    pub(super) fn tell(&mut self, address: IpAddr, refusal: RejectionReason, now: Instant) {
+        let RejectionReason { kind, reason } = refusal;
         if self.told.contains(&(address, kind.clone())) {
             return;
         }
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn each_reason_is_told_once_for_each_address_with_bounded_memory() {
-        let mut refusals = Refusals::default();
+        let mut refusals = RejectionLog::default();
         let now = Instant::now();
         let mut refuse = |address: u32, name: &str, takes_part| {
-            let refusal = Refusal::of_login(ErrorCode::WrongToken, name, takes_part);
+            let refusal = RejectionReason::of_login(ErrorCode::WrongToken, name, takes_part);
             refusals.tell(Ipv4Addr::from_bits(address).into(), refusal, now);
             refusals.told.len()
         };

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use crate::referee::Faults;
-use crate::server::trial::Played;
+use crate::server::trial::TrialMatch;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// A line of a file of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Kept {
+pub enum ResultLine {
     /// A set that is complete.
     Set {
         /// Its number, from 1.
         set: u32,
         /// All its matches.
-        matches: Vec<KeptMatch>,
+        matches: Vec<ResultMatch>,
     },
     /// The new version crashed, which ended the run.
     Crash {
@@ -26,27 +26,27 @@ pub enum Kept {
         /// In which match, and how.
         what: String,
         /// The match.
-        matches: Vec<KeptMatch>,
+        matches: Vec<ResultMatch>,
     },
 }
 
-impl Kept {
+impl ResultLine {
     /// The number of the set.
     pub fn set(&self) -> u32 {
-        let (Kept::Set { set, .. } | Kept::Crash { set, .. }) = self;
+        let (ResultLine::Set { set, .. } | ResultLine::Crash { set, .. }) = self;
         *set
     }
 
     /// The matches.
-    pub fn matches(&self) -> &[KeptMatch] {
-        let (Kept::Set { matches, .. } | Kept::Crash { matches, .. }) = self;
+    pub fn matches(&self) -> &[ResultMatch] {
+        let (ResultLine::Set { matches, .. } | ResultLine::Crash { matches, .. }) = self;
         matches
     }
 }
 
 /// A match of a set that is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeptMatch {
+pub struct ResultMatch {
     id: String,
     /// By seat; 0 is the new version, 1 its base.
     entrants: Vec<Entrant>,
@@ -63,11 +63,11 @@ pub struct KeptMatch {
     moves: String,
 }
 
-impl KeptMatch {
-    pub(super) fn of(played: &Played) -> KeptMatch {
-        let Played { id, is_void, result, faults, moves } = played;
+impl ResultMatch {
+    pub(super) fn of(played: &TrialMatch) -> ResultMatch {
+        let TrialMatch { id, is_void, result, faults, moves } = played;
         let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
-        KeptMatch {
+        ResultMatch {
             id: id.clone(),
             entrants: result.lineup.seats().to_vec(),
             places: result.places[..result.lineup.seating().sides()].to_vec(),
@@ -104,7 +104,7 @@ impl KeptMatch {
         Some(MatchResult { set, lineup, places, faulted, forfeited })
     }
 
-    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<Played> {
+    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<TrialMatch> {
         let faults = self.faults.each_ref().map(|of| {
             let mut faults = Faults::default();
             for &(code, count) in of {
@@ -112,7 +112,7 @@ impl KeptMatch {
             }
             faults
         });
-        Some(Played {
+        Some(TrialMatch {
             id: self.id.clone(),
             is_void: self.void,
             result: self.result(set, seating)?,

@@ -10,16 +10,16 @@ use crate::referee::{Faults, Leg};
 use crate::server::openings::Openings;
 use crate::server::results::MatchReport;
 use crate::server::roster::Roster;
-use crate::server::schedule::{Fixture, Next, Schedule, Wait};
+use crate::server::scheduler::{Fixture, Next, Scheduler, Wait};
 use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
-const NEAR: usize = 64;
+const LOOKAHEAD: usize = 64;
 
 /// What became of an attempt at a match.
 #[derive(Clone, Copy)]
-enum Fate {
+enum AttemptEnd {
     Played(MatchResult),
     Void,
     /// It is played again.
@@ -27,17 +27,17 @@ enum Fate {
 }
 
 /// What became of matches, in the order in which the schedule heard of it.
-type News = Arc<Mutex<Vec<(u32, Fate)>>>;
+type News = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
 
 /// A copy of the schedule of a tournament that is being played. It follows the schedule that lanes draw from, so that
 /// they never wait while somebody looks at it.
 #[derive(Clone)]
-pub struct Board {
+pub struct LiveSchedule {
     copy: Arc<Mutex<schedule::Schedule>>,
     news: News,
 }
 
-impl Board {
+impl LiveSchedule {
     /// The schedule now.
     pub fn look(&self) -> MutexGuard<'_, schedule::Schedule> {
         let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,11 +49,11 @@ impl Board {
     }
 }
 
-fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: Fate) {
+fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
     let taken = match fate {
-        Fate::Played(result) => schedule.record(number, result),
-        Fate::Void => schedule.void(number),
-        Fate::Aborted => return schedule.cut_off(number),
+        AttemptEnd::Played(result) => schedule.record(number, result),
+        AttemptEnd::Void => schedule.void(number),
+        AttemptEnd::Aborted => return schedule.cut_off(number),
     };
     if let Err(refused) = taken {
         tracing::error!("{refused}");
@@ -61,7 +61,7 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: Fate) {
 }
 
 /// A tournament that is being played.
-pub struct Contest {
+pub struct TournamentScheduler {
     schedule: schedule::Schedule,
     /// For who looks on.
     news: Option<News>,
@@ -74,16 +74,23 @@ pub struct Contest {
     absent: BTreeSet<usize>,
 }
 
-impl Contest {
+impl TournamentScheduler {
     /// Nothing runs yet.
-    pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> Contest {
-        Contest { schedule, news: None, scoring, openings, running: BTreeMap::new(), absent: BTreeSet::new() }
+    pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> TournamentScheduler {
+        TournamentScheduler {
+            schedule,
+            news: None,
+            scoring,
+            openings,
+            running: BTreeMap::new(),
+            absent: BTreeSet::new(),
+        }
     }
 
     /// For who looks on.
-    pub fn board(&mut self) -> Board {
+    pub fn board(&mut self) -> LiveSchedule {
         let news = self.news.get_or_insert_default().clone();
-        Board { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
+        LiveSchedule { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
     }
 
     /// The next match; those of a set follow each other, so that the last one is the last to end. Those of absent entrants
@@ -98,7 +105,7 @@ impl Contest {
         let is_here = |due: &Due| !bots(due).iter().any(|bot| self.absent.contains(bot));
         let found = match among {
             None => free.find(is_here),
-            Some(among) => free.take(NEAR).find(|due| is_between(&bots(due), among) && is_here(due)),
+            Some(among) => free.take(LOOKAHEAD).find(|due| is_between(&bots(due), among) && is_here(due)),
         };
         let last_resort = || match among {
             None if self.running.is_empty() => self.schedule.due().next(),
@@ -139,7 +146,7 @@ fn is_between(seated: &[usize], bots: &[usize]) -> bool {
     bots.iter().all(|&of| count(seated, of) == count(bots, of))
 }
 
-impl Schedule for Contest {
+impl Scheduler for TournamentScheduler {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
         let Some((due, wait)) = self.find(among) else {
             let is_over = among.is_none() && self.running.is_empty() && self.schedule.due().next().is_none();
@@ -154,9 +161,9 @@ impl Schedule for Contest {
         let Ok(MatchId { number, .. }) = fixture.id.parse() else { return false };
         self.running.remove(&number);
         let fate = match self.scoring.result(fixture, report) {
-            Some(result) => Fate::Played(result),
-            None if report.is_void => Fate::Void,
-            None => Fate::Aborted,
+            Some(result) => AttemptEnd::Played(result),
+            None if report.is_void => AttemptEnd::Void,
+            None => AttemptEnd::Aborted,
         };
         take_in(&mut self.schedule, number, fate);
         if let Some(news) = &self.news {
@@ -257,19 +264,19 @@ mod tests {
     use crate::tournament::schedule::{Format, Plan};
     use crate::tournament::{Cause, Deals};
 
-    fn contest(deals: Deals) -> (Contest, Board) {
+    fn contest(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
         let schedule = schedule::Schedule::new(Plan::new(format, seating, deals, 2)).unwrap();
         let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(2)));
         let scoring = Scoring { seating, legs, on_fault: OnFault::Forfeit, roster };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut contest = Contest::new(schedule, scoring, openings);
+        let mut contest = TournamentScheduler::new(schedule, scoring, openings);
         let board = contest.board();
         (contest, board)
     }
 
     /// The next match is played, and aborted for this. Which it was.
-    fn abort(contest: &mut Contest, cause: Cause) -> String {
+    fn abort(contest: &mut TournamentScheduler, cause: Cause) -> String {
         let Next::Match(fixture) = contest.next(None) else { panic!("nothing is due") };
         let MatchId { attempt, .. } = fixture.id.parse().unwrap();
         contest.ended(&fixture, &MatchReport::aborted(&fixture.id, cause, cause.is_void(attempt)));
@@ -294,8 +301,8 @@ mod tests {
         let scoring =
             Scoring { seating, legs: 1, on_fault: OnFault::Forfeit, roster: Arc::new(Roster::alone(3)) };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut contest = Contest::new(schedule, scoring, openings);
-        let next = |contest: &mut Contest| match contest.next(None) {
+        let mut contest = TournamentScheduler::new(schedule, scoring, openings);
+        let next = |contest: &mut TournamentScheduler| match contest.next(None) {
             Next::Match(fixture) => Some(fixture),
             Next::Later | Next::Never => None,
         };

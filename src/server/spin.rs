@@ -12,14 +12,14 @@ const LONG: u64 = 1_000;
 
 /// How the looks went so far. Times are in microseconds.
 #[derive(Default)]
-pub(super) struct Glances {
+pub(super) struct Spin {
     /// When everything had its turn.
     turn: u64,
     missed: u32,
     skip: u32,
 }
 
-impl Glances {
+impl Spin {
     /// Whether to look after a request that went out then.
     pub(super) fn is_due(&mut self, asked: u64) -> bool {
         if asked >= self.turn + LONG {
@@ -56,12 +56,12 @@ mod tests {
     use super::*;
 
     /// How often one looks at so many requests, each at its time, when that always goes like this.
-    fn looks(requests: impl IntoIterator<Item = u64>, note: impl Fn(&mut Glances)) -> usize {
-        let mut glances = Glances::default();
+    fn looks(requests: impl IntoIterator<Item = u64>, note: impl Fn(&mut Spin)) -> usize {
+        let mut spin = Spin::default();
         let mut look = |asked| {
-            let is_due = glances.is_due(asked);
+            let is_due = spin.is_due(asked);
             if is_due {
-                note(&mut glances);
+                note(&mut spin);
             }
             is_due
         };
@@ -70,23 +70,20 @@ mod tests {
 
     #[test]
     fn a_look_in_vain_is_not_repeated_soon() {
-        let looks = looks([0; 2_600], Glances::note_missed);
+        let looks = looks([0; 2_600], Spin::note_missed);
         assert!((8..=20).contains(&looks), "{looks}");
     }
 
     #[test]
     fn a_look_that_took_long_was_in_vain() {
-        assert_eq!(
-            looks([0; 2_600], |glances| glances.note_found(1_001)),
-            looks([0; 2_600], Glances::note_missed)
-        );
+        assert_eq!(looks([0; 2_600], |spin| spin.note_found(1_001)), looks([0; 2_600], Spin::note_missed));
     }
 
     #[test]
     fn all_others_have_their_turn_after_a_millisecond() {
-        assert_eq!(looks((0..5_000).step_by(10), |glances| glances.note_found(10)), 100);
-        let mut glances = Glances::default();
-        glances.note_turn(4_000);
-        assert!(glances.is_due(4_999));
+        assert_eq!(looks((0..5_000).step_by(10), |spin| spin.note_found(10)), 100);
+        let mut spin = Spin::default();
+        spin.note_turn(4_000);
+        assert!(spin.is_due(4_999));
     }
 }

@@ -24,7 +24,7 @@ const MOST_REMEMBERED: usize = 32_768;
 
 /// When there is room for another stranger, where all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Vacancy {
     /// When this one has left.
     InPlaceOf(SessionKey),
     /// Not before this time.
@@ -32,10 +32,10 @@ pub(super) enum Room {
 }
 
 /// The strangers, and what their addresses did lately.
-pub(super) struct Strangers {
+pub(super) struct PendingConnections {
     /// By session: the network and the number of the stranger, and its own address.
     by_session: HashMap<SessionKey, (IpAddr, u64, IpAddr)>,
-    addresses: HashMap<IpAddr, Address>,
+    addresses: HashMap<IpAddr, AddressHistory>,
     /// The addresses with strangers: whether it is a suspect, and how many it has.
     order: BTreeSet<(bool, usize, IpAddr)>,
     /// The turns of addresses at which a `hello` waits.
@@ -45,9 +45,9 @@ pub(super) struct Strangers {
     random: RandomState,
 }
 
-struct Address {
+struct AddressHistory {
     /// Since when, the oldest first.
-    strangers: BTreeMap<u64, (SessionKey, Instant)>,
+    pending: BTreeMap<u64, (SessionKey, Instant)>,
     /// Connections that were let in, and that were not, the older ones in part.
     introduced: u32,
     failed: u32,
@@ -55,20 +55,20 @@ struct Address {
     halved: Instant,
     is_suspect: bool,
     /// Connections whose `hello` waits for its turn, those that have left meanwhile among them.
-    asking: VecDeque<SessionKey>,
+    pending_hello: VecDeque<SessionKey>,
     /// When the next turn is.
     turn: Instant,
 }
 
-impl Address {
-    fn new(now: Instant) -> Address {
-        Address {
-            strangers: BTreeMap::new(),
+impl AddressHistory {
+    fn new(now: Instant) -> AddressHistory {
+        AddressHistory {
+            pending: BTreeMap::new(),
             introduced: 0,
             failed: 0,
             halved: now,
             is_suspect: false,
-            asking: VecDeque::new(),
+            pending_hello: VecDeque::new(),
             turn: now,
         }
     }
@@ -94,13 +94,13 @@ impl Address {
 
     fn is_forgettable(&mut self, now: Instant) -> bool {
         self.judge(now);
-        self.strangers.is_empty() && !self.is_suspect && self.turn <= now
+        self.pending.is_empty() && !self.is_suspect && self.turn <= now
     }
 }
 
-impl Strangers {
-    pub(super) fn new() -> Strangers {
-        Strangers {
+impl PendingConnections {
+    pub(super) fn new() -> PendingConnections {
+        PendingConnections {
             by_session: HashMap::new(),
             addresses: HashMap::new(),
             order: BTreeSet::new(),
@@ -117,7 +117,7 @@ impl Strangers {
 
     /// All of them, in no order that matters.
     pub(super) fn sessions(&self) -> impl Iterator<Item = SessionKey> {
-        self.addresses.values().flat_map(|address| address.strangers.values().map(|&(session, _)| session))
+        self.addresses.values().flat_map(|address| address.pending.values().map(|&(session, _)| session))
     }
 
     pub(super) fn contains(&self, session: SessionKey) -> bool {
@@ -138,7 +138,7 @@ impl Strangers {
         let serial = self.added;
         self.by_session.insert(session, (peer, serial, address));
         self.change(peer, now, |address| {
-            address.strangers.insert(serial, (session, now));
+            address.pending.insert(serial, (session, now));
         });
     }
 
@@ -151,20 +151,20 @@ impl Strangers {
     ) -> Option<IpAddr> {
         let (peer, serial, _) = self.by_session.remove(&session)?;
         self.change(peer, now, |address| {
-            address.strangers.remove(&serial);
+            address.pending.remove(&serial);
             let count = if is_introduced { &mut address.introduced } else { &mut address.failed };
             *count = count.saturating_add(1);
         });
         Some(peer)
     }
 
-    fn change(&mut self, peer: IpAddr, now: Instant, change: impl FnOnce(&mut Address)) {
-        let address = self.addresses.entry(peer).or_insert_with(|| Address::new(now));
-        self.order.remove(&(address.is_suspect, address.strangers.len(), peer));
+    fn change(&mut self, peer: IpAddr, now: Instant, change: impl FnOnce(&mut AddressHistory)) {
+        let address = self.addresses.entry(peer).or_insert_with(|| AddressHistory::new(now));
+        self.order.remove(&(address.is_suspect, address.pending.len(), peer));
         change(address);
         address.judge(now);
-        if !address.strangers.is_empty() {
-            self.order.insert((address.is_suspect, address.strangers.len(), peer));
+        if !address.pending.is_empty() {
+            self.order.insert((address.is_suspect, address.pending.len(), peer));
         }
     }
 
@@ -172,13 +172,13 @@ impl Strangers {
     fn forget_some(&mut self, now: Instant) {
         self.addresses.retain(|_, address| !address.is_forgettable(now));
         if self.addresses.len() >= MOST_REMEMBERED / 2 + self.order.len() {
-            self.addresses.retain(|_, address| !address.strangers.is_empty());
+            self.addresses.retain(|_, address| !address.pending.is_empty());
         }
         self.order = self
             .addresses
             .iter()
-            .filter(|(_, address)| !address.strangers.is_empty())
-            .map(|(&peer, address)| (address.is_suspect, address.strangers.len(), peer))
+            .filter(|(_, address)| !address.pending.is_empty())
+            .map(|(&peer, address)| (address.is_suspect, address.pending.len(), peer))
             .collect();
     }
 
@@ -192,18 +192,18 @@ impl Strangers {
     }
 
     /// When there is room for another. None without strangers.
-    pub(super) fn make_room(&self, now: Instant) -> Option<Room> {
+    pub(super) fn vacancy(&self, now: Instant) -> Option<Vacancy> {
         let &(is_suspect, _, peer) = self.order.last()?;
-        let strangers = &self.addresses.get(&peer)?.strangers;
-        let (&first, &(oldest, since)) = strangers.first_key_value()?;
+        let pending = &self.addresses.get(&peer)?.pending;
+        let (&first, &(oldest, since)) = pending.first_key_value()?;
         if !is_suspect {
             let from = since + GRACE;
-            return Some(if from <= now { Room::InPlaceOf(oldest) } else { Room::From(from) });
+            return Some(if from <= now { Vacancy::InPlaceOf(oldest) } else { Vacancy::From(from) });
         }
         // Whoever floods cannot foresee which one it is, so that some stay long enough behind its address, too.
-        let (&last, _) = strangers.last_key_value()?;
+        let (&last, _) = pending.last_key_value()?;
         let at = first + self.random.hash_one(self.added) % (last - first + 1);
-        strangers.range(at..).next().map(|(_, &(session, _))| Room::InPlaceOf(session))
+        pending.range(at..).next().map(|(_, &(session, _))| Vacancy::InPlaceOf(session))
     }
 
     /// A stranger has said `hello`. Whether it is its turn at once; else its turn comes after those of its address that
@@ -211,10 +211,10 @@ impl Strangers {
     pub(super) fn asks(&mut self, session: SessionKey, now: Instant) -> bool {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return false };
         let Some(address) = self.addresses.get_mut(&peer) else { return false };
-        if address.asking.is_empty() && address.turn <= now {
+        if address.pending_hello.is_empty() && address.turn <= now {
             return true;
         }
-        address.asking.push_back(session);
+        address.pending_hello.push_back(session);
         self.turns.insert((address.turn, peer));
         false
     }
@@ -224,7 +224,7 @@ impl Strangers {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return };
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;
-        address.asking.push_front(session);
+        address.pending_hello.push_front(session);
         self.turns.insert((address.turn, peer));
     }
 
@@ -242,14 +242,14 @@ impl Strangers {
 
     /// The one at this address that waits for its turn next.
     pub(super) fn next_asking(&mut self, peer: IpAddr) -> Option<SessionKey> {
-        self.addresses.get_mut(&peer)?.asking.pop_front()
+        self.addresses.get_mut(&peer)?.pending_hello.pop_front()
     }
 
     /// A wrong token has been answered: the next turn of the address comes later.
     pub(super) fn turn_over(&mut self, peer: IpAddr, apart: Duration, now: Instant) {
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;
-        if !address.asking.is_empty() {
+        if !address.pending_hello.is_empty() {
             self.turns.insert((address.turn, peer));
         }
     }
@@ -275,23 +275,23 @@ mod tests {
     /// Strangers that come from addresses of these numbers, and the time, which stands still unless it is moved.
     struct Crowd {
         keys: Arena<SessionKey, u32>,
-        strangers: Strangers,
+        pending: PendingConnections,
         now: Instant,
     }
 
     impl Crowd {
         fn new() -> Crowd {
-            Crowd { keys: Arena::default(), strangers: Strangers::new(), now: Instant::now() }
+            Crowd { keys: Arena::default(), pending: PendingConnections::new(), now: Instant::now() }
         }
 
         fn comes(&mut self, from: u32) -> SessionKey {
             let key = self.keys.insert(|_| from);
-            self.strangers.add(key, Ipv4Addr::from_bits(from).into(), self.now);
+            self.pending.add(key, Ipv4Addr::from_bits(from).into(), self.now);
             key
         }
 
         fn leaves(&mut self, key: SessionKey, is_introduced: bool) {
-            self.strangers.remove(key, is_introduced, self.now);
+            self.pending.remove(key, is_introduced, self.now);
         }
 
         fn fails(&mut self, from: u32) {
@@ -301,9 +301,9 @@ mod tests {
 
         /// The address that makes room, or how long nobody does.
         fn makes_room(&self) -> Result<u32, Duration> {
-            match self.strangers.make_room(self.now).expect("strangers") {
-                Room::InPlaceOf(key) => Ok(self.keys[key]),
-                Room::From(from) => Err(from - self.now),
+            match self.pending.vacancy(self.now).expect("strangers") {
+                Vacancy::InPlaceOf(key) => Ok(self.keys[key]),
+                Vacancy::From(from) => Err(from - self.now),
             }
         }
     }
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn nobody_makes_room_in_the_time_of_grace() {
         let mut crowd = Crowd::new();
-        assert_eq!(crowd.strangers.make_room(crowd.now), None);
+        assert_eq!(crowd.pending.vacancy(crowd.now), None);
         crowd.comes(1);
         assert_eq!(crowd.makes_room(), Err(GRACE));
         crowd.now += GRACE;
@@ -359,7 +359,7 @@ mod tests {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         let mut shed = |from: u32, now| {
-            (0..800).filter(|_| crowd.strangers.sheds(Ipv4Addr::from_bits(from).into(), now)).count()
+            (0..800).filter(|_| crowd.pending.sheds(Ipv4Addr::from_bits(from).into(), now)).count()
         };
         let now = Instant::now();
         assert!((600..800).contains(&shed(1, now)));
@@ -373,11 +373,11 @@ mod tests {
         let first = crowd.comes(1);
         let mut stayed = Vec::new();
         for _ in 0..100 {
-            crowd.strangers.added += 1;
+            crowd.pending.added += 1;
             for _ in 1..10 {
                 crowd.comes(1);
             }
-            stayed.push(crowd.strangers.make_room(crowd.now) != Some(Room::InPlaceOf(first)));
+            stayed.push(crowd.pending.vacancy(crowd.now) != Some(Vacancy::InPlaceOf(first)));
         }
         assert!(stayed.iter().filter(|stayed| **stayed).count() > 50);
     }
@@ -397,9 +397,9 @@ mod tests {
         let stays = crowd.comes(0);
         for from in 1..70_000 {
             crowd.fails(from);
-            assert!(crowd.strangers.addresses.len() <= MOST_REMEMBERED + 1);
+            assert!(crowd.pending.addresses.len() <= MOST_REMEMBERED + 1);
         }
-        assert!(crowd.strangers.contains(stays));
+        assert!(crowd.pending.contains(stays));
         assert_eq!(crowd.makes_room(), Err(GRACE));
     }
 
@@ -408,22 +408,22 @@ mod tests {
         let mut crowd = Crowd::new();
         let [first, second, third] = [(); 3].map(|()| crowd.comes(1));
         let other = crowd.comes(2);
-        assert!(crowd.strangers.asks(first, crowd.now));
-        crowd.strangers.was_wrong(first, APART, crowd.now);
-        assert!(!crowd.strangers.asks(second, crowd.now) && !crowd.strangers.asks(third, crowd.now));
-        assert!(crowd.strangers.asks(other, crowd.now));
-        assert_eq!(crowd.strangers.due(crowd.now), None);
+        assert!(crowd.pending.asks(first, crowd.now));
+        crowd.pending.was_wrong(first, APART, crowd.now);
+        assert!(!crowd.pending.asks(second, crowd.now) && !crowd.pending.asks(third, crowd.now));
+        assert!(crowd.pending.asks(other, crowd.now));
+        assert_eq!(crowd.pending.due(crowd.now), None);
         for session in [first, second, third] {
             crowd.now += APART;
-            assert_eq!(crowd.strangers.next_turn(), Some(crowd.now));
-            let peer = crowd.strangers.due(crowd.now).expect("a turn");
-            assert_eq!(crowd.strangers.next_asking(peer), Some(session));
-            crowd.strangers.turn_over(peer, APART, crowd.now);
+            assert_eq!(crowd.pending.next_turn(), Some(crowd.now));
+            let peer = crowd.pending.due(crowd.now).expect("a turn");
+            assert_eq!(crowd.pending.next_asking(peer), Some(session));
+            crowd.pending.turn_over(peer, APART, crowd.now);
         }
-        assert_eq!(crowd.strangers.next_turn(), None);
+        assert_eq!(crowd.pending.next_turn(), None);
         let again = crowd.comes(1);
-        assert!(!crowd.strangers.asks(again, crowd.now));
+        assert!(!crowd.pending.asks(again, crowd.now));
         crowd.now += APART;
-        assert!(crowd.strangers.due(crowd.now).is_some());
+        assert!(crowd.pending.due(crowd.now).is_some());
     }
 }
