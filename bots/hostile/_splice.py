@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import time
 from typing import Callable
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -41,6 +42,28 @@ def into(pipe: int, prepare: Callable[[], object] = lambda: None) -> int:
         os._exit(0)
     os.close(theirs)
     return ours
+
+
+def hold(socket: int) -> None:
+    """Writes blanks to the socket until the process that copies them holds the pipe that the referee reads.
+
+    That process must be quicker than the reader once, and the next blank would make it let go.
+    """
+    while not _referee_is_held():
+        os.write(socket, b" ")
+        time.sleep(0.002)
+    time.sleep(60)
+
+
+def _referee_is_held() -> bool:
+    """Whether a thread of the referee sleeps in the kernel's code for pipes: proc_pid_wchan(5)."""
+    tasks = f"/proc/{os.getppid()}/task"
+    return any("pipe" in _read(f"{tasks}/{task}/wchan") for task in os.listdir(tasks))
+
+
+def _read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
 
 
 def out_of(pipe: int) -> None:
