@@ -36,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// How many of the bots have come so far.
 #[derive(Default)]
-struct Progress {
+struct ReadProgress {
     introduced: AtomicUsize,
     started: AtomicUsize,
     ended: AtomicUsize,
@@ -63,7 +63,7 @@ fn runtime() -> Result<Runtime> {
 /// So many pairs of bots, called `a` and `b`, which answer at once; but `start` is answered when all have got it. Prints
 /// how long they played from then on, in microseconds.
 async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(ReadProgress::default());
     let done = tokio::time::timeout(LIMIT, all_bots(address, pairs, progress.clone())).await;
     done.map_err(|_| {
         let [introduced, started, ended] = [&progress.introduced, &progress.started, &progress.ended]
@@ -76,7 +76,7 @@ async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
     })?
 }
 
-async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<Progress>) -> Result<()> {
+async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>) -> Result<()> {
     let all_started = Arc::new(Barrier::new(2 * pairs));
     let mut bots = tokio::task::JoinSet::new();
     for name in ["a", "b"] {
@@ -98,7 +98,7 @@ async fn bot(
     address: SocketAddr,
     name: &str,
     all_started: Arc<Barrier>,
-    progress: Arc<Progress>,
+    progress: Arc<ReadProgress>,
 ) -> Result<Option<Instant>> {
     let stream = tokio::net::TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;

@@ -4,8 +4,8 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use referee::core::chance::{Seed, Stream};
-use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Verdict, perft};
+use referee::core::chance::{RandomStream, Seed};
+use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Validity, perft};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
 use referee::games::keezen::Keezen;
@@ -52,7 +52,7 @@ fn perft_9_with_move_lists(bencher: Bencher) {
 
 fn playout<G: Game>(
     seating: Seating,
-    rng: &mut Stream,
+    rng: &mut RandomStream,
     moves: &mut Vec<G::Move>,
     drawn: &mut Vec<u16>,
 ) -> u32 {
@@ -134,7 +134,7 @@ fn check_20_000_games_of_pdn(bencher: Bencher) {
     let Some(notation) = Checkers::NOTATION else { return };
     let text = collection(notation, 20_000);
     bencher.counter(ItemsCount::new(20_000u64)).counter(BytesCount::new(text.len())).bench(|| {
-        let sound = notation.check(text.as_bytes()).filter(|game| game.verdict == Verdict::Sound).count();
+        let sound = notation.check(text.as_bytes()).filter(|game| game.verdict == Validity::Sound).count();
         assert_eq!(sound, 20_000);
     });
 }

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --no-default-features --example in_process`
 
-use referee::core::chance::{Seed, Stream};
-use referee::core::erased::{Board, Rules};
+use referee::core::chance::{RandomStream, Seed};
+use referee::core::erased::{BoardText, Rules};
 use referee::core::{Misconfigured, Seat, Turn, Uniform, Viewer};
 use referee::games::GAMES;
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Misconfigured> {
     Ok(())
 }
 
-fn play(rules: &dyn Rules, rng: &mut Stream) -> Result<u32, Misconfigured> {
+fn play(rules: &dyn Rules, rng: &mut RandomStream) -> Result<u32, Misconfigured> {
     let seating = rules.meta().seatings[0];
     let mut table = rules.open(&rules.default_options(), seating)?;
     let (mut decisions, mut drawn) = (0, Vec::new());
@@ -37,7 +37,7 @@ fn play(rules: &dyn Rules, rng: &mut Stream) -> Result<u32, Misconfigured> {
                 }
             }
             Turn::Over(outcome) => {
-                println!("{}", Board(&*table, Viewer::Public));
+                println!("{}", BoardText(&*table, Viewer::Public));
                 match outcome.winner(seating) {
                     Some(side) => println!("side {side} wins: {}", outcome.reason),
                     None => println!("a draw: {}", outcome.reason),

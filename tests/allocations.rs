@@ -6,7 +6,7 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use referee::core::chance::{MatchKey, Uniform};
+use referee::core::chance::{RandomKey, Uniform};
 use referee::core::{Game, Seating, Turn};
 use referee::games::{Visitor, visit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
@@ -26,7 +26,7 @@ fn playout<G: Game>(
     moves: &mut Vec<G::Move>,
     drawn: &mut Vec<u16>,
 ) -> (u32, Stats) {
-    let mut rng = MatchKey([number; 32]).stream();
+    let mut rng = RandomKey([number; 32]).stream();
     let mut position = G::start(&G::Options::default(), seating).unwrap();
     let mut decisions = 0;
     let region = Region::new(ALLOCATOR);

@@ -3,9 +3,9 @@
 
 use std::f64::consts::LN_10;
 
-use referee::core::chance::{Seed, Stream};
+use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
-use referee::tournament::regression::{BASE, NEW, Regression, Terms, Verdict};
+use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
 use referee::tournament::sprt::{EloModel, Sprt};
 use referee::tournament::{Deals, Lineup, MatchResult};
 
@@ -16,12 +16,12 @@ fn runs(short: u32, all: u32) -> u32 {
     if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
 }
 
-fn stream(name: &str) -> Stream {
+fn stream(name: &str) -> RandomStream {
     Seed([7; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
 /// From 0 to below 1.
-fn unit(stream: &mut Stream) -> f64 {
+fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
@@ -61,7 +61,7 @@ fn simulate(name: &str, sprt: Sprt, bots: Bots, runs: u32) -> (f64, f64) {
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
     let (mut passed, mut sets) = (0, 0);
     for _ in 0..runs {
-        let mut run = Regression::new(Terms::new(Some(sprt), 100_000), TWO, Deals::Mirrored).unwrap();
+        let mut run = Regression::new(StoppingRules::new(Some(sprt), 100_000), TWO, Deals::Mirrored).unwrap();
         for set in 1.. {
             let is_alike = unit(&mut stream) < bots.alike;
             let legs: Vec<MatchResult> = (0..2)

@@ -1,6 +1,6 @@
 //! Ratings of tournaments whose truth is known, against simulation.
 
-use referee::core::chance::{Seed, Stream};
+use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
 use referee::tournament::rating::bradley_terry::{self, Counts};
 use referee::tournament::rating::{Rating, glicko2, weng_lin};
@@ -9,22 +9,22 @@ use referee::tournament::{Deals, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 
-fn stream(name: &str) -> Stream {
+fn stream(name: &str) -> RandomStream {
     Seed([43; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
 /// From 0 to below 1.
-fn unit(stream: &mut Stream) -> f64 {
+fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
 /// Normally distributed, by G. E. P. Box and M. E. Muller.
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     (-2.0 * (1.0 - unit(stream)).ln()).sqrt() * (std::f64::consts::TAU * unit(stream)).cos()
 }
 
 /// Normally distributed strengths about a mean of 0.
-fn strengths(deviation: f64, entrants: usize, stream: &mut Stream) -> Vec<f64> {
+fn strengths(deviation: f64, entrants: usize, stream: &mut RandomStream) -> Vec<f64> {
     let mut elo: Vec<f64> = (0..entrants).map(|_| deviation * normal(stream)).collect();
     let mean = elo.iter().sum::<f64>() / entrants as f64;
     elo.iter_mut().for_each(|x| *x -= mean);
@@ -33,7 +33,7 @@ fn strengths(deviation: f64, entrants: usize, stream: &mut Stream) -> Vec<f64> {
 
 /// Plays a tournament; with `draws` of matches between equals drawn. In mirrored sets chance favours the same seat in
 /// both matches half of the time.
-fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut Stream) -> Vec<MatchResult> {
+fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
     let mut schedule = Schedule::new(plan.clone()).unwrap();
     let mut chance = (0, 0.0);
     loop {

@@ -1,22 +1,22 @@
 //! Ratings and tests of strength against simulated results whose truth is known.
 
-use referee::core::chance::{Seed, Stream};
+use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seat, SeatSet, Seating, Uniform};
 use referee::tournament::estimates::Estimates;
 use referee::tournament::rating::{bradley_terry, glicko2, weng_lin};
-use referee::tournament::regression::{BASE, NEW, Regression, Terms, Verdict};
+use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
 use referee::tournament::schedule::{Format, Plan, Schedule};
 use referee::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
 use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 
-fn stream(name: &str) -> Stream {
+fn stream(name: &str) -> RandomStream {
     Seed([42; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
 /// From 0 to below 1.
-fn unit(stream: &mut Stream) -> f64 {
+fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
@@ -37,7 +37,13 @@ fn ranks(p: f64, draws: f64, x: f64) -> [u8; 2] {
 }
 
 /// The two matches of a set: chance favours the first seat in both or in none, so that they depend on each other.
-fn mirrored_set(set: u32, first: Lineup, p: [f64; 2], draws: f64, stream: &mut Stream) -> Vec<MatchResult> {
+fn mirrored_set(
+    set: u32,
+    first: Lineup,
+    p: [f64; 2],
+    draws: f64,
+    stream: &mut RandomStream,
+) -> Vec<MatchResult> {
     let x = unit(stream);
     let y = if stream.uniform(2) == 0 { x } else { unit(stream) };
     [x, y]
@@ -96,7 +102,7 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
     let mut outcomes = Outcomes { runs, ..Outcomes::default() };
     for _ in 0..runs {
         // The limit is far above the simulated rates: here it is to be seen what the faults do to the test.
-        let terms = Terms { max_fault_rate: 0.2, ..Terms::new(Some(sprt), 20_000) };
+        let terms = StoppingRules { max_fault_rate: 0.2, ..StoppingRules::new(Some(sprt), 20_000) };
         let mut run = Regression::new(terms, TWO, Deals::Mirrored).unwrap();
         for set in 1.. {
             let mut legs = mirrored_set(set, first, [by_play, 1.0 - by_play], 0.4, &mut stream);
@@ -191,7 +197,7 @@ fn the_test_in_normalized_elo_errs_as_rarely_as_promised() {
 
 /// Ranks of three sides by lot: each is next with a chance proportional to its strength, so that each two compare as by
 /// Elo.
-fn three_ranks(elo: [f64; 3], stream: &mut Stream) -> [u8; 3] {
+fn three_ranks(elo: [f64; 3], stream: &mut RandomStream) -> [u8; 3] {
     let mut weights = elo.map(|elo| 10f64.powf(elo / 400.0));
     let mut ranks = [0; 3];
     for rank in 1..=3 {
@@ -217,7 +223,8 @@ fn with_three_teams_the_test_errs_as_rarely_as_promised_too() {
     for (name, elo) in [("three teams, null", 0.0), ("three teams, alternative", 60.0)] {
         let (mut wrong, mut sets) = (0, 0);
         for _ in 0..RUNS {
-            let mut run = Regression::new(Terms::new(Some(sprt), 4000), seating, Deals::Mirrored).unwrap();
+            let mut run =
+                Regression::new(StoppingRules::new(Some(sprt), 4000), seating, Deals::Mirrored).unwrap();
             for (set, number) in schedule.sets().iter().zip(1..) {
                 let legs = (0..3).map(|leg| {
                     let lineup = Deals::Mirrored.leg(set.first, leg);
@@ -324,7 +331,7 @@ fn with_normalized(elo: f64, draws: f64, tied: f64, legs: u32) -> f64 {
     0.5 * (low + high)
 }
 
-fn add_set(scores: &mut SetScores, distribution: &[f64], stream: &mut Stream) {
+fn add_set(scores: &mut SetScores, distribution: &[f64], stream: &mut RandomStream) {
     let mut x = unit(stream);
     let at = distribution.iter().position(|p| {
         x -= p;
@@ -333,7 +340,7 @@ fn add_set(scores: &mut SetScores, distribution: &[f64], stream: &mut Stream) {
     scores.add(at.unwrap_or(distribution.len() - 1) as f64 / (distribution.len() - 1) as f64);
 }
 
-fn ended_test(sprt: &Sprt, distribution: &[f64], legs: u32, stream: &mut Stream) -> SetScores {
+fn ended_test(sprt: &Sprt, distribution: &[f64], legs: u32, stream: &mut RandomStream) -> SetScores {
     let mut scores = SetScores::new(legs, 1);
     while sprt.decide(sprt.llr(&scores)) == Decision::Continue {
         add_set(&mut scores, distribution, stream);
@@ -528,7 +535,7 @@ fn the_error_rates_keep_to_their_range_far_from_equality_and_with_few_or_many_dr
 const MOST_ERRORS: f64 = 0.062;
 
 /// A tournament of entrants with known strengths, played out.
-fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut Stream) -> Vec<MatchResult> {
+fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
     let deals = plan.deals;
     let schedule = Schedule::new(plan).unwrap();
     let strength = |lineup: &Lineup, side: usize| {

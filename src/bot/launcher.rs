@@ -241,7 +241,7 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
-    use crate::transport::{Line, Lines, Progress, Stream};
+    use crate::transport::{Line, Lines, ReadProgress, Stream};
 
     /// Sends a line to `cat`, then reads the echo and end-of-file.
     fn echo(streams: Streams) -> String {
@@ -255,7 +255,7 @@ mod tests {
             let (mut stream, mut lines) = (Stream::watch(wire).unwrap(), Lines::new(100));
             poll_fn(|cx| stream.poll_write(cx, b"hello\n")).await.unwrap();
             let mut heard = String::new();
-            while poll_fn(|cx| stream.poll_read(cx, &mut lines)).await.unwrap() != Progress::End {
+            while poll_fn(|cx| stream.poll_read(cx, &mut lines)).await.unwrap() != ReadProgress::End {
                 if let Some(Line::Text(line)) = lines.next_line() {
                     heard.push_str(std::str::from_utf8(line).unwrap());
                 }

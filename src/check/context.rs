@@ -9,7 +9,7 @@ use referee_protocol::referee::Clock;
 use referee_protocol::words::{ErrorCode, OnFault};
 use tokio::time::Instant;
 
-use crate::check::encounter::{Encounter, Refused};
+use crate::check::encounter::{Encounter, RejectedMessage};
 use crate::check::rule::Rule;
 use crate::check::steps::Check;
 use crate::check::talk::{BotOutput, Talk, ended, hello};
@@ -411,10 +411,10 @@ impl<'a> Context<'a> {
         &mut self,
         encounter: &mut Encounter,
         seat: Seat,
-        heard: Result<(), Refused>,
+        heard: Result<(), RejectedMessage>,
     ) -> Result<(), Stop> {
         let Some(talk) = &self.talk else { return Ok(()) };
-        if let Err(Refused { code, message }) = heard {
+        if let Err(RejectedMessage { code, message }) = heard {
             return Err(talk.complain(message, Rule::of(code)).into());
         }
         let out = encounter.take_outbox(seat);

@@ -7,7 +7,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::core::chance::{Stream, Uniform};
+use crate::core::chance::{RandomStream, Uniform};
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
 use crate::core::game::Misconfigured;
@@ -18,7 +18,7 @@ use crate::server::{MatchPlan, Run};
 
 /// Why a message was rejected before it reached a match.
 #[derive(Debug)]
-pub struct Refused {
+pub struct RejectedMessage {
     /// The error code.
     pub code: ErrorCode,
     /// The error message.
@@ -30,7 +30,7 @@ pub struct Encounter {
     play: Match,
     bots: SeatSet,
     opened: Instant,
-    chooser: Stream,
+    chooser: RandomStream,
     /// Whether the random players offer a draw with every move.
     pub(super) offers_draws: bool,
     /// When each bot was last sent a request or `start`.
@@ -46,7 +46,7 @@ impl Encounter {
         run: &Run,
         plan: MatchPlan<'_>,
         bots: SeatSet,
-        chooser: Stream,
+        chooser: RandomStream,
     ) -> Result<Encounter, Misconfigured> {
         let (setup, table) = run.set_up(&run.terms, plan)?;
         let play = Match::open(setup, table);
@@ -184,8 +184,8 @@ impl Encounter {
     ///
     /// # Errors
     /// When the line does not belong to this match.
-    pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), Refused> {
-        let refuse = |code, message: &str| Err(Refused { code, message: message.to_owned() });
+    pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), RejectedMessage> {
+        let refuse = |code, message: &str| Err(RejectedMessage { code, message: message.to_owned() });
         let (address, message) = incoming::read(line, false);
         let is_elsewhere = address.match_id.as_ref().is_some_and(|id| **id != *self.id());
         let is_anothers = address.seat.is_some_and(|named| named != seat.0);

@@ -13,8 +13,8 @@ mod steps;
 mod talk;
 mod verdict;
 
-pub use encounter::{Encounter, Refused};
+pub use encounter::{Encounter, RejectedMessage};
 pub use rule::Rule;
 pub use steps::Check;
 pub use talk::{BotOutput, Talk, hello};
-pub use verdict::{Complaint, Outcome, Verdict};
+pub use verdict::{Complaint, StepResult, StepVerdict};

@@ -19,7 +19,7 @@ use crate::check::verdict::Complaint;
 use crate::core::excerpt::excerpt;
 use crate::core::json;
 use crate::referee::{Detail, Received};
-use crate::transport::{Line, Lines, Progress, Stream};
+use crate::transport::{Line, Lines, ReadProgress, Stream};
 
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
@@ -122,7 +122,7 @@ impl Talk {
                     Poll::Pending => {
                         while reads < READS {
                             match stream.poll_read(cx, lines) {
-                                Poll::Ready(Ok(Progress::Read { .. })) => reads += 1,
+                                Poll::Ready(Ok(ReadProgress::Read { .. })) => reads += 1,
                                 _ => break,
                             }
                         }
@@ -159,8 +159,8 @@ impl Talk {
             };
             match read {
                 Err(_) => return BotOutput::Timeout,
-                Ok(Ok(Progress::Read { .. })) => {}
-                Ok(Ok(Progress::End) | Err(_)) => return self.end().await,
+                Ok(Ok(ReadProgress::Read { .. })) => {}
+                Ok(Ok(ReadProgress::End) | Err(_)) => return self.end().await,
             }
         }
     }

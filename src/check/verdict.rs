@@ -9,7 +9,7 @@ use crate::check::rule::Rule;
 /// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum StepVerdict {
     /// The bot conforms.
     Passed,
     /// The bot conforms, but something may cause problems.
@@ -20,14 +20,14 @@ pub enum Verdict {
     Skipped,
 }
 
-impl Verdict {
+impl StepVerdict {
     /// The word for people.
     pub fn as_str(self) -> &'static str {
         match self {
-            Verdict::Passed => "ok",
-            Verdict::Warned => "warning",
-            Verdict::Failed => "FAILED",
-            Verdict::Skipped => "skipped",
+            StepVerdict::Passed => "ok",
+            StepVerdict::Warned => "warning",
+            StepVerdict::Failed => "FAILED",
+            StepVerdict::Skipped => "skipped",
         }
     }
 }
@@ -73,11 +73,11 @@ fn in_words<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error
 /// The outcome of a step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "step")]
-pub struct Outcome {
+pub struct StepResult {
     /// Its name.
     pub step: String,
     /// How it ended.
-    pub verdict: Verdict,
+    pub verdict: StepVerdict,
     /// Notes: what was covered, why the step was skipped, warnings.
     pub notes: Vec<String>,
     /// What was wrong.

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use crate::bot::Command;
-use crate::check::{Check, Complaint, Outcome, Verdict};
+use crate::check::{Check, Complaint, StepResult, StepVerdict};
 use crate::cli::files::OutFile;
 use crate::cli::options::{game, milliseconds};
 use crate::cli::output::Tolerant;
@@ -70,14 +70,14 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(bot: &Command, outcomes: &[Outcome]) -> Summary {
+    fn of(bot: &Command, outcomes: &[StepResult]) -> Summary {
         let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
         Summary {
             bot: bot.to_string(),
-            passed: count(Verdict::Passed),
-            warned: count(Verdict::Warned),
-            failed: count(Verdict::Failed),
-            skipped: count(Verdict::Skipped),
+            passed: count(StepVerdict::Passed),
+            warned: count(StepVerdict::Warned),
+            failed: count(StepVerdict::Failed),
+            skipped: count(StepVerdict::Skipped),
         }
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     };
     let mut out = Screen(Tolerant::new());
     let is_live = !args.json && io::stderr().is_terminal();
-    let tell = |outcome: &Outcome| {
+    let tell = |outcome: &StepResult| {
         if args.json {
             // An error is kept for the end.
             let _ = writeln!(out, "{}", json::text(outcome));
@@ -133,8 +133,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
 }
 
 /// For people: a table of the steps, then what was wrong.
-fn show(out: &mut impl Write, outcomes: &[Outcome], summary: &Summary) -> io::Result<()> {
-    let row = |outcome: &Outcome| {
+fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io::Result<()> {
+    let row = |outcome: &StepResult| {
         let wrong = outcome.complaint.iter().map(|complaint| complaint.wrong.clone());
         let what: Vec<String> = wrong.chain(outcome.notes.iter().cloned()).collect();
         let time = format!("{:.2} s", Duration::from_millis(outcome.took_ms).as_secs_f64());

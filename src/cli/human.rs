@@ -19,7 +19,7 @@ use crate::cli::screen;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::counted;
-use crate::core::erased::Board;
+use crate::core::erased::BoardText;
 use crate::core::{Seat, Viewer, hex};
 use crate::games;
 use crate::referee::Opening;
@@ -64,11 +64,11 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     }
     let options = args.options.to_json()?;
     rules.open(&options, seating).map_err(Failure::usage)?;
-    let door = Door::open().map_err(Failure::cannot_run)?;
+    let door = RelaySocket::open().map_err(Failure::cannot_run)?;
     let mut bots: Vec<Source> = args.bots.into_iter().map(Source::Command).collect();
     bots.insert(args.seat.into(), Source::Command(door.command()));
     let viewer = Viewer::Seat(Seat(args.seat));
-    let watch: Watch = Box::new(move |play, _| Board(play.table(), viewer).to_string());
+    let watch: Watch = Box::new(move |play, _| BoardText(play.table(), viewer).to_string());
     let runner = MatchRunner {
         records: args.terms.records()?,
         watch: Some(watch),
@@ -109,13 +109,13 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
 
 /// Where the person's seat is served: to the referee it is a bot like any other, whose process passes everything on to a
 /// socket in a folder that nobody else can open.
-struct Door {
+struct RelaySocket {
     folder: PathBuf,
     listener: UnixListener,
 }
 
-impl Door {
-    fn open() -> io::Result<Door> {
+impl RelaySocket {
+    fn open() -> io::Result<RelaySocket> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).map_err(io::Error::other)?;
         let folder = std::env::temp_dir().join(format!("referee-{}", hex::encode(&name)));
@@ -124,7 +124,7 @@ impl Door {
         // The name of the program is the name of the player.
         let linked = std::env::current_exe().and_then(|program| symlink(program, folder.join("human")));
         match (opened, linked) {
-            (Ok(listener), Ok(())) => Ok(Door { folder, listener }),
+            (Ok(listener), Ok(())) => Ok(RelaySocket { folder, listener }),
             (Err(error), _) | (_, Err(error)) => {
                 let _ = fs::remove_dir_all(&folder);
                 Err(error)
@@ -139,7 +139,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for RelaySocket {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::output::Stdout;
 use crate::cli::screen;
-use crate::core::chance::MatchKey;
+use crate::core::chance::RandomKey;
 use crate::core::{Drawn, Game, Known, Seat, Seating, Viewer};
 use crate::games::{self, Visitor};
 use crate::report::Scoresheet;
@@ -222,7 +222,7 @@ impl Visitor for Drawing<'_> {
         let turns_left = self.turn["turns_left"].as_u64().and_then(|turns| turns.try_into().ok());
         let known = Known { options: &options, seating: self.seating, seat, turns_left };
         // What the seat cannot see is not drawn, so any position that agrees with the view will do.
-        let position = G::imagine(&known, &seen, &mut MatchKey([0; 32]).stream());
+        let position = G::imagine(&known, &seen, &mut RandomKey([0; 32]).stream());
         self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
     }
 }

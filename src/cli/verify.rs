@@ -13,7 +13,7 @@ use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::core::counted;
 use crate::core::json;
-use crate::core::{Checked, Flaw, Notation, Verdict};
+use crate::core::{Checked, Flaw, Notation, Validity};
 use crate::games;
 use crate::record::{self, Difference};
 
@@ -47,7 +47,7 @@ pub(super) struct Args {
 /// What was found: an object of `--json`, or lines for people.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Told<'a> {
+enum JsonLine<'a> {
     Record {
         file: &'a Path,
         ok: bool,
@@ -79,16 +79,16 @@ enum Told<'a> {
     },
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for JsonLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Told::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
-            Told::Record { file, differences, .. } => {
+            JsonLine::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
+            JsonLine::Record { file, differences, .. } => {
                 differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
             }
-            Told::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
-            Told::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
-            Told::Collection { file, ok, differing, count: Count { games, plies, skipped, remarks } } => {
+            JsonLine::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
+            JsonLine::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
+            JsonLine::Collection { file, ok, differing, count: Count { games, plies, skipped, remarks } } => {
                 let verdict = if *ok { "ok".to_owned() } else { format!("{differing} differ") };
                 let skipped = if *skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
                 let remarks = match remarks {
@@ -98,7 +98,7 @@ impl fmt::Display for Told<'_> {
                 let (games, plies) = (counted(*games, "game", "games"), counted(*plies, "ply", "plies"));
                 writeln!(f, "{}: {verdict}; {games}, {plies}{skipped}{remarks}", file.display())
             }
-            Told::Summary { records, differing, games } => {
+            JsonLine::Summary { records, differing, games } => {
                 let games = games.map(|count| format!(", {}", counted(count.games, "game", "games")));
                 let records = counted(*records, "record", "records");
                 writeln!(f, "{records}{}, {differing} differ", games.unwrap_or_default())
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if args.json || files.len() > 1 {
         let Printer { records, differing, games, .. } = printer;
-        printer.tell(&Told::Summary { records, differing, games })?;
+        printer.tell(&JsonLine::Summary { records, differing, games })?;
     }
     let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
     printer.out.0.end(exit)
@@ -154,7 +154,7 @@ struct Printer<W> {
 }
 
 impl<W: Write> Printer<W> {
-    fn tell(&mut self, told: &Told<'_>) -> io::Result<()> {
+    fn tell(&mut self, told: &JsonLine<'_>) -> io::Result<()> {
         if self.json { writeln!(self.out, "{}", json::text(told)) } else { write!(self.out, "{told}") }
     }
 
@@ -163,7 +163,7 @@ impl<W: Write> Printer<W> {
         let ok = differences.is_empty();
         self.records += 1;
         self.differing += usize::from(!ok);
-        self.tell(&Told::Record { file, ok, differences: &differences })
+        self.tell(&JsonLine::Record { file, ok, differences: &differences })
     }
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
@@ -173,20 +173,20 @@ impl<W: Write> Printer<W> {
             count.plies += plies;
             count.remarks += remarks.len();
             if self.strict
-                && verdict == Verdict::Sound
+                && verdict == Validity::Sound
                 && let Some(remark) = remarks.into_iter().next()
             {
-                verdict = Verdict::Wrong(remark);
+                verdict = Validity::Wrong(remark);
             }
             match verdict {
-                Verdict::Sound => {}
-                Verdict::Skipped(flaw) => {
+                Validity::Sound => {}
+                Validity::Skipped(flaw) => {
                     count.skipped += 1;
-                    self.tell(&Told::Skipped { file, flaw: &flaw })?;
+                    self.tell(&JsonLine::Skipped { file, flaw: &flaw })?;
                 }
-                Verdict::Wrong(flaw) => {
+                Validity::Wrong(flaw) => {
                     differing += 1;
-                    self.tell(&Told::Flaw { file, flaw: &flaw })?;
+                    self.tell(&JsonLine::Flaw { file, flaw: &flaw })?;
                 }
             }
         }
@@ -194,11 +194,11 @@ impl<W: Write> Printer<W> {
             // It may be another file than was meant.
             differing = 1;
             let what = format!("there is no game in this {} file", notation.name());
-            self.tell(&Told::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
+            self.tell(&JsonLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
         }
         self.differing += differing;
         self.games.get_or_insert_default().add(count);
-        self.tell(&Told::Collection { file, ok: differing == 0, differing, count })
+        self.tell(&JsonLine::Collection { file, ok: differing == 0, differing, count })
     }
 }
 

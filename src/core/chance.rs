@@ -38,8 +38,8 @@ impl Seed {
     }
 
     /// Derives the random stream for the order of openings from the seed of the run.
-    pub fn opening_order(&self) -> Stream {
-        MatchKey(hmac(&self.0, &[b"referee/1/openings\n"])).stream()
+    pub fn opening_order(&self) -> RandomStream {
+        RandomKey(hmac(&self.0, &[b"referee/1/openings\n"])).stream()
     }
 
     /// Returns the commitment to this seed, SHA-256 of salt and seed. It is published before the match and reveals
@@ -49,10 +49,10 @@ impl Seed {
     }
 
     /// Derives the key of all random numbers of a match. `nonces` are hex, empty for a seat without one.
-    pub fn match_key<S: AsRef<str>>(&self, game: &str, deal: &str, nonces: &[S]) -> MatchKey {
+    pub fn match_key<S: AsRef<str>>(&self, game: &str, deal: &str, nonces: &[S]) -> RandomKey {
         let nonces: Vec<&str> = nonces.iter().map(AsRef::as_ref).collect();
         let text = format!("referee/1\n{game}\n{deal}\n{}", nonces.join(","));
-        MatchKey(hmac(&self.0, &[text.as_bytes()]))
+        RandomKey(hmac(&self.0, &[text.as_bytes()]))
     }
 
     /// Returns the seed as 64 hex digits.
@@ -63,22 +63,22 @@ impl Seed {
 
 /// The key of all random numbers of a match.
 #[derive(Clone, Copy)]
-pub struct MatchKey(pub [u8; 32]);
+pub struct RandomKey(pub [u8; 32]);
 
-impl MatchKey {
+impl RandomKey {
     /// The random stream of the game itself: dice, shuffles.
-    pub fn stream(&self) -> Stream {
-        Stream { key: self.0, block: 0, ready: [0; 4], used: 4 }
+    pub fn stream(&self) -> RandomStream {
+        RandomStream { key: self.0, block: 0, ready: [0; 4], used: 4 }
     }
 
     /// The random stream for moves that the referee makes for faulty seats.
-    pub fn fallback(&self) -> Stream {
-        MatchKey(hmac(&self.0, &[b"fallback"])).stream()
+    pub fn fallback(&self) -> RandomStream {
+        RandomKey(hmac(&self.0, &[b"fallback"])).stream()
     }
 
     /// The random stream for the opening.
-    pub fn opening(&self) -> Stream {
-        MatchKey(hmac(&self.0, &[b"opening"])).stream()
+    pub fn opening(&self) -> RandomStream {
+        RandomKey(hmac(&self.0, &[b"opening"])).stream()
     }
 }
 
@@ -112,14 +112,14 @@ pub trait Uniform {
 
 /// Random numbers derived from a key: HMAC-SHA256 of a block counter, four big-endian `u64` per block.
 #[derive(Clone)]
-pub struct Stream {
+pub struct RandomStream {
     key: [u8; 32],
     block: u64,
     ready: [u64; 4],
     used: usize,
 }
 
-impl Stream {
+impl RandomStream {
     fn next(&mut self) -> u64 {
         if self.used == self.ready.len() {
             let block = hmac(&self.key, &[&self.block.to_be_bytes()]);
@@ -134,7 +134,7 @@ impl Stream {
     }
 }
 
-impl Uniform for Stream {
+impl Uniform for RandomStream {
     fn uniform(&mut self, n: u64) -> u64 {
         // Rejection sampling: the top 2^64 mod n values are rejected, so that the rest is uniform modulo n.
         let rejected = (u64::MAX % n + 1) % n;

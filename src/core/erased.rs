@@ -127,7 +127,7 @@ impl<G: Game> Rules for Of<G> {
 
 /// Why a move text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum MoveError {
     /// It matches no legal move.
     Illegal,
     /// It is a short form of all of these.
@@ -160,8 +160,8 @@ pub trait Table: Send {
     /// Finds the prepared move that a text denotes.
     ///
     /// # Errors
-    /// [`Refused`]
-    fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused>;
+    /// [`MoveError`]
+    fn find(&self, seat: Seat, text: &str) -> Result<usize, MoveError>;
 
     /// The text of a prepared move.
     fn text(&self, seat: Seat, index: usize) -> &str;
@@ -198,9 +198,9 @@ pub trait Table: Send {
 }
 
 /// Displays a position as text for people.
-pub struct Board<'a>(pub &'a dyn Table, pub Viewer);
+pub struct BoardText<'a>(pub &'a dyn Table, pub Viewer);
 
-impl fmt::Display for Board<'_> {
+impl fmt::Display for BoardText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.draw_board(self.1, f)
     }
@@ -323,7 +323,7 @@ impl<G: Game> Table for Seated<G> {
         out.push(b']');
     }
 
-    fn find(&self, seat: Seat, text: &str) -> Result<usize, Refused> {
+    fn find(&self, seat: Seat, text: &str) -> Result<usize, MoveError> {
         let prepared = &self.prepared[seat.index()];
         let head = head(text.as_bytes());
         let found = prepared.moves.binary_search_by(|(span, _)| {
@@ -335,11 +335,11 @@ impl<G: Game> Table for Seated<G> {
         let mut candidates =
             (0..prepared.moves.len()).filter(|&index| G::is_short_form(text, prepared.moves[index].1));
         match (candidates.next(), candidates.next()) {
-            (None, _) => Err(Refused::Illegal),
+            (None, _) => Err(MoveError::Illegal),
             (Some(index), None) => Ok(index),
             (Some(first), Some(second)) => {
                 let all = [first, second].into_iter().chain(candidates);
-                Err(Refused::Ambiguous(all.map(|index| self.text(seat, index).to_owned()).collect()))
+                Err(MoveError::Ambiguous(all.map(|index| self.text(seat, index).to_owned()).collect()))
             }
         }
     }

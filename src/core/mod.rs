@@ -18,7 +18,7 @@ pub mod seat;
 pub use chance::Uniform;
 pub use counted::counted;
 pub use game::{Draw, Drawn, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
-pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Verdict};
+pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

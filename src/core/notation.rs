@@ -61,12 +61,12 @@ pub struct Checked {
     /// Unambiguous deviations from the notation, in order.
     pub remarks: Vec<Flaw>,
     /// Whether the game is valid.
-    pub verdict: Verdict,
+    pub verdict: Validity,
 }
 
 /// Whether a game of a collection is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Validity {
     /// It is valid.
     Sound,
     /// It was not checked, for this reason.

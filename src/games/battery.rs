@@ -9,8 +9,8 @@ use referee_protocol::limits;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-use crate::core::chance::{MatchKey, Stream};
-use crate::core::erased::{Of, Refused, Rules, Table};
+use crate::core::chance::{RandomKey, RandomStream};
+use crate::core::erased::{MoveError, Of, Rules, Table};
 use crate::core::openings::LINES;
 use crate::core::{Drawn, Game, Known, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
@@ -72,8 +72,8 @@ const STEPS: usize = 12;
 /// Invalid texts tested per seating.
 const REFUSALS: usize = 1000;
 
-fn stream(number: u8) -> Stream {
-    MatchKey([number; 32]).stream()
+fn stream(number: u8) -> RandomStream {
+    RandomKey([number; 32]).stream()
 }
 
 fn viewers(seating: Seating) -> impl Iterator<Item = Viewer> {
@@ -331,16 +331,16 @@ fn mutated(text: &str, alphabet: &[char], rng: &mut impl Uniform) -> String {
 }
 
 /// The expected result of [`Table::find`] by the definition of short forms.
-fn expected<G: Game>(legal: &[String], text: &str) -> Result<usize, Refused> {
+fn expected<G: Game>(legal: &[String], text: &str) -> Result<usize, MoveError> {
     if let Some(index) = legal.iter().position(|mv| mv == text) {
         return Ok(index);
     }
     let is_short = |mv: &String| mv.parse().is_ok_and(|mv| G::is_short_form(text, mv));
     let named: Vec<usize> = (0..legal.len()).filter(|&index| is_short(&legal[index])).collect();
     match *named {
-        [] => Err(Refused::Illegal),
+        [] => Err(MoveError::Illegal),
         [index] => Ok(index),
-        _ => Err(Refused::Ambiguous(named.into_iter().map(|index| legal[index].clone()).collect())),
+        _ => Err(MoveError::Ambiguous(named.into_iter().map(|index| legal[index].clone()).collect())),
     }
 }
 

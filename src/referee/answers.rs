@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
 
-use crate::core::erased::Refused;
+use crate::core::erased::MoveError;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::core::json::{self, key, opening};
@@ -181,10 +181,10 @@ impl Match {
             Err(refused) => {
                 let shown = excerpt(text, 80);
                 let (message, legal_forms) = match refused {
-                    Refused::Illegal => {
+                    MoveError::Illegal => {
                         (format!("`{shown}` is not legal: send one of the strings in `legal`"), None)
                     }
-                    Refused::Ambiguous(forms) => {
+                    MoveError::Ambiguous(forms) => {
                         (format!("`{shown}` is ambiguous: it could be {}", forms.join(" or ")), Some(forms))
                     }
                 };

@@ -3,7 +3,7 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 
-use crate::core::chance::Stream;
+use crate::core::chance::RandomStream;
 use crate::core::clock::{Bank, Tick};
 use crate::core::erased::Table;
 use crate::core::hex;
@@ -28,7 +28,7 @@ pub struct Match {
     /// The seats that have to decide. Before play: all seats, until they are ready.
     pub(super) deciding: SeatSet,
     /// The random streams of the game and of the referee's moves for faulty seats, once the nonces are known.
-    pub(super) chance: Option<(Stream, Stream)>,
+    pub(super) chance: Option<(RandomStream, RandomStream)>,
     pub(super) drawn: Vec<u16>,
     /// The seat with a standing draw offer.
     pub(super) offer: Option<Seat>,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::chance::{MatchKey, Stream, Uniform};
-use crate::core::erased::{Refused, Table};
+use crate::core::chance::{RandomKey, RandomStream, Uniform};
+use crate::core::erased::{MoveError, Table};
 use crate::core::game::{Misconfigured, Turn};
 use crate::core::seat::Seat;
 use crate::referee::detail::Abort;
@@ -102,7 +102,7 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
     if plies as u64 > most {
         return refuse(format!("an opening of {plies} plies is too long: it has at most {most}"));
     }
-    match (find(table, opening, &mut MatchKey([0; 32]).opening(), limits), opening) {
+    match (find(table, opening, &mut RandomKey([0; 32]).opening(), limits), opening) {
         (Err(error), Opening::Random(_)) => refuse(format!("{id} with these options: {error}")),
         (found, _) => found.map(drop),
     }
@@ -112,7 +112,7 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
 fn find(
     start: &dyn Table,
     opening: &Opening,
-    stream: &mut Stream,
+    stream: &mut RandomStream,
     limits: &Limits,
 ) -> Result<Vec<(Seat, usize)>, Unplayable> {
     match opening {
@@ -128,7 +128,7 @@ fn find(
     }
 }
 
-fn draw(mut table: Box<dyn Table>, plies: u32, stream: &mut Stream) -> Option<Vec<(Seat, usize)>> {
+fn draw(mut table: Box<dyn Table>, plies: u32, stream: &mut RandomStream) -> Option<Vec<(Seat, usize)>> {
     let mut moves = Vec::new();
     while let Turn::Decide(seats) = table.turn() {
         if moves.len() == plies as usize {
@@ -160,8 +160,8 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<(Seat, usize)
         let index = table.find(seat, text).map_err(|refused| {
             let shown: String = text.chars().take(40).collect();
             let what = match refused {
-                Refused::Illegal => format!("`{shown}` is not legal for seat {seat}"),
-                Refused::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
+                MoveError::Illegal => format!("`{shown}` is not legal for seat {seat}"),
+                MoveError::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
             };
             Unplayable { ply: moves.len() + 1, what }
         })?;
@@ -172,7 +172,7 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<(Seat, usize)
 
 impl Match {
     /// Plays the opening, if the set-up has one.
-    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: Stream) {
+    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) {
         let (opening, tries) = (&self.setup.header.opening, self.limits.opening_tries);
         let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
             (Ok(moves), _) => moves,

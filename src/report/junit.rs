@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::check::{Outcome, Verdict};
+use crate::check::{StepResult, StepVerdict};
 use crate::core::printable::printable_lines;
 
 /// Writes a report with a test case a step.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn junit(bot: &str, outcomes: &[Outcome], out: impl Write) -> io::Result<()> {
+pub fn junit(bot: &str, outcomes: &[StepResult], out: impl Write) -> io::Result<()> {
     let mut suite = TestSuite::new(bot);
     for outcome in outcomes {
         let mut status = match outcome.verdict {
-            Verdict::Passed | Verdict::Warned => TestCaseStatus::success(),
-            Verdict::Skipped => TestCaseStatus::skipped(),
-            Verdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+            StepVerdict::Passed | StepVerdict::Warned => TestCaseStatus::success(),
+            StepVerdict::Skipped => TestCaseStatus::skipped(),
+            StepVerdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
         if let Some(complaint) = &outcome.complaint {
             status.set_message(&*printable_lines(&complaint.wrong));
             status.set_description(&*printable_lines(&complaint.to_string()));
-        } else if outcome.verdict == Verdict::Skipped {
+        } else if outcome.verdict == StepVerdict::Skipped {
             status.set_message(&*printable_lines(&outcome.notes.join("; ")));
         }
         let mut case = TestCase::new(&*outcome.step, status);

@@ -10,4 +10,4 @@ mod trial;
 pub use junit::junit;
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
-pub use trial::{Outcome, TrialReport, interval, model_name, percent_interval};
+pub use trial::{TrialOutcome, TrialReport, interval, model_name, percent_interval};

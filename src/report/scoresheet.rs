@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::core::Viewer;
-use crate::core::erased::Board;
+use crate::core::erased::BoardText;
 use crate::core::printable::printable;
 use crate::referee::Match;
 
@@ -36,7 +36,7 @@ impl Scoresheet {
         let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
         let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
         writeln!(out, "{}", printable(&title))?;
-        writeln!(out, "{}", Board(play.table(), self.viewer))
+        writeln!(out, "{}", BoardText(play.table(), self.viewer))
     }
 
     /// Writes what happened, then the board.
@@ -50,7 +50,7 @@ impl Scoresheet {
             let text = self.line(&names, &event);
             writeln!(out, "{}", self.bold(&printable(&text)))?;
         }
-        writeln!(out, "{}", Board(play.table(), self.viewer))
+        writeln!(out, "{}", BoardText(play.table(), self.viewer))
     }
 
     /// What happened, in words; what the viewer does not see is left out. `names` are those of the seats.

@@ -19,7 +19,7 @@ use crate::tournament::sprt::{EloModel, Sprt};
 
 /// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TrialOutcome {
     /// As it says.
     Judged(Verdict),
     /// Its time was over, and why there is no verdict.
@@ -30,17 +30,19 @@ pub enum Outcome {
     CouldNotRun(String),
 }
 
-impl Outcome {
+impl TrialOutcome {
     /// One word, as `--json` prints it.
     fn word(&self) -> &'static str {
         match self {
-            Outcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
-            Outcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
-            Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | Outcome::Undecided(_) => "undecided",
-            Outcome::Judged(Verdict::Measured) => "measured",
-            Outcome::Judged(Verdict::Invalid) => "invalid",
-            Outcome::Interrupted => "interrupted",
-            Outcome::CouldNotRun(_) => "could not run",
+            TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
+            TrialOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
+            TrialOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | TrialOutcome::Undecided(_) => {
+                "undecided"
+            }
+            TrialOutcome::Judged(Verdict::Measured) => "measured",
+            TrialOutcome::Judged(Verdict::Invalid) => "invalid",
+            TrialOutcome::Interrupted => "interrupted",
+            TrialOutcome::CouldNotRun(_) => "could not run",
         }
     }
 }
@@ -97,7 +99,7 @@ struct FaultsOfBoth {
 impl TrialReport {
     /// Of `game` between the commands of `new` and `base`.
     pub fn new(
-        outcome: Outcome,
+        outcome: TrialOutcome,
         game: &str,
         [new, base]: [String; 2],
         seed: String,
@@ -264,43 +266,45 @@ impl TrialReport {
     }
 }
 
-fn reason(outcome: &Outcome, trial: &Trial) -> String {
+fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     let regression = &trial.regression;
     let (terms, tally) = (regression.terms(), regression.tally());
     let sets = counted(tally.sets, "set", "sets");
     let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
     match outcome {
-        Outcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true),
-        Outcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false),
-        Outcome::Judged(Verdict::AtLimit) => format!("{sets} did not decide (neither H0 nor H1 is accepted)"),
-        Outcome::Judged(Verdict::OnlyRepeats) => format!(
+        TrialOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true),
+        TrialOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false),
+        TrialOutcome::Judged(Verdict::AtLimit) => {
+            format!("{sets} did not decide (neither H0 nor H1 is accepted)")
+        }
+        TrialOutcome::Judged(Verdict::OnlyRepeats) => format!(
             "the bots need more openings (the last {} repeated the moves of earlier ones)",
             counted(terms.max_repeats, "set", "sets")
         ),
-        Outcome::Judged(Verdict::Measured) => match trial.shard() {
+        TrialOutcome::Judged(Verdict::Measured) => match trial.shard() {
             Some(shard) => {
                 format!("{sets} of shard {shard} played; `referee regress merge` gives the verdict")
             }
             None => format!("{sets} played"),
         },
-        Outcome::Judged(Verdict::Invalid) => format!(
+        TrialOutcome::Judged(Verdict::Invalid) => format!(
             "{} of {} had a fault, where at most {}% of all may",
             tally.faulty,
             counted(tally.matches, "match", "matches"),
             rounded(100.0 * terms.max_fault_rate)
         ),
-        Outcome::Judged(Verdict::PassedAlike) => {
+        TrialOutcome::Judged(Verdict::PassedAlike) => {
             format!("plays move for move the same as the base ({})", alike())
         }
-        Outcome::Judged(Verdict::FailedAlike) => {
+        TrialOutcome::Judged(Verdict::FailedAlike) => {
             format!("not stronger, plays move for move the same as the base ({})", alike())
         }
-        Outcome::Judged(Verdict::Crashed) => {
+        TrialOutcome::Judged(Verdict::Crashed) => {
             format!("the new version crashed in {}", trial.crash().unwrap_or_default())
         }
-        Outcome::Undecided(why) => why.clone(),
-        Outcome::Interrupted => format!("there is no verdict after {sets}"),
-        Outcome::CouldNotRun(why) => why.clone(),
+        TrialOutcome::Undecided(why) => why.clone(),
+        TrialOutcome::Interrupted => format!("there is no verdict after {sets}"),
+        TrialOutcome::CouldNotRun(why) => why.clone(),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::server::arena::{Arena, key};
 use crate::server::bot_spec::check_name;
 use crate::server::lane::MatchKey;
 use crate::server::ready_queue::{ReadyQueue, StreamWaker};
-use crate::transport::{Lines, Progress, Stream, Wire};
+use crate::transport::{Lines, ReadProgress, Stream, Wire};
 
 key! {
     /// A session of a lane.
@@ -314,9 +314,9 @@ impl Session {
             };
             match stream.poll_read(&mut cx, &mut self.lines) {
                 Poll::Pending => return,
-                Poll::Ready(Ok(Progress::Read { .. })) => {}
+                Poll::Ready(Ok(ReadProgress::Read { .. })) => {}
                 Poll::Ready(Err(_)) if stream.heard_plain_text() => return self.close(Closed::PlainText),
-                Poll::Ready(Ok(Progress::End) | Err(_)) => return self.close(Closed::Output),
+                Poll::Ready(Ok(ReadProgress::End) | Err(_)) => return self.close(Closed::Output),
             }
         }
         self.waker.wake_by_ref();
@@ -326,7 +326,7 @@ impl Session {
     pub(super) fn spin(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         // How a stream ends is told by the report.
-        matches!(stream.try_read(&mut self.lines), Ok(Progress::Read { .. }))
+        matches!(stream.try_read(&mut self.lines), Ok(ReadProgress::Read { .. }))
     }
 
     /// Reads what is there at the last moment, whether it was reported or not. False when the stream has ended.
@@ -337,8 +337,8 @@ impl Session {
                 return true;
             }
             match stream.try_read(&mut self.lines) {
-                Ok(Progress::Read { .. }) => {}
-                Ok(Progress::End) => return false,
+                Ok(ReadProgress::Read { .. }) => {}
+                Ok(ReadProgress::End) => return false,
                 Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
             }
         }

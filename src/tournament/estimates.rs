@@ -38,9 +38,9 @@ use serde::Serialize;
 use super::brownian::Motion;
 use super::likelihood::{self, root};
 use super::rating::Estimate;
-use super::sprt::{Decision, Difference, EloModel, SetScores, Sprt, logistic_elo, logistic_score};
+use super::sprt::{Decision, EloModel, SetScores, Sprt, StrengthDifference, logistic_elo, logistic_score};
 use crate::core::Uniform;
-use crate::core::chance::{Seed, Stream};
+use crate::core::chance::{RandomStream, Seed};
 
 /// From how many sets on normalized Elo is shown.
 pub const LEAST_SETS: u64 = 20;
@@ -87,7 +87,7 @@ pub struct Estimates {
     /// What is assumed of the number of sets.
     pub basis: Basis,
     /// The score, Elo and the likelihood of superiority.
-    pub difference: Difference,
+    pub difference: StrengthDifference,
     /// In normalized Elo, unless too little is known of the deviation.
     pub normalized_elo: Result<Estimate, Unknown>,
 }
@@ -121,7 +121,7 @@ impl Estimates {
             _ => levels.map(|level| quantile(level, MEANS, [0.0, 1.0], of_mean)),
         };
         let elo = in_order(score.map(logistic_elo));
-        let difference = Difference { score: in_order(score), elo, superiority: 1.0 - of_mean(0.5) };
+        let difference = StrengthDifference { score: in_order(score), elo, superiority: 1.0 - of_mean(0.5) };
         let normalized_elo = is_known(scores).and_then(|()| {
             let t = match sprt.model() {
                 EloModel::Normalized => levels.map(|level| {
@@ -305,13 +305,13 @@ fn posterior(scores: &SetScores) -> Estimate {
 }
 
 /// A number from above 0 to below 1.
-fn unit(stream: &mut Stream) -> f64 {
+fn unit(stream: &mut RandomStream) -> f64 {
     (stream.uniform(1 << 52) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
 /// A number by the gamma distribution of this shape and the scale 1: G. Marsaglia, W. W. Tsang, *A simple method for
 /// generating gamma variables*, ACM Transactions on Mathematical Software 26 (2000), 363-372.
-fn gamma(shape: f64, stream: &mut Stream) -> f64 {
+fn gamma(shape: f64, stream: &mut RandomStream) -> f64 {
     if shape < 1.0 {
         return gamma(shape + 1.0, stream) * unit(stream).powf(1.0 / shape);
     }
@@ -431,7 +431,7 @@ mod tests {
             for model in [EloModel::Logistic, EloModel::Normalized] {
                 let sprt = Sprt::new(-5.0, 30.0, 0.05, 0.05, model).unwrap();
                 let Some(estimates) = Estimates::sequential(&scores, &sprt) else { continue };
-                let Difference { score, elo, superiority } = estimates.difference;
+                let StrengthDifference { score, elo, superiority } = estimates.difference;
                 for found in [Some(score), Some(elo), estimates.normalized_elo.ok()].into_iter().flatten() {
                     assert!(
                         found.low <= found.value && found.value <= found.high,

@@ -172,7 +172,7 @@ pub(super) fn with_t(observed: &[(f64, f64)], t: f64) -> Likeliest {
 mod tests {
     use super::*;
     use crate::core::Uniform;
-    use crate::core::chance::{Seed, Stream};
+    use crate::core::chance::{RandomStream, Seed};
 
     // The references take scores less 1/2, with their probabilities.
 
@@ -277,7 +277,7 @@ mod tests {
     }
 
     /// Counts of all sizes, skewed in all ways, a part of them 0.
-    fn any_counts(legs: u32, stream: &mut Stream) -> Vec<u64> {
+    fn any_counts(legs: u32, stream: &mut RandomStream) -> Vec<u64> {
         let scale = 10f64.powf(1.0 + 5.0 * unit(stream));
         loop {
             let counts: Vec<u64> = (0..=2 * legs)
@@ -293,7 +293,7 @@ mod tests {
     }
 
     /// Counts whose first step of Newton's method for a mean of 1/2 ends on a pole: of five, 8 LL + 3 LD = WD.
-    fn counts_that_hit_a_pole(legs: u32, stream: &mut Stream) -> Vec<u64> {
+    fn counts_that_hit_a_pole(legs: u32, stream: &mut RandomStream) -> Vec<u64> {
         let half = i64::from(legs);
         // A single match has none.
         let factor = (half - 1).max(1);
@@ -310,7 +310,7 @@ mod tests {
         counts.into_iter().map(|count| count as u64).collect()
     }
 
-    fn unit(stream: &mut Stream) -> f64 {
+    fn unit(stream: &mut RandomStream) -> f64 {
         stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
     }
 

@@ -37,7 +37,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::sprt::{Decision, Difference, SetScores, Sprt, logistic_elo};
+use super::sprt::{Decision, SetScores, Sprt, StrengthDifference, logistic_elo};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
@@ -98,7 +98,7 @@ impl FromStr for Shard {
 
 /// What a run is decided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct StoppingRules {
     /// The test; none to play `max_sets` and measure.
     pub sprt: Option<Sprt>,
     /// How many sets at most, from 1; those count that were dropped or repeated, too.
@@ -109,10 +109,10 @@ pub struct Terms {
     pub max_repeats: u32,
 }
 
-impl Terms {
+impl StoppingRules {
     /// With a fault rate of 1% and 100 repeats.
-    pub const fn new(sprt: Option<Sprt>, max_sets: u32) -> Terms {
-        Terms { sprt, max_sets, max_fault_rate: 0.01, max_repeats: 100 }
+    pub const fn new(sprt: Option<Sprt>, max_sets: u32) -> StoppingRules {
+        StoppingRules { sprt, max_sets, max_fault_rate: 0.01, max_repeats: 100 }
     }
 }
 
@@ -200,7 +200,7 @@ pub struct Judged {
     /// The log-likelihood ratio after it; none in a run of fixed length.
     pub llr: Option<f64>,
     /// What all sets that count say of the difference; none before the first.
-    pub difference: Option<Difference>,
+    pub difference: Option<StrengthDifference>,
 }
 
 /// A set that is complete.
@@ -215,7 +215,7 @@ struct Complete {
 /// A run as it goes on.
 #[derive(Clone, Debug)]
 pub struct Regression {
-    terms: Terms,
+    terms: StoppingRules,
     legs: u32,
     scores: SetScores,
     tally: Tally,
@@ -231,7 +231,7 @@ impl Regression {
     ///
     /// # Errors
     /// When a term is out of its range, or there are not two or three sides.
-    pub fn new(terms: Terms, seating: Seating, deals: Deals) -> Result<Regression, Misconfigured> {
+    pub fn new(terms: StoppingRules, seating: Seating, deals: Deals) -> Result<Regression, Misconfigured> {
         let fail = |why: String| Err(Misconfigured(why));
         let sides = seating.sides();
         if sides != 2 && sides != 3 {
@@ -272,7 +272,7 @@ impl Regression {
     }
 
     /// What it is decided by.
-    pub fn terms(&self) -> &Terms {
+    pub fn terms(&self) -> &StoppingRules {
         &self.terms
     }
 
@@ -452,7 +452,7 @@ mod tests {
 
     fn run(max_sets: u32) -> Regression {
         let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Logistic).unwrap();
-        Regression::new(Terms::new(Some(sprt), max_sets), TWO, Deals::Mirrored).unwrap()
+        Regression::new(StoppingRules::new(Some(sprt), max_sets), TWO, Deals::Mirrored).unwrap()
     }
 
     /// The two matches of a set: what `new` is ranked and `base`, and who makes a fault in the first.
@@ -563,7 +563,7 @@ mod tests {
     /// After how many sets that are played alike a test in this model ends, and how.
     fn end_of_alike_sets(elo0: f64, elo1: f64, model: EloModel) -> (u32, Verdict) {
         let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
-        let mut run = Regression::new(Terms::new(Some(sprt), 200), TWO, Deals::Mirrored).unwrap();
+        let mut run = Regression::new(StoppingRules::new(Some(sprt), 200), TWO, Deals::Mirrored).unwrap();
         for number in 1.. {
             run.add_alike(number, set(number, EVEN, None), None);
             if let Some(verdict) = run.verdict() {
@@ -587,7 +587,7 @@ mod tests {
     #[test]
     fn the_bound_of_sets_played_alike_is_the_exact_binomial_one() {
         let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
-        let mut run = Regression::new(Terms::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
+        let mut run = Regression::new(StoppingRules::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
         for number in 1..=10 {
             run.add_alike(number, set(number, EVEN, None), None);
         }
@@ -618,7 +618,7 @@ mod tests {
     fn one_set_that_is_not_played_alike_leaves_the_decision_to_the_sequential_test() {
         let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         for at in [1, 19] {
-            let mut run = Regression::new(Terms::new(Some(sprt), 60), TWO, Deals::Mirrored).unwrap();
+            let mut run = Regression::new(StoppingRules::new(Some(sprt), 60), TWO, Deals::Mirrored).unwrap();
             for number in 1..=60 {
                 if number == at {
                     run.add(number, set(number, EVEN, None), None);
@@ -632,7 +632,7 @@ mod tests {
 
     #[test]
     fn a_run_of_fixed_length_is_measured_and_one_without_decision_ends_at_the_limit() {
-        let mut fixed = Regression::new(Terms::new(None, 2), TWO, Deals::Mirrored).unwrap();
+        let mut fixed = Regression::new(StoppingRules::new(None, 2), TWO, Deals::Mirrored).unwrap();
         let mut tested = run(2);
         for number in 1..=2 {
             fixed.add(number, set(number, WON, None), None);

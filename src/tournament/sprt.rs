@@ -173,7 +173,7 @@ impl SetScores {
     /// If one side won all sets, the sets have no variance. The other end of the interval is then that of C. J. Clopper, E.
     /// S. Pearson, *Biometrika* 26 (1934), 404-413: the probability at which all N are won with probability 2.5%; and
     /// superiority is what the uniform prior makes of N wins, 1 - 2^-(N + 1).
-    pub fn estimate(&self) -> Option<Difference> {
+    pub fn estimate(&self) -> Option<StrengthDifference> {
         let (score, _) = self.moments()?;
         let sets = self.sets() as f64;
         let error = (self.variance() / sets).sqrt();
@@ -186,14 +186,18 @@ impl SetScores {
         };
         let range = range.map(|score| score.clamp(0.0, 1.0));
         let estimate = |[value, low, high]: [f64; 3]| Estimate { value, low, high };
-        Some(Difference { score: estimate(range), elo: estimate(range.map(logistic_elo)), superiority })
+        Some(StrengthDifference {
+            score: estimate(range),
+            elo: estimate(range.map(logistic_elo)),
+            superiority,
+        })
     }
 }
 
 /// What a number of sets says about the difference in strength, with 95% intervals from the variance of the sets'
 /// scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
+pub struct StrengthDifference {
     /// The mean score.
     pub score: Estimate,
     /// In logistic Elo; infinite at scores of 0 and 1.

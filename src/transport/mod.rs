@@ -11,7 +11,7 @@ use std::io;
 pub use line::{Line, Lines};
 pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;
-pub use stream::{Progress, Stream, Wire};
+pub use stream::{ReadProgress, Stream, Wire};
 pub use tls::{Certificate, Tls};
 
 /// The error for "nothing to read" and "no room to write".

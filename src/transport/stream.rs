@@ -15,7 +15,7 @@ use crate::transport::{Lines, Mark, would_block};
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ReadProgress {
     /// Bytes were read.
     Read {
         /// Whether the read filled the buffer, so that more may be available.
@@ -25,9 +25,9 @@ pub enum Progress {
     End,
 }
 
-impl Progress {
-    fn of((got, is_full): (usize, bool)) -> Progress {
-        if got == 0 { Progress::End } else { Progress::Read { is_full } }
+impl ReadProgress {
+    fn of((got, is_full): (usize, bool)) -> ReadProgress {
+        if got == 0 { ReadProgress::End } else { ReadProgress::Read { is_full } }
     }
 }
 
@@ -233,7 +233,7 @@ impl Stream {
     }
 
     /// Reads once. Pending when no data is available.
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
         if self.tls.is_none() {
             return self.poll_fill(cx, lines);
         }
@@ -250,14 +250,14 @@ impl Stream {
         progress
     }
 
-    fn poll_fill(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<Progress>> {
+    fn poll_fill(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
         match &mut self.input {
             Descriptor::Always(fd) => Poll::Ready(fill(lines, fd, &mut self.tls)),
             Descriptor::Polled(input) => loop {
                 let mut guard = ready!(input.poll_read_ready(cx))?;
                 match fill(lines, guard.get_inner(), &mut self.tls) {
                     Ok(progress) => {
-                        if progress == (Progress::Read { is_full: false }) && self.tls.is_none() {
+                        if progress == (ReadProgress::Read { is_full: false }) && self.tls.is_none() {
                             // A short read means that the buffer is drained: saves the read that returns EAGAIN.
                             guard.clear_ready_matching(Ready::READABLE);
                         }
@@ -304,7 +304,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of `read`; `WouldBlock` when no data is available.
-    pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<Progress> {
+    pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<ReadProgress> {
         fill(lines, self.input.fd(), &mut self.tls)
     }
 
@@ -346,11 +346,11 @@ impl Stream {
     }
 }
 
-fn fill(lines: &mut Lines, fd: &End, tls: &mut Option<Box<Tls>>) -> io::Result<Progress> {
+fn fill(lines: &mut Lines, fd: &End, tls: &mut Option<Box<Tls>>) -> io::Result<ReadProgress> {
     let read = |buffer: &mut [u8]| Ok(fd.read(buffer)?);
     match tls {
         None => lines.fill(read),
         Some(tls) => lines.fill(|buffer| tls.read(buffer, read)),
     }
-    .map(Progress::of)
+    .map(ReadProgress::of)
 }

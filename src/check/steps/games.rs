@@ -13,7 +13,7 @@ use crate::check::positions::{Position, positions};
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
 use crate::core::Viewer;
-use crate::core::erased::{Refused, Rules};
+use crate::core::erased::{MoveError, Rules};
 use crate::core::json;
 use crate::core::seat::Seat;
 use crate::server::incoming::{self, Incoming};
@@ -77,8 +77,8 @@ async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Pos
         }
         Ok(Incoming::Move(answer)) => match position.table.find(position.seat, &answer.r#move) {
             Ok(_) => Ok(()),
-            Err(Refused::Illegal) => fail(format!("`{}` is not legal", answer.r#move), Rule::LEGAL),
-            Err(Refused::Ambiguous(forms)) => {
+            Err(MoveError::Illegal) => fail(format!("`{}` is not legal", answer.r#move), Rule::LEGAL),
+            Err(MoveError::Ambiguous(forms)) => {
                 fail(format!("`{}` could be {}", answer.r#move, forms.join(" or ")), Rule::LEGAL)
             }
         },

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::bot::{Command, Launch};
 use crate::check::context::Context;
 use crate::check::delivery::Delivery;
-use crate::check::verdict::{Outcome, Stop, Verdict};
+use crate::check::verdict::{StepResult, StepVerdict, Stop};
 use crate::core::erased::Rules;
 
 /// The configuration of a check.
@@ -132,13 +132,13 @@ impl Check {
     ///
     /// # Errors
     /// When the bot cannot be started at all.
-    pub async fn run(&self, mut tell: impl FnMut(&Outcome)) -> Result<Vec<Outcome>, String> {
+    pub async fn run(&self, mut tell: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, String> {
         let mut context = Context::new(self);
         let mut outcomes = Vec::new();
         for step in FIRST {
             let outcome = take(&mut context, step).await?;
             tell(&outcome);
-            let has_failed = outcome.verdict == Verdict::Failed;
+            let has_failed = outcome.verdict == StepVerdict::Failed;
             outcomes.push(outcome);
             if has_failed {
                 return Ok(outcomes);
@@ -158,7 +158,7 @@ impl Check {
     }
 }
 
-async fn take(context: &mut Context<'_>, step: Step) -> Result<Outcome, String> {
+async fn take(context: &mut Context<'_>, step: Step) -> Result<StepResult, String> {
     let began = Instant::now();
     let mut result = step.take(context).await;
     if result.is_ok() {
@@ -166,22 +166,22 @@ async fn take(context: &mut Context<'_>, step: Step) -> Result<Outcome, String> 
     }
     let mut notes = std::mem::take(&mut context.notes);
     let warnings = std::mem::take(&mut context.warnings);
-    let verdict = if warnings.is_empty() { Verdict::Passed } else { Verdict::Warned };
+    let verdict = if warnings.is_empty() { StepVerdict::Passed } else { StepVerdict::Warned };
     notes.extend(warnings);
     let (verdict, complaint) = match result {
         Ok(()) => (verdict, None),
-        Err(Stop::Failed(complaint)) => (Verdict::Failed, Some(*complaint)),
+        Err(Stop::Failed(complaint)) => (StepVerdict::Failed, Some(*complaint)),
         Err(Stop::Skipped(why)) => {
             notes.push(why);
-            (Verdict::Skipped, None)
+            (StepVerdict::Skipped, None)
         }
         Err(Stop::CannotRun(why)) => return Err(why),
     };
     let stderr = context.take_stderr();
-    if verdict == Verdict::Failed {
+    if verdict == StepVerdict::Failed {
         // The state of the bot is unknown after a failure: the next step starts a new process.
         context.talk = None;
     }
     let took_ms = began.elapsed().as_millis() as u64;
-    Ok(Outcome { step: step.name(), verdict, notes, complaint, took_ms, stderr })
+    Ok(StepResult { step: step.name(), verdict, notes, complaint, took_ms, stderr })
 }

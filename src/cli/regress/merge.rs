@@ -11,7 +11,7 @@ use super::{ReportOptions, exit};
 use crate::cli::output::Tolerant;
 use crate::cli::{Exit, Failure};
 use crate::core::json;
-use crate::report::{Outcome, TrialReport};
+use crate::report::{TrialOutcome, TrialReport};
 use crate::server::ResultLine;
 
 /// Join the results of shards, or look at those of one run, and give the verdict
@@ -72,13 +72,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, trial) = setup.begin(&kept, true)?;
     let outcome = match trial.regression.verdict() {
-        Some(verdict) => Outcome::Judged(verdict),
+        Some(verdict) => TrialOutcome::Judged(verdict),
         None => {
             let missing = trial.regression.tally().sets + 1;
             let shard =
                 setup.shard.map(|shard| format!(" of shard {}/{}", (missing - 1) % shard.of + 1, shard.of));
             let shard = shard.unwrap_or_default();
-            Outcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
+            TrialOutcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
         }
     };
     let report = TrialReport::new(outcome.clone(), &setup.game, [setup.new, setup.base], setup.seed, &trial);

@@ -25,14 +25,14 @@ use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, launch, screen, with_bots};
 use crate::core::{counted, json};
 use crate::games;
-use crate::report::{Outcome, TrialReport, interval};
+use crate::report::{TrialOutcome, TrialReport, interval};
 use crate::server::{
     Added, BotSpec, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial, Source,
     TournamentScheduler, check_fresh, check_programs, deal_leaks_information,
 };
 use crate::tournament::regression::{Shard, Verdict};
 
-use results::{Results, Setup, contents};
+use results::{ResultsFile, TestSetup, contents};
 
 /// How many sets a test plays at most where nothing is said.
 const MAX_SETS: u32 = 10_000;
@@ -218,8 +218,8 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         games::seating(rules, args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
     let mut run = args.terms.run()?;
     let plies = rules.meta().openings.unwrap_or(0);
-    let mut setup = Setup {
-        format: Setup::FORMAT,
+    let mut setup = TestSetup {
+        format: TestSetup::FORMAT,
         game: id,
         rules_version: rules.meta().rules_version,
         seats: seating.seats(),
@@ -280,8 +280,8 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let reports = args.reports.open()?;
     let mut results = match (&args.kept.results, &earlier) {
         (None, _) => None,
-        (Some(path), None) => Some(Results::create(path, &setup)?),
-        (Some(path), Some(earlier)) => Some(Results::append(path, earlier)?),
+        (Some(path), None) => Some(ResultsFile::create(path, &setup)?),
+        (Some(path), Some(earlier)) => Some(ResultsFile::append(path, earlier)?),
     };
     let records = args.terms.records()?;
 
@@ -343,14 +343,14 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let is_out_of_time = is_out_of_time.get();
     let outcome = match (trial.regression.verdict(), stopped, max_time) {
         // What stops a run after the verdict does not change that.
-        (Some(verdict), RunEnd { why: None, .. }, _) => Outcome::Judged(verdict),
-        (_, RunEnd { why: Some(why), .. }, _) => Outcome::CouldNotRun(why),
-        (None, _, Some(time)) if is_out_of_time => Outcome::Undecided(format!(
+        (Some(verdict), RunEnd { why: None, .. }, _) => TrialOutcome::Judged(verdict),
+        (_, RunEnd { why: Some(why), .. }, _) => TrialOutcome::CouldNotRun(why),
+        (None, _, Some(time)) if is_out_of_time => TrialOutcome::Undecided(format!(
             "the time was over (--max-time {1}, {0})",
             counted(trial.regression.tally().sets, "set", "sets"),
             humantime::format_duration(time)
         )),
-        (None, ..) => Outcome::Interrupted,
+        (None, ..) => TrialOutcome::Interrupted,
     };
     let report =
         TrialReport::new(outcome.clone(), rules.meta().id, [setup.new, setup.base], setup.seed, &trial);
@@ -373,16 +373,16 @@ fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Futu
     }
 }
 
-fn exit(outcome: Outcome) -> Result<Exit, Failure> {
+fn exit(outcome: TrialOutcome) -> Result<Exit, Failure> {
     match outcome {
-        Outcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => Ok(Exit::Done),
-        Outcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
-        Outcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | Outcome::Undecided(_) => {
+        TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => Ok(Exit::Done),
+        TrialOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
+        TrialOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | TrialOutcome::Undecided(_) => {
             Ok(Exit::Undecided)
         }
-        Outcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),
-        Outcome::Interrupted => Ok(Exit::Interrupted),
-        Outcome::CouldNotRun(why) => Err(Failure::cannot_run(why)),
+        TrialOutcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),
+        TrialOutcome::Interrupted => Ok(Exit::Interrupted),
+        TrialOutcome::CouldNotRun(why) => Err(Failure::cannot_run(why)),
     }
 }
 

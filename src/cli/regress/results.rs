@@ -21,7 +21,7 @@ use crate::games;
 use crate::server::{ResultLine, Roster, Scoring, Trial};
 use crate::store::open_regular;
 use crate::tournament::Deals;
-use crate::tournament::regression::{Regression, Shard, Terms};
+use crate::tournament::regression::{Regression, Shard, StoppingRules};
 use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
 
 /// The version of the file.
@@ -30,7 +30,7 @@ const FORMAT: u32 = 1;
 /// What a run is played by: the first line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "regress")]
-pub(super) struct Setup {
+pub(super) struct TestSetup {
     pub(super) format: u32,
     pub(super) game: String,
     pub(super) rules_version: u32,
@@ -55,7 +55,7 @@ pub(super) struct Setup {
     pub(super) seed: String,
 }
 
-impl Setup {
+impl TestSetup {
     pub(super) const FORMAT: u32 = FORMAT;
 
     /// How the seats play together.
@@ -66,7 +66,7 @@ impl Setup {
     }
 
     /// In which option another run differs from this one, and how. The options in `but` may differ.
-    pub(super) fn difference(&self, other: &Setup, but: &[&str]) -> Option<String> {
+    pub(super) fn difference(&self, other: &TestSetup, but: &[&str]) -> Option<String> {
         let value = |setup| serde_json::to_value(setup).unwrap_or_default();
         let (one, other) = (value(self), value(other));
         let names = one.as_object()?.keys().filter(|name| !but.contains(&name.as_str()));
@@ -84,7 +84,7 @@ impl Setup {
         let shard = self.shard.filter(|_| !whole);
         let sprt = self.test.as_ref().filter(|_| shard.is_none()).map(Hypotheses::sprt).transpose()?;
         let sets = shard.map_or(self.max_sets, |shard| shard.count(self.max_sets));
-        let terms = Terms { max_fault_rate: self.max_fault_rate, ..Terms::new(sprt, sets) };
+        let terms = StoppingRules { max_fault_rate: self.max_fault_rate, ..StoppingRules::new(sprt, sets) };
         let regression = Regression::new(terms, seating, deals).map_err(Failure::usage)?;
         let plan = Plan::new(Format::Duel { sets: self.max_sets }, seating, deals, 2);
         let legs = deals.legs(seating) as u32;
@@ -138,7 +138,7 @@ impl Setup {
 
 /// What a file holds.
 pub(super) struct Contents {
-    pub(super) setup: Setup,
+    pub(super) setup: TestSetup,
     pub(super) kept: Vec<ResultLine>,
     /// The bytes that it consists of; a line that was cut off follows them.
     whole: u64,
@@ -151,7 +151,7 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
     let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-    let setup: Setup =
+    let setup: TestSetup =
         setup.ok_or_else(|| fail("it is no file of results of `referee regress`".to_owned()))?;
     if setup.format != FORMAT {
         return Err(fail(format!("it has format {}, where this version reads {FORMAT}", setup.format)));
@@ -171,35 +171,35 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
 }
 
 /// A file of results that grows.
-pub(super) struct Results {
+pub(super) struct ResultsFile {
     file: File,
     path: PathBuf,
 }
 
-impl Results {
+impl ResultsFile {
     /// Makes a new file.
-    pub(super) fn create(path: &Path, setup: &Setup) -> Result<Results, Failure> {
+    pub(super) fn create(path: &Path, setup: &TestSetup) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true).create_new(true).mode(0o600));
         let file =
             file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;
-        let mut results = Results::locked(file, path)?;
+        let mut results = ResultsFile::locked(file, path)?;
         results.line(setup)?;
         Ok(results)
     }
 
     /// Goes on with a file, of which a line that was cut off is removed.
-    pub(super) fn append(path: &Path, contents: &Contents) -> Result<Results, Failure> {
+    pub(super) fn append(path: &Path, contents: &Contents) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true));
         let file =
             file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;
-        let results = Results::locked(file, path)?;
+        let results = ResultsFile::locked(file, path)?;
         results.file.set_len(contents.whole).map_err(|error| results.fails(&error))?;
         Ok(results)
     }
 
     /// One process at a time writes to it. The lock ends with the process.
-    fn locked(file: File, path: &Path) -> Result<Results, Failure> {
-        let results = Results { file, path: path.to_owned() };
+    fn locked(file: File, path: &Path) -> Result<ResultsFile, Failure> {
+        let results = ResultsFile { file, path: path.to_owned() };
         match results.file.try_lock() {
             Ok(()) => Ok(results),
             Err(TryLockError::WouldBlock) => {

@@ -52,7 +52,7 @@ struct Checked<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+enum StartStatus {
     Starts,
     Fails,
     /// It connects when the tournament runs.
@@ -66,7 +66,7 @@ enum Verdict {
 struct Checkup<'a> {
     name: &'a str,
     source: String,
-    verdict: Verdict,
+    verdict: StartStatus,
     /// Its name and version; or why it fails; or the name under which it connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
@@ -79,13 +79,13 @@ impl Checkup<'_> {
     fn of(entrant: &BotSpec, start: Option<StartCheck>) -> Checkup<'_> {
         let (verdict, what, stderr) = match (&entrant.source, start) {
             (Source::Tcp(name), _) => {
-                (Verdict::Awaited, Some(format!("connects as `{name}`")), String::new())
+                (StartStatus::Awaited, Some(format!("connects as `{name}`")), String::new())
             }
-            (_, None) => (Verdict::NotStarted, None, String::new()),
-            (_, Some(StartCheck { hello: Err(why), stderr, .. })) => (Verdict::Fails, Some(why), stderr),
+            (_, None) => (StartStatus::NotStarted, None, String::new()),
+            (_, Some(StartCheck { hello: Err(why), stderr, .. })) => (StartStatus::Fails, Some(why), stderr),
             (_, Some(StartCheck { hello: Ok(hello), .. })) => {
                 let version = hello.version.map(|version| format!(" {version}"));
-                (Verdict::Starts, Some(hello.name + &version.unwrap_or_default()), String::new())
+                (StartStatus::Starts, Some(hello.name + &version.unwrap_or_default()), String::new())
             }
         };
         Checkup { name: &entrant.name, source: entrant.source.to_string(), verdict, what, stderr }
@@ -94,10 +94,10 @@ impl Checkup<'_> {
     fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
         let (name, what) = (self.name, self.what.as_deref().unwrap_or_default());
         match self.verdict {
-            Verdict::Starts => writeln!(out, "  {name}: starts ({what})"),
-            Verdict::Awaited => writeln!(out, "  {name}: awaited, {what}"),
-            Verdict::NotStarted => Ok(()),
-            Verdict::Fails => {
+            StartStatus::Starts => writeln!(out, "  {name}: starts ({what})"),
+            StartStatus::Awaited => writeln!(out, "  {name}: awaited, {what}"),
+            StartStatus::NotStarted => Ok(()),
+            StartStatus::Fails => {
                 writeln!(out, "  {name}: does not start: {what}: `{}`", self.source)?;
                 let lines: Vec<&str> = self.stderr.lines().collect();
                 let last = &lines[lines.len().saturating_sub(LINES)..];
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         matches: schedule.most_matches(),
         entrants: prepared.entrants.iter().enumerate().map(&mut checkup).collect(),
     };
-    let fails = checked.entrants.iter().any(|entrant| entrant.verdict == Verdict::Fails);
+    let fails = checked.entrants.iter().any(|entrant| entrant.verdict == StartStatus::Fails);
     let mut out = Screen(Tolerant::new());
     if args.json {
         writeln!(out, "{}", json::text(&checked))?;

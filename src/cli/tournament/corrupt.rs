@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use crate::cli::Failure;
-use crate::cli::tournament::folder::{Folder, read};
+use crate::cli::tournament::folder::{TournamentFolder, read};
 use crate::cli::tournament::{results, status, verify};
-use crate::core::chance::{Seed, Stream, Uniform};
+use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::report::tournament::{self, Matches, StandingsReport, TournamentReport};
 
 /// A tournament that a referee of schema 1 was playing when it was killed.
@@ -63,16 +63,16 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     }));
     each(verify::audit(dir, &db, |_, _| ()).map(|audit| drop(serde_json::to_string(&audit.standings))));
     drop(db);
-    each(Folder::open(dir, false).and_then(|folder| folder.unsealed().map(drop)));
+    each(TournamentFolder::open(dir, false).and_then(|folder| folder.unsealed().map(drop)));
     all
 }
 
-fn below(random: &mut Stream, bound: usize) -> usize {
+fn below(random: &mut RandomStream, bound: usize) -> usize {
     random.uniform(bound as u64) as usize
 }
 
 /// Bytes of the file.
-fn spoil_bytes(path: &Path, random: &mut Stream) -> String {
+fn spoil_bytes(path: &Path, random: &mut RandomStream) -> String {
     let mut bytes = fs::read(path).unwrap();
     let what = match below(random, 8) {
         0 => {
@@ -170,7 +170,7 @@ const CONFIG: [(&str, &str); 18] = [
 ];
 
 /// Rows.
-fn spoil_rows(path: &Path, random: &mut Stream) -> String {
+fn spoil_rows(path: &Path, random: &mut RandomStream) -> String {
     let db = Connection::open(path).unwrap();
     let (table, columns) = TABLES[below(random, TABLES.len())];
     // Neither types nor constraints are left of it.

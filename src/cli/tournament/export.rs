@@ -15,7 +15,7 @@ use crate::core::json;
 use crate::core::{Notation, Sheet};
 use crate::games;
 use crate::record;
-use crate::report::tournament::{MatchReport, Matches, match_headings, movetext};
+use crate::report::tournament::{ListedMatch, Matches, match_headings, movetext};
 use crate::store::{MatchRow, Results, unsealed};
 
 /// Write the matches of a tournament in a form that other programs read
@@ -59,7 +59,7 @@ enum Format {
 #[serde(tag = "type", rename = "match")]
 struct Told<'a> {
     #[serde(flatten)]
-    report: &'a MatchReport,
+    report: &'a ListedMatch,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
     let reading = folder::read(&db)?;
     let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
-    let mut records = Records::of(&args.folder);
+    let mut records = SheetReader::of(&args.folder);
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {
         Format::Csv => {
@@ -149,7 +149,7 @@ impl Output<'_> {
 }
 
 /// The records of the tournament.
-struct Records {
+struct SheetReader {
     folder: PathBuf,
     /// Whether all were what they should be.
     exit: Exit,
@@ -159,9 +159,9 @@ struct Records {
     missing: u32,
 }
 
-impl Records {
-    fn of(tournament: &Path) -> Records {
-        Records { folder: tournament.join("records"), exit: Exit::Done, unsealed: 0, missing: 0 }
+impl SheetReader {
+    fn of(tournament: &Path) -> SheetReader {
+        SheetReader { folder: tournament.join("records"), exit: Exit::Done, unsealed: 0, missing: 0 }
     }
 
     /// Tells what was left out.

@@ -21,7 +21,7 @@ use crate::tournament::MatchResult;
 use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
 
 /// A tournament as its folder has it.
-pub(super) struct Folder {
+pub(super) struct TournamentFolder {
     pub(super) path: PathBuf,
     pub(super) results: Results,
     pub(super) journal: Journal,
@@ -73,14 +73,14 @@ fn database(path: &Path) -> PathBuf {
     path.join("results.sqlite")
 }
 
-impl Folder {
+impl TournamentFolder {
     /// Makes the folder of a new tournament.
     pub(super) fn create(
         path: &Path,
         mut config: Config,
         seed: Seed,
         is_durable: bool,
-    ) -> Result<Folder, Failure> {
+    ) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let plan = config.plan(None)?;
         let prepared = config.prepare(seed, &plan)?;
@@ -110,12 +110,12 @@ impl Folder {
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
-        Ok(Folder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
+        Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
     /// Opens the folder of a tournament that has begun, alone. What was asked of the process that played it is done, and what
     /// was cut off is noted as that.
-    pub(super) fn open(path: &Path, is_durable: bool) -> Result<Folder, Failure> {
+    pub(super) fn open(path: &Path, is_durable: bool) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let Alone { mut results, journal, records, mut reading } = Alone::open(path, is_durable)?;
         for asked in results.take_asked().map_err(wrong)? {
@@ -139,7 +139,7 @@ impl Folder {
                 path.display()
             )));
         }
-        Ok(Folder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
+        Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
     /// The records that wait for their seals: of sets that were not complete when the run ended.

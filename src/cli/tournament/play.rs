@@ -15,7 +15,7 @@ use crate::cli::progress::{Progress, Shown};
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
-use crate::cli::tournament::folder::{Folder, fingerprints};
+use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::json;
@@ -78,11 +78,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
-    play(Folder::create(&dir, config, seed, !args.options.no_fsync)?, &args.options)
+    play(TournamentFolder::create(&dir, config, seed, !args.options.no_fsync)?, &args.options)
 }
 
 pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
-    let folder = Folder::open(&args.dir, !args.options.no_fsync)?;
+    let folder = TournamentFolder::open(&args.dir, !args.options.no_fsync)?;
     let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
     let files = |index| fingerprints(folder.prepared.bots_of(index));
     let changed: Vec<(usize, String)> = (rows.into_iter().enumerate())
@@ -109,7 +109,7 @@ enum Played {
     Changes(Option<ParkedLobby>),
 }
 
-fn play(mut folder: Folder, options: &PlayOptions) -> Result<Exit, Failure> {
+fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
     let mut parked = None;
     loop {
         let path = folder.path.clone();
@@ -117,7 +117,7 @@ fn play(mut folder: Folder, options: &PlayOptions) -> Result<Exit, Failure> {
             Played::Ended(exit) => return Ok(exit),
             Played::Changes(lobby) => parked = lobby,
         }
-        folder = Folder::open(&path, !options.no_fsync)?;
+        folder = TournamentFolder::open(&path, !options.no_fsync)?;
     }
 }
 
@@ -144,13 +144,13 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 }
 
 fn play_until_changed(
-    folder: Folder,
+    folder: TournamentFolder,
     parked: Option<ParkedLobby>,
     options: &PlayOptions,
 ) -> Result<Played, Failure> {
     let is_json = options.json;
     let unsealed = folder.unsealed()?;
-    let Folder { path, mut results, journal, records, config, prepared, schedule } = folder;
+    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule } = folder;
     let on_fault = prepared.run.terms.on_fault;
     let seating = schedule.plan().seating;
     let scoring = Scoring { seating, legs: schedule.legs(), on_fault, roster: prepared.roster };

@@ -44,7 +44,7 @@ pub(super) struct Args {
 /// What was found: a line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Told<'a> {
+enum JsonLine<'a> {
     Difference {
         #[serde(rename = "match")]
         id: Option<String>,
@@ -100,12 +100,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut out = Screen(Tolerant::new());
     if args.json {
         let mut tell =
-            |told: Told<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
+            |told: JsonLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
         for (id, what) in &audit.differences {
-            tell(Told::Difference { id: id.map(|id| id.to_string()), what })?;
+            tell(JsonLine::Difference { id: id.map(|id| id.to_string()), what })?;
         }
-        tell(Told::Standings { report: &audit.standings })?;
-        tell(Told::Summary(&audit.summary))?;
+        tell(JsonLine::Standings { report: &audit.standings })?;
+        tell(JsonLine::Summary(&audit.summary))?;
     } else {
         for (id, what) in &audit.differences {
             match id {

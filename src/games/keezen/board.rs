@@ -84,12 +84,12 @@ impl Place {
 
 /// The way of a seat: one bit per square that its pawns may neither pass nor enter, and one beyond the last square.
 #[derive(Clone, Copy)]
-pub(super) struct Lane {
+pub(super) struct Route {
     closed: u128,
     track: u8,
 }
 
-impl Lane {
+impl Route {
     /// The maximum number of squares that a pawn here can move forward. All smaller numbers are possible too.
     pub(super) const fn room(self, way: u8) -> u8 {
         (self.closed >> (way + 1)).trailing_zeros() as u8
@@ -101,9 +101,9 @@ impl Lane {
     }
 
     /// The lane after one of the seat's pawns has moved forward.
-    pub(super) const fn after(self, from: u8, to: u8) -> Lane {
+    pub(super) const fn after(self, from: u8, to: u8) -> Route {
         let closed = self.closed & !(1 << from) | ((to >= self.track) as u128) << to;
-        Lane { closed, ..self }
+        Route { closed, ..self }
     }
 }
 
@@ -229,14 +229,14 @@ impl Board {
     }
 
     /// The squares that block a seat's pawns: pawns on their own start on the track, its own pawns in the home.
-    pub(super) fn lane(&self, seat: Seat) -> Lane {
+    pub(super) fn lane(&self, seat: Seat) -> Route {
         let track = self.track();
         let safe = self.all().filter(|&other| self.holds_start(other));
         let safe = safe.map(|other| self.way_to(seat, self.start_of(other)));
         let home = self.ways(seat).filter(|&way| way >= track);
         let beyond = track + PAWNS as u8;
         let closed = safe.chain(home).chain([beyond]).fold(0, |closed, way| closed | 1 << way);
-        Lane { closed, track }
+        Route { closed, track }
     }
 
     /// The owner of the pawn on a square, and its distance along the owner's way.

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::core::Uniform;
-use crate::core::chance::MatchKey;
+use crate::core::chance::RandomKey;
 
 #[test]
 fn every_changed_byte_is_detected() {
-    let mut rng = MatchKey([3; 32]).stream();
+    let mut rng = RandomKey([3; 32]).stream();
     for record in [eventful(), timed_out(), played_on()] {
         for index in 0..record.len() {
             let mut changed = record.clone();
@@ -18,7 +18,7 @@ fn every_changed_byte_is_detected() {
 
 #[test]
 fn a_changed_byte_under_a_new_seal_never_panics() {
-    let mut rng = MatchKey([4; 32]).stream();
+    let mut rng = RandomKey([4; 32]).stream();
     for record in [eventful(), timed_out(), played_on()] {
         let body = record.len() - lines(&record).last().unwrap().len() - 1;
         let reveal = serde_json::from_slice::<Seal>(&record[body..]).unwrap().reveal.unwrap();
@@ -69,7 +69,7 @@ fn a_truncated_record_is_detected_at_any_length() {
 
 #[test]
 fn a_file_that_is_not_a_record_is_rejected() {
-    let mut rng = MatchKey([6; 32]).stream();
+    let mut rng = RandomKey([6; 32]).stream();
     let garbage: Vec<u8> = (0..5000).map(|_| rng.uniform(256) as u8).collect();
     let long_line = vec![b'{'; 1 << 20];
     for text in

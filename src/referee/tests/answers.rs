@@ -3,12 +3,12 @@
 use referee_protocol::MAX_INTEGER;
 use referee_protocol::words::FaultCode;
 
-use super::rig::{Plan, Rig};
+use super::rig::{Rig, RigSetup};
 use crate::core::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {
-    let mut rig = Plan::checkers().play();
+    let mut rig = RigSetup::checkers().play();
     rig.moves("11-15 22-18 15x22 25x18");
     rig.heard(0);
     rig.heard(1);
@@ -70,7 +70,7 @@ fn a_second_answer_to_a_request_is_stale() {
 
 #[test]
 fn a_late_answer_is_never_taken_for_the_next_request() {
-    let mut rig = Plan::checkers_at("B:WK32:BK1").clock(100, 0, 0).on_fault("random").play();
+    let mut rig = RigSetup::checkers_at("B:WK32:BK1").clock(100, 0, 0).on_fault("random").play();
     rig.wait(200_000).tick();
     rig.step(1);
     rig.heard(0);
@@ -93,7 +93,7 @@ fn an_answer_to_a_future_request_is_out_of_state() {
 
 #[test]
 fn an_answer_to_an_unsent_request_is_out_of_state() {
-    let mut rig = Plan::checkers().clock(1000, 0, 0).play();
+    let mut rig = RigSetup::checkers().clock(1000, 0, 0).play();
     rig.holds = true;
     rig.answer(0, "11-15");
     rig.answer_to(1, 0, "22-18");

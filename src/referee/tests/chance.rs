@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::rig::{Plan, Rig, events};
+use super::rig::{Rig, RigSetup, events};
 use crate::core::chance::Seed;
 use crate::core::{Draw, Seat, Uniform, hex};
 use crate::referee::Event;
 
 /// A match whose seats add these nonces.
-fn played(plan: Plan, nonces: [&str; 2]) -> Rig {
+fn played(plan: RigSetup, nonces: [&str; 2]) -> Rig {
     let mut rig = plan.open();
     for (seat, nonce) in (0..).map(Seat).zip(nonces) {
         rig.tell(Event::Ready { seat, nonce: Some(nonce) });
@@ -22,7 +22,7 @@ fn drawn(rig: &Rig) -> Vec<Value> {
 
 #[test]
 fn draws_can_be_computed_from_start_and_reveal() {
-    let mut rig = played(Plan::toy(2, 2, "sdo"), ["00ff", ""]);
+    let mut rig = played(RigSetup::toy(2, 2, "sdo"), ["00ff", ""]);
     let start = rig.heard(1)[0].clone();
     rig.moves("step1 step1");
     rig.resign(0);
@@ -43,7 +43,7 @@ fn draws_can_be_computed_from_start_and_reveal() {
 #[test]
 fn every_nonce_changes_the_draws() {
     let nonces = [["", ""], ["00", ""], ["", "00"], ["00", "00"], ["0000", ""]];
-    let drawn = nonces.map(|nonces| drawn(&played(Plan::toy(2, 2, "so"), nonces)));
+    let drawn = nonces.map(|nonces| drawn(&played(RigSetup::toy(2, 2, "so"), nonces)));
     for (i, one) in drawn.iter().enumerate() {
         assert!(!drawn[..i].contains(one));
     }
@@ -52,7 +52,7 @@ fn every_nonce_changes_the_draws() {
 #[test]
 fn without_nonces_bots_cannot_change_the_draws() {
     let drawn = [["", ""], ["00", "ff"]].map(|nonces| {
-        let mut plan = Plan::toy(2, 2, "so");
+        let mut plan = RigSetup::toy(2, 2, "so");
         plan.nonce = false;
         drawn(&played(plan, nonces))
     });
@@ -61,14 +61,14 @@ fn without_nonces_bots_cannot_change_the_draws() {
 
 #[test]
 fn with_auto_ready_the_seed_alone_determines_the_deal() {
-    let mut plan = Plan::toy(2, 2, "so");
+    let mut plan = RigSetup::toy(2, 2, "so");
     (plan.nonce, plan.auto_ready) = (false, true);
-    assert_eq!(drawn(&plan.open()), drawn(&played(Plan::toy(2, 2, "so"), ["", ""])));
+    assert_eq!(drawn(&plan.open()), drawn(&played(RigSetup::toy(2, 2, "so"), ["", ""])));
 }
 
 #[test]
 fn seats_see_their_part_of_a_deal_and_the_record_all() {
-    let mut rig = Plan::toy(3, 3, "sao").play();
+    let mut rig = RigSetup::toy(3, 3, "sao").play();
     let all: Vec<u64> = serde_json::from_value(drawn(&rig)[0].clone()).unwrap();
     for seat in 0..3 {
         let heard = rig.heard(seat);
@@ -81,7 +81,7 @@ fn seats_see_their_part_of_a_deal_and_the_record_all() {
 
 #[test]
 fn draws_come_before_the_request_that_needs_them() {
-    let mut rig = Plan::toy(2, 2, "do").play();
+    let mut rig = RigSetup::toy(2, 2, "do").play();
     let heard = rig.heard(0);
     assert_eq!((&heard[0]["event"]["kind"], &heard[1]["type"]), (&json!("roll"), &json!("turn")));
     rig.moves("step1 step1");
@@ -91,7 +91,7 @@ fn draws_come_before_the_request_that_needs_them() {
 
 #[test]
 fn no_draws_before_all_seats_are_ready() {
-    let mut rig = Plan::toy(2, 2, "so").open();
+    let mut rig = RigSetup::toy(2, 2, "so").open();
     rig.ready(0);
     assert!(drawn(&rig).is_empty());
     rig.ready(1);

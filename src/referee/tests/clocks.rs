@@ -1,6 +1,6 @@
 //! Delay, bank, increment and margin.
 
-use super::rig::{MS, Plan, Rig, types};
+use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
 use crate::referee::{Detail, Event};
 
@@ -16,7 +16,7 @@ fn walk(rig: &mut Rig, us: u64) {
 }
 
 fn timed(delay_ms: u64, bank_ms: u64, increment_ms: u64) -> Rig {
-    Plan::checkers_at(KINGS).clock(delay_ms, bank_ms, increment_ms).play()
+    RigSetup::checkers_at(KINGS).clock(delay_ms, bank_ms, increment_ms).play()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn an_answer_that_empties_the_bank_earns_the_increment() {
 
 #[test]
 fn an_answer_at_the_limit_is_in_time_without_a_margin() {
-    let mut plan = Plan::checkers_at(KINGS).clock(100, 0, 0);
+    let mut plan = RigSetup::checkers_at(KINGS).clock(100, 0, 0);
     plan.margin_ms = 0;
     let mut rig = plan.clone().play();
     rig.wait(100 * MS).answer(0, "1-5");
@@ -151,7 +151,7 @@ fn a_timeout_names_the_limit_of_its_request() {
 
 #[test]
 fn the_clock_starts_when_the_request_is_sent_and_not_before() {
-    let mut rig = Plan::checkers_at(KINGS).clock(0, 1000, 0).open();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(0, 1000, 0).open();
     rig.holds = true;
     rig.ready(0);
     rig.ready(1);
@@ -189,7 +189,7 @@ fn every_seat_has_its_own_bank() {
 
 #[test]
 fn without_a_clock_there_is_no_limit() {
-    let mut rig = Plan::checkers_at(KINGS).play();
+    let mut rig = RigSetup::checkers_at(KINGS).play();
     assert_eq!(rig.deadline(), None);
     rig.wait(u64::MAX / 2).tick();
     rig.answer(0, "1-5");
@@ -208,7 +208,7 @@ fn answer_times_are_recorded_in_microseconds() {
 
 #[test]
 fn a_timeout_bills_at_most_the_limit() {
-    let mut rig = Plan::checkers_at(KINGS).clock(100, 1000, 50).on_fault("random").play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(100, 1000, 50).on_fault("random").play();
     rig.wait(9000 * MS).tick();
     rig.answer(1, "32-28");
     assert_eq!(rig.clock(0), (0, 100));
@@ -254,7 +254,7 @@ fn the_example_of_a_fixed_time_and_the_margin_is_correct() {
 
 #[test]
 fn the_example_of_a_retry_is_correct() {
-    let mut rig = Plan::checkers_at(KINGS).clock(0, 10_000, 100).on_fault("retry=2").play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(0, 10_000, 100).on_fault("retry=2").play();
     assert_eq!(rig.clock(0), (10_000, 10_000));
     rig.wait(3_000_000).answer(0, "1-1");
     assert_eq!(rig.clock(0), (10_000, 7000));

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig, events, types};
+use super::rig::{MS, Rig, RigSetup, events, types};
 use crate::core::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {
-    Plan::checkers().clock(1000, 0, 0).play()
+    RigSetup::checkers().clock(1000, 0, 0).play()
 }
 
 fn accept(rig: &mut Rig, seat: u8) {
@@ -115,7 +115,7 @@ fn an_offer_may_be_made_again_with_every_move() {
 
 #[test]
 fn an_offer_with_a_move_that_ends_the_match_is_ignored() {
-    let mut rig = Plan::checkers_at("B:W23:B10").play();
+    let mut rig = RigSetup::checkers_at("B:W23:B10").play();
     rig.moves("10-14 23-18");
     rig.offer(0, "14x23");
     assert_eq!(rig.why(), ("rules", "no_pieces"));
@@ -124,7 +124,7 @@ fn an_offer_with_a_move_that_ends_the_match_is_ignored() {
 
 #[test]
 fn an_offer_in_a_game_without_draws_by_agreement_is_ignored() {
-    let mut rig = Plan::toy(2, 2, "o").play();
+    let mut rig = RigSetup::toy(2, 2, "o").play();
     rig.offer(0, "step1");
     let heard = rig.heard(1);
     assert_eq!(types(&heard), ["event", "turn"]);
@@ -135,7 +135,7 @@ fn an_offer_in_a_game_without_draws_by_agreement_is_ignored() {
 
 #[test]
 fn an_offer_to_a_bot_that_is_gone_lapses_with_the_referees_move() {
-    let mut rig = Plan::checkers().on_fault("random").play();
+    let mut rig = RigSetup::checkers().on_fault("random").play();
     rig.gone(1);
     rig.offer(0, "11-15");
     assert!(rig.is_asked(0));
@@ -170,7 +170,7 @@ fn a_bot_may_resign_after_an_unnoticed_timeout() {
 
 #[test]
 fn a_seat_played_by_the_referee_cannot_resign() {
-    let mut rig = Plan::checkers().on_fault("random").play();
+    let mut rig = RigSetup::checkers().on_fault("random").play();
     rig.gone(1);
     rig.resign(1);
     assert!(!rig.is_over());

@@ -2,18 +2,18 @@
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use super::rig::{MS, Plan, Rig, types};
-use crate::core::chance::{MatchKey, Seed};
+use super::rig::{MS, Rig, RigSetup, types};
+use crate::core::chance::{RandomKey, Seed};
 use crate::core::{Draw, Seat, Uniform};
 use crate::referee::Event;
 
 /// The key of the rig's matches when nobody adds a nonce.
-fn key(game: &str, seats: usize) -> MatchKey {
+fn key(game: &str, seats: usize) -> RandomKey {
     Seed([5; 32]).match_key(game, "d1", &vec![""; seats])
 }
 
 fn played() -> Rig {
-    Plan::checkers().clock(1000, 0, 0).on_fault("random").play()
+    RigSetup::checkers().clock(1000, 0, 0).on_fault("random").play()
 }
 
 /// The moves that the referee made, in order.
@@ -64,7 +64,7 @@ fn fallback_moves_are_drawn_from_the_published_stream() {
 
 #[test]
 fn a_single_legal_move_consumes_a_number() {
-    let mut rig = Plan::checkers_at("B:W6,23,24,32:BK1,12").on_fault("random").play();
+    let mut rig = RigSetup::checkers_at("B:W6,23,24,32:BK1,12").on_fault("random").play();
     assert_eq!(rig.play.table().count(Seat(0)), 1);
     rig.answer(0, "1-1");
     let count = rig.play.table().count(Seat(1)) as u64;
@@ -79,7 +79,7 @@ fn a_single_legal_move_consumes_a_number() {
 #[test]
 fn fallback_moves_do_not_affect_the_dice() {
     let rolls = [false, true].map(|is_faulty| {
-        let mut rig = Plan::toy(2, 2, "do").on_fault("random").play();
+        let mut rig = RigSetup::toy(2, 2, "do").on_fault("random").play();
         for _ in 0..4 {
             rig.answer(0, if is_faulty { "nonsense" } else { "step1" });
             rig.answer(1, "step1");
@@ -100,7 +100,7 @@ fn fallback_moves_are_made_in_seat_order() {
     let mut stream = key("toy", 3).fallback();
     let expected = [(); 3].map(|()| ["bid1", "bid2", "bid3"][stream.uniform(3) as usize]);
     for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
-        let mut rig = Plan::toy(3, 3, "a").on_fault("random").play();
+        let mut rig = RigSetup::toy(3, 3, "a").on_fault("random").play();
         order.into_iter().for_each(|seat| rig.answer(seat, "nonsense"));
         assert_eq!(fallbacks(&rig), expected);
     }
@@ -143,7 +143,7 @@ fn when_no_live_bot_remains_the_match_is_aborted() {
 
 #[test]
 fn a_bot_that_does_not_start_is_replaced_and_gets_the_end() {
-    let mut rig = Plan::checkers().on_fault("random").open();
+    let mut rig = RigSetup::checkers().on_fault("random").open();
     rig.ready(0);
     rig.wait(5001 * MS).tick();
     assert_eq!(rig.faults(1), [("no_start", 1)]);
@@ -158,7 +158,7 @@ fn a_bot_that_does_not_start_is_replaced_and_gets_the_end() {
 
 #[test]
 fn a_bot_that_did_not_start_has_nothing_to_resign() {
-    let mut rig = Plan::checkers().on_fault("random").open();
+    let mut rig = RigSetup::checkers().on_fault("random").open();
     rig.ready(0);
     rig.wait(5001 * MS).tick();
     rig.heard(1);
@@ -170,7 +170,7 @@ fn a_bot_that_did_not_start_has_nothing_to_resign() {
 
 #[test]
 fn the_match_is_aborted_when_no_bot_starts() {
-    let mut rig = Plan::checkers().on_fault("random").open();
+    let mut rig = RigSetup::checkers().on_fault("random").open();
     rig.wait(5001 * MS).tick();
     assert_eq!(rig.ending().ended_by.as_str(), "aborted");
 }
@@ -205,7 +205,7 @@ fn a_draw_offer_with_a_refused_move_is_void() {
 /// A bot of another match could not be heard meanwhile.
 #[test]
 fn at_most_64_moves_are_made_before_yielding() {
-    let mut rig = Plan::toy(3, 3, "o").set("goal", 250).set("turn_limit", 300).on_fault("random").play();
+    let mut rig = RigSetup::toy(3, 3, "o").set("goal", 250).set("turn_limit", 300).on_fault("random").play();
     // Seat 0 loses its side, the others are gone: the referee plays all of them.
     rig.resign(0);
     rig.gone(1);
@@ -226,7 +226,7 @@ fn at_most_64_moves_are_made_before_yielding() {
 
 #[test]
 fn at_most_64_simultaneous_moves_are_made_before_yielding() {
-    let mut rig = Plan::toy(6, 3, "a").set("goal", 255).set("turn_limit", 40).on_fault("random").play();
+    let mut rig = RigSetup::toy(6, 3, "a").set("goal", 255).set("turn_limit", 40).on_fault("random").play();
     rig.resign(0);
     for seat in 1..6 {
         rig.gone(seat);

@@ -3,12 +3,12 @@
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig, types};
+use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
 use crate::referee::{Abort, Detail, Event};
 
 fn played() -> Rig {
-    Plan::checkers().clock(1000, 0, 0).play()
+    RigSetup::checkers().clock(1000, 0, 0).play()
 }
 
 /// Whatever ended it: seat 0 has lost by one fault of this code, and all who can be reached are told so.
@@ -49,7 +49,7 @@ fn an_illegal_move_is_quoted_truncated_in_the_error() {
 
 #[test]
 fn an_ambiguous_short_form_is_illegal() {
-    let mut rig = Plan::checkers_at("B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13").play();
+    let mut rig = RigSetup::checkers_at("B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13").play();
     rig.answer(0, "2x27");
     assert_eq!(rig.fault(), (0, "illegal_move"));
     assert_eq!(rig.heard(0)[1]["legal_forms"], json!(["2x11x18x27", "2x11x20x27"]));
@@ -57,7 +57,7 @@ fn an_ambiguous_short_form_is_illegal() {
 
 #[test]
 fn an_unambiguous_short_form_is_accepted() {
-    let mut rig = Plan::checkers_at("B:W19,27:B15").play();
+    let mut rig = RigSetup::checkers_at("B:W19,27:B15").play();
     rig.answer(0, "15x31");
     assert_eq!(rig.recorded("event")[0]["event"]["move"], "15x24x31");
 }
@@ -126,7 +126,7 @@ fn a_bot_lost_during_the_opponents_turn_loses_immediately() {
 
 #[test]
 fn the_last_move_of_a_lost_bot_counts() {
-    let mut rig = Plan::checkers_at("B:W14:B10").play();
+    let mut rig = RigSetup::checkers_at("B:W14:B10").play();
     rig.holds = true;
     rig.step(0);
     rig.gone(0);
@@ -182,7 +182,7 @@ fn too_many_strays_while_the_opponent_thinks_are_a_fault_too() {
 
 #[test]
 fn losing_a_bot_twice_is_one_fault() {
-    let mut rig = Plan::checkers().on_fault("random").play();
+    let mut rig = RigSetup::checkers().on_fault("random").play();
     rig.gone(1);
     rig.gone(1);
     assert_eq!(rig.faults(1), [("exited", 1)]);
@@ -190,7 +190,7 @@ fn losing_a_bot_twice_is_one_fault() {
 
 #[test]
 fn faults_are_in_the_result_of_the_record_by_seat_and_code() {
-    let mut rig = Plan::checkers().clock(1000, 0, 0).on_fault("random").play();
+    let mut rig = RigSetup::checkers().clock(1000, 0, 0).on_fault("random").play();
     rig.answer(0, "11-14");
     rig.wait(2000 * MS).tick();
     rig.answer(0, "11-14");

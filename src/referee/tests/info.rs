@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::rig::{Plan, Rig, types};
+use super::rig::{Rig, RigSetup, types};
 use crate::core::Seat;
 use crate::referee::Event;
 
 const KINGS: &str = "B:WK32:BK1";
 
 fn played() -> Rig {
-    Plan::checkers_at(KINGS).set("draw_plies", 0).set("turn_limit", 10_000).play()
+    RigSetup::checkers_at(KINGS).set("draw_plies", 0).set("turn_limit", 10_000).play()
 }
 
 fn answer(rig: &mut Rig, seat: u8, info: &str) {
@@ -78,7 +78,7 @@ fn a_seat_has_1_mib_of_info_per_match() {
 
 #[test]
 fn info_of_a_refused_answer_is_recorded_too() {
-    let mut rig = Plan::checkers().on_fault("retry=1").play();
+    let mut rig = RigSetup::checkers().on_fault("retry=1").play();
     let turn = rig.request(0);
     rig.tell(Event::Answer {
         seat: Seat(0),

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::rig::{Plan, Rig, events};
-use crate::core::chance::{MatchKey, Stream, Uniform};
+use super::rig::{Rig, RigSetup, events};
+use crate::core::chance::{RandomKey, RandomStream, Uniform};
 use crate::core::{Seat, Viewer};
 
 fn asked(rig: &Rig) -> u8 {
@@ -11,7 +11,7 @@ fn asked(rig: &Rig) -> u8 {
 }
 
 /// Whoever is asked plays at random, so many times or to the end.
-fn play_on(rig: &mut Rig, moves: usize, rng: &mut Stream) {
+fn play_on(rig: &mut Rig, moves: usize, rng: &mut RandomStream) {
     for _ in 0..moves {
         if rig.is_over() {
             return;
@@ -44,8 +44,8 @@ fn of_kind<'a>(events: &[&'a Value], kind: &str) -> Vec<&'a Value> {
 fn the_referee_plays_for_a_side_that_forfeits() {
     let (mut won_by_others, mut won_by_the_side_that_is_out) = (0, 0);
     for number in 0..16 {
-        let rng = &mut MatchKey([number; 32]).stream();
-        let mut rig = Plan::keezen(3).play();
+        let rng = &mut RandomKey([number; 32]).stream();
+        let mut rig = RigSetup::keezen(3).play();
         play_on(&mut rig, 30, rng);
         let seat = asked(&rig);
         let (side, partner) = (seat % 3, (seat + 3) % 6);
@@ -83,8 +83,8 @@ fn the_referee_plays_for_a_side_that_forfeits() {
 
 #[test]
 fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
-    let mut rig = Plan::keezen(3).play();
-    play_on(&mut rig, 10, &mut MatchKey([0; 32]).stream());
+    let mut rig = RigSetup::keezen(3).play();
+    play_on(&mut rig, 10, &mut RandomKey([0; 32]).stream());
     rig.resign(4);
     assert!(!rig.is_over());
     rig.resign(3);
@@ -94,7 +94,7 @@ fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
 
 #[test]
 fn resigning_in_play_ranks_ahead_of_resigning_before_play() {
-    let mut rig = Plan::keezen(3).open();
+    let mut rig = RigSetup::keezen(3).open();
     rig.ready(1);
     rig.resign(1);
     [0, 2, 3, 4, 5].into_iter().for_each(|seat| rig.ready(seat));
@@ -107,7 +107,7 @@ fn resigning_in_play_ranks_ahead_of_resigning_before_play() {
 #[test]
 fn a_fault_ends_it_although_the_partner_resigned_in_the_same_decision() {
     for (resigns, fails) in [(0, 2), (2, 0)] {
-        let mut rig = Plan::keezen(2).open();
+        let mut rig = RigSetup::keezen(2).open();
         rig.resign(resigns);
         rig.gone(fails);
         [1, 3].into_iter().for_each(|seat| rig.ready(seat));
@@ -119,8 +119,8 @@ fn a_fault_ends_it_although_the_partner_resigned_in_the_same_decision() {
 
 #[test]
 fn no_seat_sees_the_cards_of_another() {
-    let mut rig = Plan::keezen(3).play();
-    play_on(&mut rig, usize::MAX, &mut MatchKey([0; 32]).stream());
+    let mut rig = RigSetup::keezen(3).play();
+    play_on(&mut rig, usize::MAX, &mut RandomKey([0; 32]).stream());
     let recorded = rig.recorded("event");
     let deals: Vec<&Value> =
         recorded.iter().map(|line| &line["event"]).filter(|event| event["kind"] == "deal").collect();

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig};
+use super::rig::{MS, Rig, RigSetup};
 
 const KINGS: &str = "B:WK32:BK1";
 
 /// Each answer has 100 ms; 20 ms more are forgiven.
 fn timed() -> Rig {
-    Plan::checkers_at(KINGS).clock(100, 0, 0).play()
+    RigSetup::checkers_at(KINGS).clock(100, 0, 0).play()
 }
 
 /// Both answer; seat 0 took `took` and the referee was late by `lag` of that, in milliseconds.
@@ -36,7 +36,7 @@ fn lag_within_the_margin_extends_nothing() {
 
 #[test]
 fn lag_before_the_request_extends_nothing() {
-    let mut rig = Plan::checkers_at(KINGS).clock(100, 0, 0).open();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(100, 0, 0).open();
     rig.lag = 800 * MS;
     rig.ready(0);
     rig.ready(1);
@@ -52,7 +52,7 @@ fn lag_extends_one_deadline_by_at_most_a_second() {
 /// A bank that lag has left below zero is not made good, so here the delay alone would be too little.
 #[test]
 fn lag_extends_the_deadlines_of_a_seat_by_a_second_in_total() {
-    let mut rig = Plan::checkers_at(KINGS).clock(0, 100, 1000).play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(0, 100, 1000).play();
     assert!(round(&mut rig, 120 + 600, 600));
     // The bank went to -620 ms and got 1000.
     assert_eq!(rig.clock(0), (380, 380));
@@ -63,7 +63,7 @@ fn lag_extends_the_deadlines_of_a_seat_by_a_second_in_total() {
 
 #[test]
 fn only_the_used_extension_counts() {
-    let mut rig = Plan::checkers_at(KINGS).clock(0, 100, 1000).play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(0, 100, 1000).play();
     assert!(round(&mut rig, 100, 5000), "in time without it");
     assert!(round(&mut rig, 1000 + 20 + 1000, 5000), "the whole second is there");
 }
@@ -80,7 +80,7 @@ fn every_seat_has_its_own_second_of_extension() {
 
 #[test]
 fn an_extension_before_a_timeout_counts() {
-    let mut rig = Plan::checkers_at(KINGS).clock(100, 0, 0).on_fault("random").play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(100, 0, 0).on_fault("random").play();
     rig.lag += 1000 * MS;
     rig.wait(1120 * MS).tick();
     assert!(rig.is_asked(0), "the deadline was moved");
@@ -94,7 +94,7 @@ fn an_extension_before_a_timeout_counts() {
 
 #[test]
 fn time_is_billed_in_full_whatever_the_lag_was() {
-    let mut rig = Plan::checkers_at(KINGS).clock(0, 1000, 0).play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(0, 1000, 0).play();
     assert!(round(&mut rig, 400, 300));
     assert_eq!(rig.clock(0), (600, 600));
 }
@@ -115,7 +115,7 @@ fn a_tick_updates_the_extended_deadline() {
 #[test]
 fn the_longest_lag_is_in_the_result_of_the_record_and_in_no_message() {
     let transcripts = [0, 30].map(|lag| {
-        let mut rig = Plan::checkers_at("B:W23:B10").clock(100, 0, 0).play();
+        let mut rig = RigSetup::checkers_at("B:W23:B10").clock(100, 0, 0).play();
         rig.lag += lag * MS;
         rig.wait(50 * MS).answer(0, "10-14");
         rig.lag += lag / 2 * MS;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::rig::{MS, Plan, events, messages, types};
+use super::rig::{MS, RigSetup, events, messages, types};
 use crate::core::chance::Seed;
 use crate::core::{Seat, Viewer, hex};
 use crate::referee::{Abort, Event, Wants};
@@ -12,7 +12,7 @@ const SHORT: &str = "B:W23:B10";
 
 #[test]
 fn start_contains_the_set_up() {
-    let mut rig = Plan::checkers_at(SHORT).clock(1, 2, 3).open();
+    let mut rig = RigSetup::checkers_at(SHORT).clock(1, 2, 3).open();
     for seat in 0..2 {
         let start = rig.last(seat, "start");
         assert_eq!(start["seat"], seat);
@@ -31,7 +31,7 @@ fn start_contains_the_set_up() {
 
 #[test]
 fn without_a_clock_start_and_turn_say_null() {
-    let mut rig = Plan::checkers().open();
+    let mut rig = RigSetup::checkers().open();
     assert_eq!(rig.last(0, "start")["clock"], Value::Null);
     rig.ready(0);
     rig.ready(1);
@@ -40,7 +40,7 @@ fn without_a_clock_start_and_turn_say_null() {
 
 #[test]
 fn a_match_that_was_opened_on_request_repeats_the_id() {
-    let plan = Plan::checkers();
+    let plan = RigSetup::checkers();
     let mut setup = plan.setup();
     setup.open_id = Some("mine".to_owned());
     let table = crate::games::find("checkers").unwrap();
@@ -52,7 +52,7 @@ fn a_match_that_was_opened_on_request_repeats_the_id() {
 #[test]
 fn the_first_request_goes_to_seat_0_alone_whoever_was_ready_first() {
     for order in [[0, 1], [1, 0]] {
-        let mut rig = Plan::checkers().open();
+        let mut rig = RigSetup::checkers().open();
         rig.ready(order[0]);
         assert!(!rig.is_asked(0) && !rig.is_asked(1));
         rig.ready(order[1]);
@@ -64,7 +64,7 @@ fn the_first_request_goes_to_seat_0_alone_whoever_was_ready_first() {
 
 #[test]
 fn a_turn_is_complete() {
-    let mut rig = Plan::checkers_at(SHORT).clock(5000, 60_000, 0).play();
+    let mut rig = RigSetup::checkers_at(SHORT).clock(5000, 60_000, 0).play();
     assert_eq!(
         rig.heard(0),
         [json!({
@@ -78,7 +78,7 @@ fn a_turn_is_complete() {
 
 #[test]
 fn requests_are_numbered_by_seat() {
-    let mut rig = Plan::checkers().play();
+    let mut rig = RigSetup::checkers().play();
     rig.moves("11-15 22-18 15x22 25x18");
     assert_eq!((rig.request(0), rig.last(0, "turn")["turn"].clone()), (2, json!(2)));
     rig.moves("12-16");
@@ -87,7 +87,7 @@ fn requests_are_numbered_by_seat() {
 
 #[test]
 fn turns_left_counts_the_turns_of_all_seats() {
-    let mut rig = Plan::checkers().set("turn_limit", 3).play();
+    let mut rig = RigSetup::checkers().set("turn_limit", 3).play();
     assert_eq!(rig.last(0, "turn")["turns_left"], 3);
     rig.moves("11-15");
     assert_eq!(rig.last(1, "turn")["turns_left"], 2);
@@ -97,7 +97,7 @@ fn turns_left_counts_the_turns_of_all_seats() {
 
 #[test]
 fn every_seat_gets_every_event_in_order_and_numbered() {
-    let mut rig = Plan::checkers_at(SHORT).play();
+    let mut rig = RigSetup::checkers_at(SHORT).play();
     rig.moves("10-14 23-18 14x23");
     for seat in 0..2 {
         let heard = rig.heard(seat);
@@ -111,7 +111,7 @@ fn every_seat_gets_every_event_in_order_and_numbered() {
 
 #[test]
 fn events_wait_for_the_next_turn_or_the_end() {
-    let mut rig = Plan::checkers_at(SHORT).play();
+    let mut rig = RigSetup::checkers_at(SHORT).play();
     rig.moves("10-14");
     assert_eq!(types(&rig.heard(0)), ["turn"]);
     assert_eq!(types(&rig.heard(1)), ["event", "turn"]);
@@ -124,7 +124,7 @@ fn events_wait_for_the_next_turn_or_the_end() {
 
 #[test]
 fn a_bot_with_push_gets_events_immediately() {
-    let mut plan = Plan::checkers_at(SHORT);
+    let mut plan = RigSetup::checkers_at(SHORT);
     plan.wants[0].push = true;
     let mut rig = plan.play();
     rig.moves("10-14");
@@ -140,7 +140,7 @@ fn only_unwanted_parts_are_omitted() {
     for (wants, missing) in
         [(Wants { view: false, ..all }, "view"), (Wants { legal: false, ..all }, "legal"), (all, "")]
     {
-        let mut plan = Plan::checkers_at(SHORT);
+        let mut plan = RigSetup::checkers_at(SHORT);
         plan.wants[0] = wants;
         let mut rig = plan.play();
         let turn = rig.last(0, "turn");
@@ -155,7 +155,7 @@ fn only_unwanted_parts_are_omitted() {
 #[test]
 fn a_bot_that_wants_no_events_gets_turns_and_the_end() {
     for push in [false, true] {
-        let mut plan = Plan::checkers_at(SHORT);
+        let mut plan = RigSetup::checkers_at(SHORT);
         plan.wants[0] = Wants { event: false, push, ..Wants::default() };
         let mut rig = plan.play();
         rig.moves("10-14 23-18 14x23");
@@ -165,7 +165,7 @@ fn a_bot_that_wants_no_events_gets_turns_and_the_end() {
 
 #[test]
 fn the_end_tells_every_seat_ranks_scores_and_the_rule() {
-    let mut rig = Plan::checkers_at(SHORT).play();
+    let mut rig = RigSetup::checkers_at(SHORT).play();
     rig.moves("10-14 23-18 14x23");
     for seat in 0..2 {
         let end = rig.last(seat, "end");
@@ -182,7 +182,7 @@ fn the_end_tells_every_seat_ranks_scores_and_the_rule() {
 
 #[test]
 fn the_reveal_reproduces_the_commitment_of_the_start() {
-    let mut rig = Plan::checkers_at(SHORT).open();
+    let mut rig = RigSetup::checkers_at(SHORT).open();
     let start = rig.last(1, "start");
     rig.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
     rig.ready(1);
@@ -196,7 +196,7 @@ fn the_reveal_reproduces_the_commitment_of_the_start() {
 
 #[test]
 fn the_turn_limit_ends_the_match_as_a_draw() {
-    let mut rig = Plan::checkers().set("turn_limit", 2).play();
+    let mut rig = RigSetup::checkers().set("turn_limit", 2).play();
     rig.moves("11-15 22-18");
     assert_eq!(rig.why(), ("turn_limit", "turn_limit"));
     assert_eq!(rig.last(1, "end")["scores"], json!([0.5, 0.5]));
@@ -204,14 +204,14 @@ fn the_turn_limit_ends_the_match_as_a_draw() {
 
 #[test]
 fn the_rules_own_endings_come_before_the_turn_limit() {
-    let mut rig = Plan::checkers_at(SHORT).set("turn_limit", 3).play();
+    let mut rig = RigSetup::checkers_at(SHORT).set("turn_limit", 3).play();
     rig.moves("10-14 23-18 14x23");
     assert_eq!(rig.why(), ("rules", "no_pieces"));
 }
 
 #[test]
 fn a_draw_by_the_rules_ranks_both_first() {
-    let mut rig = Plan::checkers_at("B:WK32:BK1").set("draw_plies", 2).play();
+    let mut rig = RigSetup::checkers_at("B:WK32:BK1").set("draw_plies", 2).play();
     rig.moves("1-5 32-28");
     assert_eq!(rig.why(), ("rules", "quiet_plies"));
     assert_eq!(rig.ranks(), [1, 1]);
@@ -220,7 +220,7 @@ fn a_draw_by_the_rules_ranks_both_first() {
 #[test]
 fn a_match_decided_at_the_start_ends_without_requests() {
     // Black's man cannot move.
-    let mut rig = Plan::checkers_at("B:W29,30:B25").open();
+    let mut rig = RigSetup::checkers_at("B:W29,30:B25").open();
     rig.ready(0);
     assert!(!rig.is_over());
     rig.ready(1);
@@ -230,7 +230,7 @@ fn a_match_decided_at_the_start_ends_without_requests() {
 
 #[test]
 fn with_auto_ready_the_first_request_follows_start() {
-    let mut plan = Plan::checkers();
+    let mut plan = RigSetup::checkers();
     (plan.auto_ready, plan.nonce) = (true, false);
     let mut rig = plan.open();
     assert_eq!(types(&rig.heard(0)), ["start", "turn"]);
@@ -242,7 +242,7 @@ fn with_auto_ready_the_first_request_follows_start() {
 
 #[test]
 fn events_after_the_end_have_no_effect() {
-    let mut rig = Plan::checkers_at(SHORT).clock(1000, 0, 0).play();
+    let mut rig = RigSetup::checkers_at(SHORT).clock(1000, 0, 0).play();
     rig.moves("10-14 23-18 14x23");
     let (log, ending) = (rig.play.log().to_vec(), rig.ending().clone());
     for seat in [Seat(0), Seat(1)] {
@@ -269,7 +269,7 @@ fn events_after_the_end_have_no_effect() {
 #[test]
 fn an_aborted_match_has_no_result() {
     for is_ready in [false, true] {
-        let plan = Plan::checkers();
+        let plan = RigSetup::checkers();
         let mut rig = if is_ready { plan.play() } else { plan.open() };
         rig.tell(Event::Abort(&Abort::Interrupted));
         assert_eq!(rig.ending().ended_by.as_str(), "aborted");
@@ -285,14 +285,14 @@ fn an_aborted_match_has_no_result() {
 
 #[test]
 fn the_reason_of_an_abort_is_aborted() {
-    let mut rig = Plan::checkers().play();
+    let mut rig = RigSetup::checkers().play();
     rig.tell(Event::Abort(&Abort::Interrupted));
     assert_eq!(rig.why(), ("aborted", "aborted"));
 }
 
 #[test]
 fn spectators_see_only_what_their_viewer_may_see() {
-    let mut plan = Plan::toy(2, 2, "ao");
+    let mut plan = RigSetup::toy(2, 2, "ao");
     plan.watched = Some(Viewer::Public);
     let mut rig = plan.play();
     rig.moves("bid3 bid1 step2");
@@ -304,5 +304,5 @@ fn spectators_see_only_what_their_viewer_may_see() {
         r#"{"kind":"move","seat":0,"move":"step2"}"#,
     ];
     assert_eq!(news.lines().collect::<Vec<_>>(), expected);
-    assert!(Plan::toy(2, 2, "ao").play().play.news().is_empty());
+    assert!(RigSetup::toy(2, 2, "ao").play().play.news().is_empty());
 }

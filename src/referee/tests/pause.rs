@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig};
+use super::rig::{MS, Rig, RigSetup};
 use crate::referee::Event;
 
 const KINGS: &str = "B:WK32:BK1";
@@ -17,7 +17,7 @@ impl Rig {
 #[test]
 fn a_pause_extends_no_deadline_and_is_not_lag() {
     for (delay, bank, increment) in [(1000, 0, 0), (100, 900, 0), (0, 1000, 50)] {
-        let mut rig = Plan::checkers_at(KINGS).clock(delay, bank, increment).play();
+        let mut rig = RigSetup::checkers_at(KINGS).clock(delay, bank, increment).play();
         let deadline = rig.deadline();
         rig.wait(400 * MS).pause(2000);
         assert_eq!(rig.deadline(), deadline);
@@ -32,7 +32,7 @@ fn a_pause_extends_no_deadline_and_is_not_lag() {
 
 #[test]
 fn the_example_of_a_pause_is_correct() {
-    let mut rig = Plan::checkers_at(KINGS).clock(1000, 5000, 0).play();
+    let mut rig = RigSetup::checkers_at(KINGS).clock(1000, 5000, 0).play();
     rig.wait(500 * MS).pause(2000);
     rig.wait(1000 * MS).answer(0, "1-5");
     rig.answer(1, "32-28");
@@ -48,7 +48,7 @@ fn the_example_of_a_pause_is_correct() {
 
 #[test]
 fn a_pause_suspends_the_ready_timeout() {
-    let mut rig = Plan::checkers().open();
+    let mut rig = RigSetup::checkers().open();
     rig.wait(4000 * MS).pause(4000);
     rig.wait(1000 * MS).ready(0);
     rig.ready(1);
@@ -57,7 +57,7 @@ fn a_pause_suspends_the_ready_timeout() {
 
 #[test]
 fn every_pause_is_recorded_and_the_result_has_their_sum() {
-    let mut rig = Plan::checkers_at("B:W23:B10").clock(100, 0, 0).play();
+    let mut rig = RigSetup::checkers_at("B:W23:B10").clock(100, 0, 0).play();
     rig.wait(5 * MS).pause(1500);
     rig.answer(0, "10-14");
     rig.pause(600);
@@ -71,7 +71,7 @@ fn every_pause_is_recorded_and_the_result_has_their_sum() {
 
 #[test]
 fn a_result_without_pauses_has_no_paused_ms() {
-    let mut rig = Plan::checkers_at("B:W23:B10").play();
+    let mut rig = RigSetup::checkers_at("B:W23:B10").play();
     rig.moves("10-14 23-18 14x23");
     assert!(!String::from_utf8_lossy(rig.play.log()).contains("pause"));
 }

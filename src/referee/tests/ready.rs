@@ -2,14 +2,14 @@
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use super::rig::{MS, Plan, Rig, types};
+use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
 use crate::referee::{Event, Wants};
 
 const LIMIT: u64 = 5000 * MS;
 
 fn opened() -> Rig {
-    let mut rig = Plan::checkers().open();
+    let mut rig = RigSetup::checkers().open();
     rig.heard(0);
     rig.heard(1);
     rig
@@ -41,8 +41,8 @@ fn the_ready_limit_is_the_deadline_until_all_are_ready() {
 
 #[test]
 fn the_ready_limit_runs_from_the_sending_of_start() {
-    let mut rig = Plan::checkers().open();
-    rig.play = Plan::checkers().bare();
+    let mut rig = RigSetup::checkers().open();
+    rig.play = RigSetup::checkers().bare();
     assert_eq!(rig.deadline(), None, "nothing was sent");
     rig.wait(LIMIT).flush();
     assert_eq!(rig.deadline(), Some(2 * LIMIT + 1));
@@ -136,7 +136,7 @@ fn a_refused_ready_that_is_not_sent_again_is_no_start() {
 
 #[test]
 fn unused_nonces_are_ignored() {
-    let mut plan = Plan::checkers();
+    let mut plan = RigSetup::checkers();
     plan.nonce = false;
     let mut rig = plan.open();
     rig.tell(Event::Ready { seat: Seat(0), nonce: Some("not hex") });

@@ -3,12 +3,12 @@
 use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
 
-use super::rig::{MS, Plan, Rig, types};
+use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {
-    Plan::checkers().clock(100, 1000, 0).on_fault("retry=2").play()
+    RigSetup::checkers().clock(100, 1000, 0).on_fault("retry=2").play()
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_retry_within_the_margin_shows_no_time_and_can_be_answered() {
 
 #[test]
 fn the_increment_is_added_once_per_decision() {
-    let mut rig = Plan::checkers().clock(0, 1000, 10).on_fault("retry=2").play();
+    let mut rig = RigSetup::checkers().clock(0, 1000, 10).on_fault("retry=2").play();
     rig.answer(0, "1-1");
     rig.answer(0, "1-1");
     rig.answer(0, "11-15");
@@ -169,14 +169,14 @@ fn a_standing_draw_offer_is_shown_again_and_can_be_accepted() {
 
 #[test]
 fn a_retry_shows_the_same_number_of_turns_left() {
-    let mut rig = Plan::checkers().set("turn_limit", 9).on_fault("retry=1").play();
+    let mut rig = RigSetup::checkers().set("turn_limit", 9).on_fault("retry=1").play();
     rig.answer(0, "1-1");
     assert_eq!(rig.last(0, "turn")["turns_left"], 9);
 }
 
 #[test]
 fn a_retry_leaves_out_what_the_bot_does_not_want() {
-    let mut plan = Plan::checkers().on_fault("retry=1");
+    let mut plan = RigSetup::checkers().on_fault("retry=1");
     plan.wants[0].view = false;
     let mut rig = plan.play();
     rig.answer(0, "1-1");

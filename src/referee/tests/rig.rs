@@ -18,7 +18,7 @@ pub(super) const MS: u64 = 1000;
 
 /// What a match is set up with; checkers and the toy game with their defaults, no clock, forfeit.
 #[derive(Clone)]
-pub(super) struct Plan {
+pub(super) struct RigSetup {
     rules: &'static dyn Rules,
     seating: Seating,
     options: Value,
@@ -33,9 +33,9 @@ pub(super) struct Plan {
     pub(super) watched: Option<Viewer>,
 }
 
-impl Plan {
-    fn of(rules: &'static dyn Rules, seating: Seating) -> Plan {
-        Plan {
+impl RigSetup {
+    fn of(rules: &'static dyn Rules, seating: Seating) -> RigSetup {
+        RigSetup {
             rules,
             seating,
             options: json!({}),
@@ -52,52 +52,52 @@ impl Plan {
     }
 
     /// A game of the list for two.
-    pub(super) fn game(id: &str) -> Plan {
-        Plan::of(games::find(id).unwrap(), Seating::new(2, 2))
+    pub(super) fn game(id: &str) -> RigSetup {
+        RigSetup::of(games::find(id).unwrap(), Seating::new(2, 2))
     }
 
-    pub(super) fn checkers() -> Plan {
-        Plan::game("checkers")
+    pub(super) fn checkers() -> RigSetup {
+        RigSetup::game("checkers")
     }
 
     /// Checkers from this position.
-    pub(super) fn checkers_at(fen: &str) -> Plan {
-        Plan::checkers().set("fen", fen)
+    pub(super) fn checkers_at(fen: &str) -> RigSetup {
+        RigSetup::checkers().set("fen", fen)
     }
 
     /// Keezenspel with so many teams of two.
-    pub(super) fn keezen(teams: u8) -> Plan {
-        Plan::of(games::find("keezen").unwrap(), Seating::new(2 * teams, teams))
+    pub(super) fn keezen(teams: u8) -> RigSetup {
+        RigSetup::of(games::find("keezen").unwrap(), Seating::new(2 * teams, teams))
     }
 
     /// The toy game with so many seats and sides, in rounds of this plan.
-    pub(super) fn toy(seats: u8, sides: u8, plan: &str) -> Plan {
-        Plan::of(toy::RULES, Seating::new(seats, sides)).set("plan", plan)
+    pub(super) fn toy(seats: u8, sides: u8, plan: &str) -> RigSetup {
+        RigSetup::of(toy::RULES, Seating::new(seats, sides)).set("plan", plan)
     }
 
     /// Sets an option of the game.
-    pub(super) fn set(mut self, option: &str, value: impl Into<Value>) -> Plan {
+    pub(super) fn set(mut self, option: &str, value: impl Into<Value>) -> RigSetup {
         self.options[option] = value.into();
         self
     }
 
-    pub(super) fn clock(mut self, delay_ms: u64, bank_ms: u64, increment_ms: u64) -> Plan {
+    pub(super) fn clock(mut self, delay_ms: u64, bank_ms: u64, increment_ms: u64) -> RigSetup {
         self.clock = Some(Clock { delay_ms, bank_ms, increment_ms });
         self
     }
 
-    pub(super) fn on_fault(mut self, policy: &'static str) -> Plan {
+    pub(super) fn on_fault(mut self, policy: &'static str) -> RigSetup {
         self.on_fault = policy;
         self
     }
 
-    pub(super) fn opening(mut self, plies: u32) -> Plan {
+    pub(super) fn opening(mut self, plies: u32) -> RigSetup {
         self.opening = Opening::Random(plies);
         self
     }
 
     /// These moves first.
-    pub(super) fn given(mut self, moves: &[&str]) -> Plan {
+    pub(super) fn given(mut self, moves: &[&str]) -> RigSetup {
         self.opening = Opening::Given(moves.iter().map(ToString::to_string).collect());
         self
     }

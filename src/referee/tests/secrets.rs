@@ -3,17 +3,17 @@
 use referee_protocol::words::FaultCode;
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig, events};
+use super::rig::{MS, Rig, RigSetup, events};
 use crate::core::{Seat, Viewer};
 
 const PAWNS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
 
-fn plan() -> Plan {
-    Plan::game("xe_queo").clock(1000, 0, 0)
+fn plan() -> RigSetup {
+    RigSetup::game("xe_queo").clock(1000, 0, 0)
 }
 
 /// Both seats are asked for their choice.
-fn choosing(plan: Plan) -> Rig {
+fn choosing(plan: RigSetup) -> Rig {
     let mut rig = plan.play();
     rig.step(1);
     assert!(rig.is_asked(0) && rig.is_asked(1));
@@ -30,7 +30,7 @@ fn go_on(rig: &mut Rig, ring: &str) {
 }
 
 /// What seat 1 has got after each thing that happened in a round.
-fn told_to_seat_1(plan: &Plan, choice: &str, first: u8) -> Vec<Vec<u8>> {
+fn told_to_seat_1(plan: &RigSetup, choice: &str, first: u8) -> Vec<Vec<u8>> {
     let mut rig = choosing(plan.clone());
     let ring = rig.heard(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
     let mut told = Vec::new();

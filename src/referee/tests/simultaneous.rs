@@ -3,12 +3,12 @@
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::{Value, json};
 
-use super::rig::{MS, Plan, Rig, events, types};
+use super::rig::{MS, Rig, RigSetup, events, types};
 use crate::core::Seat;
 use crate::referee::Event;
 
-fn plan() -> Plan {
-    Plan::toy(2, 2, "ao").clock(1000, 0, 0)
+fn plan() -> RigSetup {
+    RigSetup::toy(2, 2, "ao").clock(1000, 0, 0)
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
 type Deed = fn(&mut Rig);
 
 /// All that seat 1 has got after seat 0 has done this, early or late.
-fn told_to_seat_1(plan: Plan, deed: Deed) -> Vec<u8> {
+fn told_to_seat_1(plan: RigSetup, deed: Deed) -> Vec<u8> {
     let mut rig = plan.play();
     deed(rig.wait(10 * MS));
     rig.wait(10 * MS).flush();
@@ -178,7 +178,7 @@ fn two_faults_in_one_decision_are_a_draw_and_the_lowest_seat_is_named() {
 fn a_fault_with_a_partners_resignation_ends_the_match() {
     for (policy, why) in [("forfeit", ("fault", "illegal_move")), ("random", ("resignation", "resignation"))]
     {
-        let mut rig = Plan::toy(4, 2, "a").on_fault(policy).play();
+        let mut rig = RigSetup::toy(4, 2, "a").on_fault(policy).play();
         rig.resign(0);
         rig.answer(2, "nonsense");
         rig.answer(1, "bid1");
@@ -274,7 +274,7 @@ fn a_second_answer_is_stale_and_the_first_stands() {
 
 #[test]
 fn every_clock_runs_from_its_own_sending_to_its_own_answer() {
-    let mut rig = Plan::toy(2, 2, "a").clock(0, 1000, 0).open();
+    let mut rig = RigSetup::toy(2, 2, "a").clock(0, 1000, 0).open();
     rig.holds = true;
     rig.ready(0);
     rig.ready(1);
@@ -301,7 +301,7 @@ fn fallback_moves_wait_for_the_other_answers() {
 
 #[test]
 fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
-    let mut rig = Plan::toy(3, 3, "a").set("turn_limit", 2).play();
+    let mut rig = RigSetup::toy(3, 3, "a").set("turn_limit", 2).play();
     assert_eq!(rig.last(2, "turn")["turns_left"], 2);
     rig.moves("bid1 bid1 bid1");
     assert_eq!(rig.last(2, "turn")["turns_left"], 1);
@@ -314,7 +314,7 @@ fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
 fn an_exit_of_an_idle_seat_applies_after_the_decision() {
     // Seat 2 looks on.
     for leave in [Rig::gone, Rig::resign] {
-        let mut rig = Plan::toy(3, 3, "po").play();
+        let mut rig = RigSetup::toy(3, 3, "po").play();
         assert!(!rig.is_asked(2));
         rig.answer(0, "bid1");
         let before = rig.bytes(1).to_vec();

@@ -4,8 +4,8 @@
 use referee_protocol::words::{ErrorCode, FaultCode, OnFault};
 use serde_json::Value;
 
-use super::rig::{MS, Plan, events, messages, types};
-use crate::core::chance::{MatchKey, Stream};
+use super::rig::{MS, RigSetup, events, messages, types};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::core::clock::Tick;
 use crate::core::{Seat, Uniform};
 use crate::record::{self, Line};
@@ -19,7 +19,7 @@ const GONE: [FaultCode; 5] =
 /// A match in which anything happens.
 struct Storm {
     play: Match,
-    rng: Stream,
+    rng: RandomStream,
     at: u64,
     lag: u64,
     sent: Vec<Vec<u8>>,
@@ -28,10 +28,10 @@ struct Storm {
 }
 
 impl Storm {
-    fn new(plan: &Plan, number: u64) -> Storm {
+    fn new(plan: &RigSetup, number: u64) -> Storm {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_be_bytes());
-        let mut rng = MatchKey(key).stream();
+        let mut rng = RandomKey(key).stream();
         let play = plan.bare();
         let sent = vec![Vec::new(); play.setup().header.seats.len()];
         Storm { play, calm: [2, 8, 40][rng.uniform(3) as usize], rng, at: 0, lag: 0, sent }
@@ -237,7 +237,7 @@ fn assert_sound_story(seat: Seat, heard: &[Value], wants_events: bool) {
 }
 
 /// The record, line by line, told to a new match.
-fn replayed(plan: &Plan, log: &[u8]) -> Vec<u8> {
+fn replayed(plan: &RigSetup, log: &[u8]) -> Vec<u8> {
     let mut again = plan.bare();
     let seats = again.setup().header.seats.len();
     let mut lines = log.split_inclusive(|&byte| byte == b'\n');
@@ -254,7 +254,7 @@ fn replayed(plan: &Plan, log: &[u8]) -> Vec<u8> {
     again.log().to_vec()
 }
 
-fn plans(base: impl Fn() -> Plan) -> Vec<Plan> {
+fn plans(base: impl Fn() -> RigSetup) -> Vec<RigSetup> {
     let mut plans = Vec::new();
     for policy in POLICIES {
         for clock in [None, Some((50, 1500, 10)), Some((300, 0, 0)), Some((0, 3000, 0))] {
@@ -274,8 +274,8 @@ fn plans(base: impl Fn() -> Plan) -> Vec<Plan> {
 
 #[test]
 fn every_record_of_a_stormy_match_of_checkers_verifies() {
-    let short = || Plan::checkers().set("draw_plies", 10).set("turn_limit", 60);
-    let endgame = || Plan::checkers_at("B:W18,K25,30:B3,K9,12");
+    let short = || RigSetup::checkers().set("draw_plies", 10).set("turn_limit", 60);
+    let endgame = || RigSetup::checkers_at("B:W18,K25,30:B3,K9,12");
     for (number, plan) in (0..).zip(plans(short).iter().chain(&plans(endgame)).cycle().take(2400)) {
         let mut storm = Storm::new(plan, number);
         storm.blow();
@@ -290,7 +290,7 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
 fn every_record_of_a_stormy_match_of_the_toy_game_replays() {
     for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
         for (rounds, seed) in [("sado", 0), ("a", 1 << 32), ("po", 2 << 32)] {
-            let base = || Plan::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);
+            let base = || RigSetup::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);
             for (number, plan) in (seed..).zip(plans(base).iter().cycle().take(200)) {
                 let mut storm = Storm::new(plan, number);
                 storm.blow();
@@ -306,7 +306,7 @@ fn every_record_of_a_stormy_match_of_the_toy_game_replays() {
 
 #[test]
 fn the_same_events_give_the_same_bytes() {
-    let base = || Plan::toy(6, 3, "sado").set("turn_limit", 40);
+    let base = || RigSetup::toy(6, 3, "sado").set("turn_limit", 40);
     for (number, plan) in (0..).zip(plans(base).iter().cycle().take(64)) {
         let [one, other] = [(); 2].map(|()| {
             let mut storm = Storm::new(plan, number);

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::rig::{MS, Plan, Rig, events, types};
+use super::rig::{MS, Rig, RigSetup, events, types};
 use crate::core::Seat;
 use crate::referee::Event;
 
-fn three(plan: &str) -> Plan {
-    Plan::toy(3, 3, plan).clock(1000, 0, 0)
+fn three(plan: &str) -> RigSetup {
+    RigSetup::toy(3, 3, plan).clock(1000, 0, 0)
 }
 
 /// Three teams of two: seats 0 and 3, 1 and 4, 2 and 5.
-fn teams(plan: &str) -> Plan {
-    Plan::toy(6, 3, plan).clock(1000, 0, 0)
+fn teams(plan: &str) -> RigSetup {
+    RigSetup::toy(6, 3, plan).clock(1000, 0, 0)
 }
 
 /// The seats that the event `out` has named so far, with the reasons, as this seat heard it.
@@ -329,7 +329,7 @@ fn with_the_policy_random_a_resignation_eliminates_the_side() {
 
 #[test]
 fn two_teams_of_two_share_what_one_of_them_does() {
-    let mut rig = Plan::toy(4, 2, "o").play();
+    let mut rig = RigSetup::toy(4, 2, "o").play();
     rig.answer(0, "step1");
     rig.tell(Event::Resign(Seat(2)));
     assert_eq!(rig.ranks(), [2, 1, 2, 1]);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::MatchReport;
+use super::ListedMatch;
 use super::text::points;
 use crate::store::EntrantRow;
 use crate::tournament::Entrant;
-use crate::tournament::schedule::{Pairing, Schedule};
+use crate::tournament::schedule::{RoundPair, Schedule};
 
 /// A round of a Swiss tournament or a knockout.
 #[derive(Clone, Debug, Serialize)]
@@ -60,14 +60,14 @@ impl PairReport {
 pub(super) fn rounds(
     schedule: &Schedule,
     entrants: &[EntrantRow],
-    matches: &[MatchReport],
+    matches: &[ListedMatch],
 ) -> Vec<RoundReport> {
     let mut of_set: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for told in matches.iter().filter(|told| told.ranks.is_some()) {
         of_set.entry(&told.set).or_default().push(told.id.clone());
     }
     let name = |entrant: Entrant| entrants[entrant.index()].name.clone();
-    let pair = |Pairing { entrants, is_bye, sets, points, winner }: Pairing| PairReport {
+    let pair = |RoundPair { entrants, is_bye, sets, points, winner }: RoundPair| PairReport {
         entrants: entrants.map(|entrant| entrant.map(name)),
         is_bye,
         points,

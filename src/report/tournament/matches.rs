@@ -16,7 +16,7 @@ use crate::tournament::standings::Withdrawn;
 
 /// An attempt at a match: a row of the list of matches in every form.
 #[derive(Clone, Debug, Serialize)]
-pub struct MatchReport {
+pub struct ListedMatch {
     /// The match, with its attempt: m17.2.
     pub id: String,
     /// Its set.
@@ -95,13 +95,13 @@ impl Matches {
     }
 
     /// How a match is told.
-    pub fn report(&self, row: &MatchRow) -> MatchReport {
+    pub fn report(&self, row: &MatchRow) -> ListedMatch {
         let name = |&entrant: &u16| self.names.get(usize::from(entrant)).cloned().unwrap_or_default();
         let bot = |bot: usize| self.bots.get(bot).cloned().unwrap_or_default();
         let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
         let result = row.result(self.seating);
         let is_annulled = |entrant: &u16| self.annulled.get(usize::from(*entrant)) == Some(&true);
-        MatchReport {
+        ListedMatch {
             id: row.id.to_string(),
             set: format!("s{}", row.set),
             round: self.round(row),
@@ -159,7 +159,7 @@ fn score(result: &MatchResult) -> String {
     (0..sides).map(text).collect::<Vec<_>>().join("-")
 }
 
-/// The headings of [`MatchReport::csv`].
+/// The headings of [`ListedMatch::csv`].
 ///
 /// # Errors
 /// None that a writer to memory has.
@@ -187,7 +187,7 @@ fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-impl MatchReport {
+impl ListedMatch {
     /// Who played whom: `ada - bob`; partners that are different entrants as `ada + bob - eve + dan`.
     pub(super) fn sides(&self, sides: usize) -> String {
         let of_side = |side: usize| -> String {

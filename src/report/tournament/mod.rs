@@ -26,7 +26,7 @@ pub use self::github::annotations;
 pub use self::html::html;
 pub use self::junit::junit;
 pub use self::markdown::markdown;
-pub use self::matches::{MatchReport, Matches, match_headings, movetext};
+pub use self::matches::{ListedMatch, Matches, match_headings, movetext};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::tables::{standings_table, tables};
 pub use self::timing::{Lag, Paused, Timed, Timing};
@@ -68,7 +68,7 @@ pub struct TournamentReport {
     /// The rounds of a Swiss tournament as far as they are paired, or the bracket of a knockout; else empty.
     pub rounds: Vec<RoundReport>,
     /// Every attempt at a match, in the order of their numbers.
-    pub attempts: Vec<MatchReport>,
+    pub attempts: Vec<ListedMatch>,
 }
 
 /// What computed a rating.
@@ -161,7 +161,7 @@ impl TournamentReport {
         bots: &[Vec<String>],
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<TournamentReport> {
-        let standing = standings::Standing::of(db, schedule)?;
+        let standing = standings::StandingsData::of(db, schedule)?;
         let results: Vec<MatchResult> = schedule.results().copied().collect();
         let entrants = standing.entrants.len();
         let roster = Roster::of(bots.iter().map(Vec::len));

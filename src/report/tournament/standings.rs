@@ -75,14 +75,14 @@ pub struct EntrantStanding {
 }
 
 /// The standings with what they were made from.
-pub(super) struct Standing {
+pub(super) struct StandingsData {
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) table: Standings,
     pub(super) report: StandingsReport,
 }
 
-impl Standing {
-    pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<Standing> {
+impl StandingsData {
+    pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsData> {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let table = schedule.standings();
         let counts = Counts::of(entrants.len(), schedule.results());
@@ -124,7 +124,7 @@ impl Standing {
             entrants: rows.collect(),
             advantage: strengths.advantage,
         };
-        Ok(Standing { entrants, table, report })
+        Ok(StandingsData { entrants, table, report })
     }
 }
 
@@ -134,6 +134,6 @@ impl StandingsReport {
     /// # Errors
     /// When it cannot be read.
     pub fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsReport> {
-        Ok(Standing::of(db, schedule)?.report)
+        Ok(StandingsData::of(db, schedule)?.report)
     }
 }

@@ -44,7 +44,7 @@ use std::ops::Range;
 pub use id::MatchId;
 pub use missing::Missing;
 pub use plan::{Entry, Format, Plan};
-pub use rounds::Pairing;
+pub use rounds::RoundPair;
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
 use super::standings::{Award, Gone, Standings};

@@ -8,7 +8,7 @@ use crate::tournament::pairing::knockout::bracket;
 
 /// A pair of a round of a Swiss tournament, or a place of a knockout's bracket.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pairing {
+pub struct RoundPair {
     /// Who meets; none where that is not known yet, or where the other has a bye.
     pub entrants: [Option<Entrant>; 2],
     /// Whether one of them has no opponent in this round.
@@ -21,9 +21,15 @@ pub struct Pairing {
     pub winner: Option<Entrant>,
 }
 
-impl Pairing {
-    fn bye(entrant: Entrant, winner: Option<Entrant>) -> Pairing {
-        Pairing { entrants: [Some(entrant), None], is_bye: true, sets: Vec::new(), points: [0.0; 2], winner }
+impl RoundPair {
+    fn bye(entrant: Entrant, winner: Option<Entrant>) -> RoundPair {
+        RoundPair {
+            entrants: [Some(entrant), None],
+            is_bye: true,
+            sets: Vec::new(),
+            points: [0.0; 2],
+            winner,
+        }
     }
 }
 
@@ -34,7 +40,7 @@ impl Schedule {
     /// The rounds of a Swiss tournament as far as they are paired, or the whole bracket of a knockout, the first round
     /// first; pair k of a round of the bracket leads to pair k / 2 of the next. Empty in other formats, where all
     /// matches are known from the beginning.
-    pub fn rounds(&self) -> Vec<Vec<Pairing>> {
+    pub fn rounds(&self) -> Vec<Vec<RoundPair>> {
         match self.plan.format {
             Format::Swiss { .. } => self.swiss_rounds(),
             Format::Knockout { .. } => self.bracket_rounds(),
@@ -55,19 +61,19 @@ impl Schedule {
         rounds
     }
 
-    fn pairing(&self, entrants: [Entrant; 2], sets: Vec<u32>, winner: Option<Entrant>) -> Pairing {
+    fn pairing(&self, entrants: [Entrant; 2], sets: Vec<u32>, winner: Option<Entrant>) -> RoundPair {
         let points = self.points(entrants, &sets).map(|halves| halves as f64 / 2.0);
-        Pairing { entrants: entrants.map(Some), is_bye: false, sets, points, winner }
+        RoundPair { entrants: entrants.map(Some), is_bye: false, sets, points, winner }
     }
 
-    fn swiss_rounds(&self) -> Vec<Vec<Pairing>> {
+    fn swiss_rounds(&self) -> Vec<Vec<RoundPair>> {
         let of_round = |(number, played): (u32, Played)| {
             let paired: BTreeSet<Entrant> = played.iter().flat_map(|(pair, _)| *pair).collect();
             let there = self.plan.entrants.iter().enumerate().filter(|(_, entry)| entry.is_there(number));
             let there = there.map(|(index, _)| Entrant(index as u16));
-            let byes: Vec<Pairing> = there
+            let byes: Vec<RoundPair> = there
                 .filter(|entrant| !paired.contains(entrant))
-                .map(|one| Pairing::bye(one, None))
+                .map(|one| RoundPair::bye(one, None))
                 .collect();
             let pairs = played.into_iter().map(|(entrants, sets)| self.pairing(entrants, sets, None));
             pairs.chain(byes).collect()
@@ -75,7 +81,7 @@ impl Schedule {
         (1..).zip(self.played()).map(of_round).collect()
     }
 
-    fn bracket_rounds(&self) -> Vec<Vec<Pairing>> {
+    fn bracket_rounds(&self) -> Vec<Vec<RoundPair>> {
         let places = bracket(self.plan.entrants.len());
         let mut places: Vec<Option<Entrant>> =
             places.into_iter().map(|seed| seed.map(|seed| Entrant(seed as u16))).collect();
@@ -99,8 +105,8 @@ impl Schedule {
                     };
                     self.pairing([one, other], sets, winner)
                 }
-                [Some(one), None] | [None, Some(one)] if number == 1 => Pairing::bye(one, Some(one)),
-                _ => Pairing {
+                [Some(one), None] | [None, Some(one)] if number == 1 => RoundPair::bye(one, Some(one)),
+                _ => RoundPair {
                     entrants: [two[0], two[1]],
                     is_bye: false,
                     sets: Vec::new(),
@@ -108,7 +114,7 @@ impl Schedule {
                     winner: None,
                 },
             };
-            let round: Vec<Pairing> = places.chunks_exact(2).map(pairing).collect();
+            let round: Vec<RoundPair> = places.chunks_exact(2).map(pairing).collect();
             places = round.iter().map(|pairing| pairing.winner).collect();
             rounds.push(round);
         }

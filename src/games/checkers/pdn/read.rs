@@ -5,7 +5,7 @@ use super::super::moves::Move;
 use super::super::openings::start;
 use super::scan::{Piece, Scanner, Written, excerpt, no_part_of_a_game};
 use super::{ENGLISH, Score};
-use crate::core::{Checked, Flaw, GivenOpening, Verdict};
+use crate::core::{Checked, Flaw, GivenOpening, Validity};
 
 /// Maximum number of legal moves listed in an error.
 const NAMED: usize = 8;
@@ -73,19 +73,19 @@ impl<'a> Games<'a> {
         Flaw { game: self.number, ply: self.plies, line, what }
     }
 
-    fn wrong(&self, line: usize, what: String) -> Verdict {
-        Verdict::Wrong(self.flaw(line, what))
+    fn wrong(&self, line: usize, what: String) -> Validity {
+        Validity::Wrong(self.flaw(line, what))
     }
 
-    fn game(&mut self) -> Result<(), Verdict> {
+    fn game(&mut self) -> Result<(), Validity> {
         let (tags, end, board) = match self.read() {
             Ok(read) => read,
             Err(verdict) => {
                 match verdict {
                     // Results and signs do not reliably delimit games of another type: only a tag begins the next
                     // game.
-                    Verdict::Skipped(_) => self.scanner.skip_to_tag(),
-                    Verdict::Wrong(_) | Verdict::Sound => self.skip_game(),
+                    Validity::Skipped(_) => self.scanner.skip_to_tag(),
+                    Validity::Wrong(_) | Validity::Sound => self.skip_game(),
                 }
                 return Err(verdict);
             }
@@ -94,18 +94,18 @@ impl<'a> Games<'a> {
     }
 
     /// Reads tags and moves up to and including the result. Returns the result and the last position.
-    fn read(&mut self) -> Result<(Tags, Option<Placed<Score>>, Board), Verdict> {
+    fn read(&mut self) -> Result<(Tags, Option<Placed<Score>>, Board), Validity> {
         let tags = self.tags()?;
         self.start = self.begin(&tags)?;
         self.lines.push(Line { board: self.start, moves: Vec::new() });
         let end = self.moves()?;
         if let Some(ambiguous) = self.ambiguous.take() {
-            return Err(Verdict::Wrong(ambiguous));
+            return Err(Validity::Wrong(ambiguous));
         }
         Ok((tags, end, self.lines[0].board))
     }
 
-    fn tags(&mut self) -> Result<Tags, Verdict> {
+    fn tags(&mut self) -> Result<Tags, Validity> {
         let mut tags = Tags::default();
         loop {
             let before = self.scanner;
@@ -137,12 +137,12 @@ impl<'a> Games<'a> {
     }
 
     /// The start position given by the tags.
-    fn begin(&self, tags: &Tags) -> Result<Board, Verdict> {
+    fn begin(&self, tags: &Tags) -> Result<Board, Validity> {
         if let Some(Placed { value, line }) = &tags.game_type {
             let number = value.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
             if !number.is_empty() && number != ENGLISH.as_bytes() {
                 let what = format!("game type {}; {ENGLISH} is English draughts", excerpt(value));
-                return Err(Verdict::Skipped(self.flaw(*line, what)));
+                return Err(Validity::Skipped(self.flaw(*line, what)));
             }
         }
         let Some(Placed { value, line }) = &tags.fen else { return Ok(Board::default()) };
@@ -155,7 +155,7 @@ impl<'a> Games<'a> {
     }
 
     /// Plays the moves. Returns the result that ends them, if any.
-    fn moves(&mut self) -> Result<Option<Placed<Score>>, Verdict> {
+    fn moves(&mut self) -> Result<Option<Placed<Score>>, Validity> {
         loop {
             let before = self.scanner;
             match self.scanner.next() {
@@ -180,7 +180,7 @@ impl<'a> Games<'a> {
 
     /// Plays a move in every reading in which it is legal. An ambiguous capture adds readings, which later moves may
     /// rule out.
-    fn play(&mut self, written: &Written<'_>) -> Result<(), Verdict> {
+    fn play(&mut self, written: &Written<'_>) -> Result<(), Validity> {
         let before = std::mem::take(&mut self.lines);
         let mut error = None;
         let mut first = None;
@@ -200,7 +200,7 @@ impl<'a> Games<'a> {
             if let Some(Flaw { ply, .. }) = self.ambiguous {
                 what += &format!(", whichever capture was meant at ply {ply}");
             }
-            return Err(Verdict::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
+            return Err(Validity::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
         };
         self.plies += 1;
         self.remark_separator(written, first);
@@ -265,7 +265,7 @@ impl<'a> Games<'a> {
 
     /// Compares the results with each other, and with the position if it ends the game. `*` agrees with every
     /// result, because it is also used as a mere separator.
-    fn judge(&self, board: &Board, tags: Tags, end: Option<Placed<Score>>) -> Result<(), Verdict> {
+    fn judge(&self, board: &Board, tags: Tags, end: Option<Placed<Score>>) -> Result<(), Validity> {
         if !tags.any && self.plies == 0 {
             let what = "a result without a game: neither tags nor moves stand before it".to_owned();
             return Err(self.wrong(self.scanner.line, what));
@@ -321,7 +321,7 @@ impl Iterator for Games<'_> {
         self.plies = 0;
         self.lines.clear();
         self.ambiguous = None;
-        let verdict = self.game().err().unwrap_or(Verdict::Sound);
+        let verdict = self.game().err().unwrap_or(Validity::Sound);
         Some(Checked { plies: self.plies, remarks: std::mem::take(&mut self.remarks), verdict })
     }
 }
@@ -330,14 +330,14 @@ impl Iterator for Games<'_> {
 pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Result<GivenOpening, Flaw>> {
     let mut games = Games::new(collection);
     std::iter::from_fn(move || match games.next()?.verdict {
-        Verdict::Sound => Some(Ok(GivenOpening {
+        Validity::Sound => Some(Ok(GivenOpening {
             game: games.number,
             line: games.line,
             options: start(&games.start),
             moves: games.lines[0].moves.iter().map(ToString::to_string).collect(),
         })),
         // Report skipped games: a silently skipped opening would be missing without notice.
-        Verdict::Skipped(flaw) | Verdict::Wrong(flaw) => Some(Err(flaw)),
+        Validity::Skipped(flaw) | Validity::Wrong(flaw) => Some(Err(flaw)),
     })
 }
 

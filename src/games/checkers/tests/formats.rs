@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::core::erased::Refused;
+use crate::core::erased::MoveError;
 use crate::games::battery::{drawn, open, view};
 
 fn refusal(options: serde_json::Value) -> String {
@@ -37,7 +37,7 @@ fn the_short_form_names_a_capture_by_its_ends() {
     assert_eq!(table.find(BLACK, "15x31"), Ok(0));
     assert_eq!(table.text(BLACK, 0), "15x24x31");
     for text in ["15-31", "15x24", "15x", "x31", "15x31x", "015x31", "31x15", "15x24x31x"] {
-        assert_eq!(table.find(BLACK, text), Err(Refused::Illegal), "{text}");
+        assert_eq!(table.find(BLACK, text), Err(MoveError::Illegal), "{text}");
     }
 }
 
@@ -45,12 +45,12 @@ fn the_short_form_names_a_capture_by_its_ends() {
 fn a_step_has_no_short_form() {
     let mut table = open::<Checkers>(json!({})).unwrap();
     table.prepare(BLACK);
-    assert_eq!(table.find(BLACK, "11x15"), Err(Refused::Illegal));
+    assert_eq!(table.find(BLACK, "11x15"), Err(MoveError::Illegal));
 }
 
 #[test]
 fn an_ambiguous_short_form_is_refused_with_its_candidates() {
-    let both = |moves: [&str; 2]| Err(Refused::Ambiguous(moves.map(str::to_owned).to_vec()));
+    let both = |moves: [&str; 2]| Err(MoveError::Ambiguous(moves.map(str::to_owned).to_vec()));
     let mut table =
         open::<Checkers>(json!({ "fen": "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13" })).unwrap();
     table.prepare(BLACK);
@@ -194,7 +194,7 @@ fn the_view_shows_kings_the_count_and_the_end() {
 fn the_text_board_shows_every_square() {
     let drawn_at = |fen: &str| {
         let table = open::<Checkers>(json!({ "fen": fen })).unwrap();
-        crate::core::erased::Board(table.as_ref(), Viewer::Public).to_string()
+        crate::core::erased::BoardText(table.as_ref(), Viewer::Public).to_string()
     };
     let start = drawn_at(&Board::default().to_string());
     let (board, last) = start.split_at(start.len() - "Black to move\n".len());

@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 
 use super::super::pdn::Pdn;
 use super::*;
-use crate::core::chance::{Seed, Stream};
-use crate::core::{Checked, Flaw, Notation, Occasion, Sheet, Verdict};
+use crate::core::chance::{RandomStream, Seed};
+use crate::core::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
     Pdn.check(text.as_ref()).collect()
@@ -15,15 +15,15 @@ fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
 #[track_caller]
 fn plies(text: impl AsRef<[u8]>) -> Vec<usize> {
     let checked = check(text);
-    assert!(checked.iter().all(|game| game.verdict == Verdict::Sound), "{checked:#?}");
+    assert!(checked.iter().all(|game| game.verdict == Validity::Sound), "{checked:#?}");
     checked.into_iter().map(|game| game.plies).collect()
 }
 
 /// The flaws of a collection.
 fn flaws(text: impl AsRef<[u8]>) -> Vec<Flaw> {
     let flaw = |game: Checked| match game.verdict {
-        Verdict::Sound => None,
-        Verdict::Skipped(flaw) | Verdict::Wrong(flaw) => Some(flaw),
+        Validity::Sound => None,
+        Validity::Skipped(flaw) | Validity::Wrong(flaw) => Some(flaw),
     };
     check(text).into_iter().filter_map(flaw).collect()
 }
@@ -247,9 +247,9 @@ fn other_game_types_are_skipped_with_the_reason() {
     let text =
         "[Event \"a\"]\n[GameType \"20,W,10,10,N2,0\"]\n1. 32-28 0-0 1-0 e4 (\n[GameType \"21\"]\n1. 11-15 *";
     let checked = check(text);
-    let Verdict::Skipped(flaw) = &checked[0].verdict else { panic!("{checked:?}") };
+    let Validity::Skipped(flaw) = &checked[0].verdict else { panic!("{checked:?}") };
     assert_eq!(flaw.to_string(), "game 1, line 2: game type 20,W,10,10,N2,0; 21 is English draughts");
-    assert_eq!(checked[1], Checked { plies: 1, remarks: Vec::new(), verdict: Verdict::Sound });
+    assert_eq!(checked[1], Checked { plies: 1, remarks: Vec::new(), verdict: Validity::Sound });
     assert_eq!(checked.len(), 2);
     assert_eq!(plies("[GameType \"21,B,8,8,N1,0\"]\n1. 11-15"), [1]);
 }
@@ -366,12 +366,12 @@ fn a_match_of_another_game_is_rejected() {
     assert!(refused(sheet("{\"size\":3}", &[], None)).contains("size"));
 }
 
-fn rng(label: &str) -> Stream {
+fn rng(label: &str) -> RandomStream {
     Seed([7; 32]).match_key("checkers", label, &[""; 0]).stream()
 }
 
 /// Random matches, written one after another.
-fn collection(games: usize, rng: &mut Stream) -> String {
+fn collection(games: usize, rng: &mut RandomStream) -> String {
     let mut text = String::new();
     for _ in 0..games {
         let mut position = started(&Options::default());

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::core::chance::MatchKey;
+use crate::core::chance::RandomKey;
 use crate::core::erased;
 use crate::games::battery::{drawn, open, view};
 
@@ -20,7 +20,7 @@ fn imagined(position: &Jeex, seat: Seat) -> Jeex {
         turns_left: position.turns_left(),
     };
     let seen = serde_json::from_str(&view(position, Viewer::Public)).unwrap();
-    Jeex::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
+    Jeex::imagine(&known, &seen, &mut RandomKey([0; 32]).stream())
 }
 
 fn last_line(position: &Jeex) -> String {
@@ -187,7 +187,7 @@ fn the_text_board_shows_owners_and_directions() {
         }
         table
     };
-    let page = erased::Board(table.as_ref(), Viewer::Public).to_string();
+    let page = erased::BoardText(table.as_ref(), Viewer::Public).to_string();
     assert!(Jeex::META.rules.contains(&page), "the rules page shows another board than\n{page}");
     let position = at(&["a1 N", "a2 NE", "a3 E", "b1 SE"], &["c1 S", "c3 SW", "d1 W", "d2 NW"]);
     assert_eq!(

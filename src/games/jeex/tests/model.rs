@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::core::perft::perft;
 
 /// East and north of the centre, in cells.
@@ -260,7 +260,7 @@ impl Mood {
 }
 
 /// Plays both implementations in parallel at random, and counts what happened.
-fn play_both(mood: Mood, rng: &mut Stream, seen: &mut BTreeMap<&'static str, u32>) {
+fn play_both(mood: Mood, rng: &mut RandomStream, seen: &mut BTreeMap<&'static str, u32>) {
     let (mut position, mut model) = (started(&Options::default()), Model::new());
     let mut count = |what, happened: bool| *seen.entry(what).or_default() += u32::from(happened);
     loop {
@@ -284,7 +284,7 @@ fn play_both(mood: Mood, rng: &mut Stream, seen: &mut BTreeMap<&'static str, u32
 
 #[test]
 fn the_model_agrees_in_thousands_of_random_positions() {
-    let mut rng = MatchKey([1; 32]).stream();
+    let mut rng = RandomKey([1; 32]).stream();
     let mut seen = BTreeMap::new();
     for mood in Mood::ALL.into_iter().cycle().take(80) {
         play_both(mood, &mut rng, &mut seen);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::core::Fact as _;
-use crate::core::chance::MatchKey;
+use crate::core::chance::RandomKey;
 use crate::core::erased::{Of, Rules};
 use crate::games::battery::{drawn, open, view};
 
@@ -13,7 +13,7 @@ pub(super) fn imagined(view: &str) -> Keezen {
     let seen: Seen = serde_json::from_str(view).unwrap_or_else(|error| panic!("{error}: {view}"));
     let seating = seating(seen.cards.len() as u8);
     let known = Known { options: &Options::default(), seating, seat: Seat(0), turns_left: Some(5000) };
-    Keezen::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
+    Keezen::imagine(&known, &seen, &mut RandomKey([0; 32]).stream())
 }
 
 const ZERO: Viewer = Viewer::Seat(Seat(0));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::core::Fact as _;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::games::battery::view;
 
-fn stream(number: u8) -> Stream {
-    MatchKey([number; 32]).stream()
+fn stream(number: u8) -> RandomStream {
+    RandomKey([number; 32]).stream()
 }
 
 fn sees(game: &Keezen, viewer: u8) -> Vec<u8> {
@@ -47,7 +47,7 @@ fn k8_an_empty_hand_is_shown() {
 }
 
 /// Positions of random play in which a seat decides, some from a start at which pawns are nearly home.
-fn positions(seats: u8, rng: &mut Stream) -> Vec<Keezen> {
+fn positions(seats: u8, rng: &mut RandomStream) -> Vec<Keezen> {
     let (mut passed, mut drawn) = (Vec::new(), Vec::new());
     for late in [false, true] {
         let mut game = start(seats);
@@ -84,13 +84,13 @@ fn moves(game: &Keezen) -> Vec<Move> {
     moves
 }
 
-fn pick<T: Copy>(list: &[T], rng: &mut Stream) -> T {
+fn pick<T: Copy>(list: &[T], rng: &mut RandomStream) -> T {
     list[rng.uniform(list.len() as u64) as usize]
 }
 
 /// The same game with all cards that the viewer does not see shuffled among those who hold them and the deck. Whoever is
 /// to move can still play.
-fn other_world(game: &Keezen, viewer: Viewer, rng: &mut Stream) -> Keezen {
+fn other_world(game: &Keezen, viewer: Viewer, rng: &mut RandomStream) -> Keezen {
     let position = &game.position;
     let hidden: Vec<Seat> = position.board.all().filter(|&seat| !position.shows(seat, viewer)).collect();
     let held: Vec<Hand> = hidden.iter().map(|&seat| position.hands.of(seat)).collect();
@@ -192,7 +192,7 @@ fn a_shuffle_reveals_only_the_viewers_own_cards() {
     }
 }
 
-fn imagined(game: &Keezen, seat: u8, rng: &mut Stream) -> Keezen {
+fn imagined(game: &Keezen, seat: u8, rng: &mut RandomStream) -> Keezen {
     let seen: Seen = serde_json::from_str(&view(game, Viewer::Seat(Seat(seat)))).unwrap();
     let seating = seating(game.position.board.seats());
     let known =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::core::Fact as _;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::games::battery;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -428,7 +428,7 @@ impl Tally {
 }
 
 /// Plays both implementations at random for this many decisions and shuffles, and compares them after each.
-fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut Stream, tally: &mut Tally) {
+fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut RandomStream, tally: &mut Tally) {
     let viewers: Vec<Viewer> = (0..slow.seats as u8)
         .map(|seat| Viewer::Seat(Seat(seat)))
         .chain([Viewer::Public, Viewer::Omniscient])
@@ -478,7 +478,7 @@ fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut Stream, tally:
 }
 
 /// A random position in the last round of a cycle, with many pawns near and in their homes and on starts.
-fn random_position(seats: usize, rng: &mut Stream) -> Slow {
+fn random_position(seats: usize, rng: &mut RandomStream) -> Slow {
     let mut number = |below: usize| rng.uniform(below as u64) as usize;
     let mut slow = Slow::new(seats, 5000);
     let mut deck: Vec<&'static str> = SORTED.map(|rank| vec![rank; seats]).concat();
@@ -520,7 +520,7 @@ fn random_position(seats: usize, rng: &mut Stream) -> Slow {
 
 #[test]
 fn the_reference_rules_agree_in_random_positions() {
-    let rng = &mut MatchKey([1; 32]).stream();
+    let rng = &mut RandomKey([1; 32]).stream();
     let mut tally = Tally::default();
     for seats in [2, 4, 6] {
         for _ in 0..800 {
@@ -552,7 +552,7 @@ fn the_reference_rules_agree_in_random_positions() {
 
 #[test]
 fn the_reference_rules_agree_in_random_games() {
-    let rng = &mut MatchKey([2; 32]).stream();
+    let rng = &mut RandomKey([2; 32]).stream();
     let mut tally = Tally::default();
     for seats in [2, 4, 6] {
         for turn_limit in [5000, 5000, 20, 300] {

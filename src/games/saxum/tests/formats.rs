@@ -1,8 +1,8 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
 use super::*;
-use crate::core::chance::MatchKey;
-use crate::core::erased::{Of, Refused, Rules};
+use crate::core::chance::RandomKey;
+use crate::core::erased::{MoveError, Of, Rules};
 use crate::games::battery::{drawn, open, view};
 
 /// The game that a bot imagines when it sees this.
@@ -10,7 +10,7 @@ pub(super) fn imagined(view: &str) -> Saxum {
     let seen = serde_json::from_str(view).unwrap_or_else(|error| panic!("{error}: {view}"));
     let (options, seating) = (&Options::default(), Saxum::META.seatings[0]);
     let known = Known { options, seating, seat: ZERO, turns_left: Some(2000) };
-    Saxum::imagine(&known, &seen, &mut MatchKey([0; 32]).stream())
+    Saxum::imagine(&known, &seen, &mut RandomKey([0; 32]).stream())
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_move_has_no_short_form() {
     table.prepare(ZERO);
     assert_eq!(table.find(ZERO, "place 2 2"), Ok(0));
     for text in ["2 2", "place", "place 2", "Place 2 2"] {
-        assert_eq!(table.find(ZERO, text), Err(Refused::Illegal));
+        assert_eq!(table.find(ZERO, text), Err(MoveError::Illegal));
     }
 }
 

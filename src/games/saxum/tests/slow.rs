@@ -2,7 +2,7 @@
 //! implementation must agree with it.
 
 use super::*;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::games::battery;
 
 /// The reference implementation of a game. Seats and dice are counted from 0, rows and columns from 1.
@@ -260,8 +260,8 @@ struct Tally {
 }
 
 /// Plays both implementations at random for this many decisions and rolls, and compares them after each.
-fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut Stream, tally: &mut Tally) {
-    let pick = |rng: &mut Stream, count: usize| rng.uniform(count as u64) as usize;
+fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, tally: &mut Tally) {
+    let pick = |rng: &mut RandomStream, count: usize| rng.uniform(count as u64) as usize;
     for _ in 0..steps {
         let turn = slow.turn();
         assert_eq!(fast.turn(), turn, "{}", slow.view());
@@ -305,7 +305,7 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut Stream, tally: 
 
 /// A random position before a roll, including ones that are rare in play: full boards, lines that lack a stone,
 /// players about to win or lose.
-fn random_position(rng: &mut Stream) -> Slow {
+fn random_position(rng: &mut RandomStream) -> Slow {
     let mut number = |below: u64| rng.uniform(below) as i64;
     let mut slow = Slow::new(&Options::default());
     slow.mover = number(2) as usize;
@@ -341,7 +341,7 @@ fn random_position(rng: &mut Stream) -> Slow {
 
 #[test]
 fn the_reference_rules_agree_in_random_positions() {
-    let rng = &mut MatchKey([1; 32]).stream();
+    let rng = &mut RandomKey([1; 32]).stream();
     let mut tally = Tally::default();
     for _ in 0..10_000 {
         let slow = random_position(rng);
@@ -354,7 +354,7 @@ fn the_reference_rules_agree_in_random_positions() {
 
 #[test]
 fn the_reference_rules_agree_in_random_games() {
-    let rng = &mut MatchKey([2; 32]).stream();
+    let rng = &mut RandomKey([2; 32]).stream();
     let mut tally = Tally::default();
     for turn_limit in [2000, 20] {
         for (points_to_win, rows_to_win) in [(177, 7), (1, 7), (40, 1), (1000, 1000)] {

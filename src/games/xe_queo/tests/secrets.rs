@@ -1,11 +1,11 @@
 //! What a seat may know, and what a bot makes of it.
 
 use super::*;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::games::battery;
 use crate::games::xe_queo::position::other;
 
-fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut Stream) -> XeQueo {
+fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut RandomStream) -> XeQueo {
     let seen = serde_json::from_str(&battery::view(game, viewer)).unwrap();
     let (options, seating) = (&Options::default(), XeQueo::META.seatings[0]);
     XeQueo::imagine(&Known { options, seating, seat, turns_left: None }, &seen, rng)
@@ -26,7 +26,7 @@ fn only_choices_are_secret() {
 fn moves_do_not_bias_the_sampled_choice_of_the_opponent() {
     let game = formats::of_the_page();
     for seat in [ZERO, ONE] {
-        let rng = &mut MatchKey([3; 32]).stream();
+        let rng = &mut RandomKey([3; 32]).stream();
         let mut times = [0; 7];
         for _ in 0..7000 {
             let imagined = imagined(&game, Viewer::Seat(seat), seat, rng);
@@ -43,7 +43,7 @@ fn moves_do_not_bias_the_sampled_choice_of_the_opponent() {
 
 #[test]
 fn public_state_is_sampled_exactly() {
-    let rng = &mut MatchKey([4; 32]).stream();
+    let rng = &mut RandomKey([4; 32]).stream();
     let mut game = set_up(SCATTERED);
     let mut check = |game: &XeQueo| {
         for seat in [ZERO, ONE] {
@@ -65,7 +65,7 @@ fn public_state_is_sampled_exactly() {
 
 #[test]
 fn a_spectators_samples_vary_both_choices() {
-    let rng = &mut MatchKey([5; 32]).stream();
+    let rng = &mut RandomKey([5; 32]).stream();
     let game = formats::of_the_page();
     let choices: BTreeSet<[Option<Pawn>; 2]> =
         (0..2000).map(|_| imagined(&game, Viewer::Public, ZERO, rng).position.choices).collect();

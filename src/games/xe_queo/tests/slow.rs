@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::core::chance::{MatchKey, Stream};
+use crate::core::chance::{RandomKey, RandomStream};
 use crate::games::battery;
 
 const COLOURS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
@@ -211,7 +211,7 @@ impl Slow {
     }
 }
 
-fn pick(rng: &mut Stream, count: usize) -> usize {
+fn pick(rng: &mut RandomStream, count: usize) -> usize {
     rng.uniform(count as u64) as usize
 }
 
@@ -225,7 +225,7 @@ struct Tally {
 
 /// Plays both implementations at random to the end, and compares them after each decision. Accusations are rare, so
 /// that rounds can be long.
-fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut Stream, tally: &mut Tally) {
+fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut RandomStream, tally: &mut Tally) {
     loop {
         let movers = slow.movers();
         assert_eq!(battery::view(&fast, Viewer::Seat(ZERO)), slow.view(Some(0)));
@@ -264,7 +264,7 @@ fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut Stream, tally: &mut Tally) {
 }
 
 /// A set-up by chance, both ways.
-fn dealt(rng: &mut Stream) -> (XeQueo, Slow) {
+fn dealt(rng: &mut RandomStream) -> (XeQueo, Slow) {
     let mut places: Vec<Place> = all().collect();
     rng.shuffle(&mut places);
     let squares: Vec<String> = places[..7].iter().copied().map(name).collect();
@@ -273,7 +273,7 @@ fn dealt(rng: &mut Stream) -> (XeQueo, Slow) {
 
 #[test]
 fn the_reference_rules_agree_in_random_games() {
-    let rng = &mut MatchKey([1; 32]).stream();
+    let rng = &mut RandomKey([1; 32]).stream();
     let mut tally = Tally::default();
     for _ in 0..150 {
         let (fast, slow) = dealt(rng);
@@ -287,7 +287,7 @@ fn the_reference_rules_agree_in_random_games() {
 
 #[test]
 fn the_reference_rules_agree_in_crowded_positions() {
-    let rng = &mut MatchKey([2; 32]).stream();
+    let rng = &mut RandomKey([2; 32]).stream();
     let (mut jumps, mut stuck) = (0, 0);
     for _ in 0..5000 {
         // On part of the board there are more jumps, and pawns that are in each other's way.
