@@ -11,6 +11,7 @@ use crate::core::json::write_value;
 use crate::core::notation::Notation;
 use crate::core::openings::OpeningFile;
 use crate::core::perft::{self, NotCountable};
+use crate::core::scene::Scene;
 use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
 /// The rules of a game, type-erased.
@@ -195,6 +196,9 @@ pub trait Table: Send {
     /// # Errors
     /// Only errors of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Returns the position as shapes for pictures and replays, as a viewer may see it.
+    fn scene(&self, viewer: Viewer) -> Scene;
 }
 
 /// Displays a position as text for people.
@@ -397,5 +401,9 @@ impl<G: Game> Table for Seated<G> {
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.position.draw_board(viewer, f)
+    }
+
+    fn scene(&self, viewer: Viewer) -> Scene {
+        self.position.scene(viewer)
     }
 }

@@ -12,6 +12,7 @@ use crate::core::json;
 use crate::core::notation::Notation;
 use crate::core::openings::{LINES, OpeningFile};
 use crate::core::outcome::Outcome;
+use crate::core::scene::Scene;
 use crate::core::seat::{Seat, SeatSet, Seating, Viewer};
 
 /// Static description of a game.
@@ -183,6 +184,9 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// # Errors
     /// Only errors of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Returns the position as shapes for pictures and replays. It depends on nothing that the viewer may not see.
+    fn scene(&self, viewer: Viewer) -> Scene;
 
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to
     /// bypass the formatter.

@@ -13,6 +13,7 @@ pub mod openings;
 pub mod outcome;
 pub mod perft;
 pub mod printable;
+pub mod scene;
 pub mod seat;
 
 pub use chance::Uniform;
@@ -21,4 +22,5 @@ pub use game::{Draw, Drawn, Fact, Game, Known, Meta, Misconfigured, NoFact, Opti
 pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
+pub use scene::Scene;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -5,6 +5,7 @@ mod fen;
 mod moves;
 mod openings;
 mod pdn;
+mod scene;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,8 +20,8 @@ pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, Notation, OpeningFile, OptionMeta, Outcome, Seat, SeatSet,
-    Seating, Turn, Uniform, Viewer,
+    Game, Known, Meta, Misconfigured, NoFact, Notation, OpeningFile, OptionMeta, Outcome, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -154,6 +155,10 @@ impl Game for Checkers {
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, f)
+    }
+
+    fn scene(&self, _: Viewer) -> Scene {
+        scene::scene(self)
     }
 
     fn write_move(mv: Move, out: &mut String) {

@@ -3,6 +3,7 @@
 mod board;
 mod grid;
 mod moves;
+mod scene;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -16,8 +17,8 @@ pub use self::grid::{Direction, Field};
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
-    Viewer,
+    Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
+    Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -153,5 +154,9 @@ impl Game for Jeex {
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, f)
+    }
+
+    fn scene(&self, _: Viewer) -> Scene {
+        scene::scene(self)
     }
 }

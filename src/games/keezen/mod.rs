@@ -7,6 +7,7 @@ mod imagine;
 mod moves;
 mod plays;
 mod position;
+mod scene;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -24,8 +25,8 @@ pub use self::position::{Hands, Position};
 pub use self::seen::Seen;
 pub use self::view::View;
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
-    Viewer,
+    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
+    Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -148,5 +149,9 @@ impl Game for Keezen {
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, viewer, f)
+    }
+
+    fn scene(&self, viewer: Viewer) -> Scene {
+        scene::scene(self, viewer)
     }
 }

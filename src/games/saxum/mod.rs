@@ -5,6 +5,7 @@ mod dice;
 mod fact;
 mod moves;
 mod position;
+mod scene;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -20,8 +21,8 @@ pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::view::{Seen, View};
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
-    Viewer,
+    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
+    Uniform, Viewer,
 };
 
 /// The options of the game. Each is at least 1.
@@ -175,5 +176,9 @@ impl Game for Saxum {
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, f)
+    }
+
+    fn scene(&self, _: Viewer) -> Scene {
+        scene::scene(self)
     }
 }

@@ -5,6 +5,7 @@ mod moves;
 mod pawn;
 mod position;
 mod round;
+mod scene;
 mod square;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,7 @@ use self::square::SQUARES;
 pub use self::square::Square;
 pub use self::view::{Seen, View};
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Draw, Game, Known, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game; there are none.
@@ -137,6 +138,10 @@ impl Game for XeQueo {
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, viewer, f)
+    }
+
+    fn scene(&self, viewer: Viewer) -> Scene {
+        scene::scene(self, viewer)
     }
 
     fn is_secret(&self, _: Seat, mv: Move) -> bool {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::core::erased::{Of, Rules};
 use crate::core::{
-    Draw, Fact, Game, Known, MAX_SEATS, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform,
-    Viewer,
+    Draw, Fact, Game, Known, MAX_SEATS, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet, Seating, Turn,
+    Uniform, Viewer,
 };
 
 pub(super) static RULES: &dyn Rules = &Of::<Toy>::RULES;
@@ -238,6 +238,10 @@ impl Game for Toy {
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:?}", self.points)
+    }
+
+    fn scene(&self, _: Viewer) -> Scene {
+        unreachable!("it is not shown")
     }
 
     fn is_secret(&self, _: Seat, mv: Move) -> bool {

@@ -1,0 +1,261 @@
+//! Scenes: positions as shapes, for pictures and replays.
+//!
+//! A scene lists shapes at points of a plane. Its unit is a thousandth of the width of a typical board; x grows to the
+//! right, y downwards. A viewer program draws the shapes and needs no knowledge of the rules.
+
+/// A position as one viewer may see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The width in units, at most [`Scene::MOST_UNITS`]. All scenes of a match have the same size.
+    pub width: i16,
+    /// The height in units, at most [`Scene::MOST_UNITS`].
+    pub height: i16,
+    /// The colour that stands for each seat.
+    pub seats: Vec<Tone>,
+    /// The shapes. Shapes of one layer do not hide each other.
+    pub shapes: Vec<Shape>,
+    /// The position in words, one statement per line. The first line states what comes next or how the match ended.
+    pub words: Vec<String>,
+}
+
+impl Scene {
+    /// The maximum width and height.
+    pub const MOST_UNITS: i16 = 2000;
+
+    /// An empty scene of this size.
+    pub const fn new(width: i16, height: i16) -> Scene {
+        Scene { width, height, seats: Vec::new(), shapes: Vec::new(), words: Vec::new() }
+    }
+
+    /// Adds a shape.
+    pub fn add(&mut self, shape: Shape) {
+        self.shapes.push(shape);
+    }
+
+    /// Adds a line of words.
+    pub fn say(&mut self, line: impl Into<String>) {
+        self.words.push(line.into());
+    }
+}
+
+/// What is drawn above what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The board, below everything.
+    Board,
+    /// Marked cells.
+    Mark,
+    /// What moves: pieces, cards, dice.
+    Piece,
+    /// Labels on pieces.
+    Label,
+}
+
+impl Layer {
+    /// All layers, the lowest first.
+    pub const ALL: [Layer; 4] = [Layer::Board, Layer::Mark, Layer::Piece, Layer::Label];
+}
+
+/// A group of parts that moves as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Names the shape; unique in its scene. Shapes of consecutive scenes with the same id are the same thing.
+    pub id: String,
+    /// Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
+    pub kind: Option<String>,
+    /// Its layer.
+    pub layer: Layer,
+    /// The horizontal position of its origin.
+    pub x: i16,
+    /// The vertical position of its origin.
+    pub y: i16,
+    /// Its rotation in degrees clockwise; `None` for a shape that stays upright when the board is turned around.
+    pub turn: Option<i16>,
+    /// What it consists of, the lowest part first.
+    pub parts: Vec<Part>,
+}
+
+impl Shape {
+    /// A shape without parts.
+    pub fn new(layer: Layer, id: impl Into<String>, (x, y): (i16, i16)) -> Shape {
+        Shape { id: id.into(), kind: None, layer, x, y, turn: None, parts: Vec::new() }
+    }
+
+    /// Sets the kind.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Shape {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Sets the rotation.
+    #[must_use]
+    pub fn turned(mut self, degrees: i16) -> Shape {
+        self.turn = Some(degrees);
+        self
+    }
+
+    /// Adds a part.
+    #[must_use]
+    pub fn with(mut self, part: Part) -> Shape {
+        self.parts.push(part);
+        self
+    }
+
+    /// Adds parts.
+    #[must_use]
+    pub fn with_all(mut self, parts: impl IntoIterator<Item = Part>) -> Shape {
+        self.parts.extend(parts);
+        self
+    }
+}
+
+/// A part of a shape. Its coordinates are relative to the origin of the shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Its form.
+    pub form: Form,
+    /// The colour of its inside, if it is filled.
+    pub fill: Option<Tone>,
+    /// The colour and the width of its outline, if it has one.
+    pub line: Option<(Tone, i16)>,
+}
+
+/// The form of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A rectangle by its upper left corner, width, height and the radius of its corners.
+    Rect(i16, i16, i16, i16, i16),
+    /// A circle by its centre and radius.
+    Disc(i16, i16, i16),
+    /// A closed polygon.
+    Polygon(Vec<(i16, i16)>),
+    /// A line of text by its centre and size.
+    Text(i16, i16, i16, String),
+}
+
+impl Part {
+    const fn of(form: Form) -> Part {
+        Part { form, fill: None, line: None }
+    }
+
+    /// A rectangle around the origin.
+    pub const fn rect(width: i16, height: i16, radius: i16) -> Part {
+        Part::of(Form::Rect(-width / 2, -height / 2, width, height, radius))
+    }
+
+    /// A circle around the origin.
+    pub const fn disc(radius: i16) -> Part {
+        Part::of(Form::Disc(0, 0, radius))
+    }
+
+    /// A polygon.
+    pub fn polygon(points: &[(i16, i16)]) -> Part {
+        Part::of(Form::Polygon(points.to_vec()))
+    }
+
+    /// A text centred on the origin.
+    pub fn text(size: i16, text: impl Into<String>) -> Part {
+        Part::of(Form::Text(0, 0, size, text.into()))
+    }
+
+    /// Moves the part.
+    #[must_use]
+    pub fn at(mut self, dx: i16, dy: i16) -> Part {
+        match &mut self.form {
+            Form::Rect(x, y, ..) | Form::Disc(x, y, _) | Form::Text(x, y, ..) => {
+                *x += dx;
+                *y += dy;
+            }
+            Form::Polygon(points) => points.iter_mut().for_each(|(x, y)| {
+                *x += dx;
+                *y += dy;
+            }),
+        }
+        self
+    }
+
+    /// Fills the part.
+    #[must_use]
+    pub const fn fill(mut self, tone: Tone) -> Part {
+        self.fill = Some(tone);
+        self
+    }
+
+    /// Outlines the part with a line of this width.
+    #[must_use]
+    pub const fn line(mut self, tone: Tone, width: i16) -> Part {
+        self.line = Some((tone, width));
+        self
+    }
+}
+
+/// A colour by its purpose. Style sheets define it, for light and for dark pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tone {
+    /// Text.
+    Ink,
+    /// Secondary text and thin lines.
+    Faint,
+    /// The background of the page.
+    Paper,
+    /// The frame and the ground of a board.
+    Board,
+    /// Light cells.
+    Light,
+    /// Dark cells.
+    Dark,
+    /// Text on dark cells.
+    OnDark,
+    /// Special cells.
+    Special,
+    /// A marked cell.
+    Mark,
+    /// Gold: crowns, rings.
+    Gold,
+    /// White pieces, and cards.
+    White,
+    /// Black pieces, and text on cards.
+    Black,
+    /// A colour.
+    Red,
+    /// A colour.
+    Orange,
+    /// A colour.
+    Yellow,
+    /// A colour.
+    Green,
+    /// A colour.
+    Blue,
+    /// A colour.
+    Purple,
+    /// The back of a card.
+    Back,
+}
+
+impl Tone {
+    /// The name of the colour in style sheets.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tone::Ink => "ink",
+            Tone::Faint => "faint",
+            Tone::Paper => "paper",
+            Tone::Board => "board",
+            Tone::Light => "light",
+            Tone::Dark => "dark",
+            Tone::OnDark => "on-dark",
+            Tone::Special => "special",
+            Tone::Mark => "mark",
+            Tone::Gold => "gold",
+            Tone::White => "white",
+            Tone::Black => "black",
+            Tone::Red => "red",
+            Tone::Orange => "orange",
+            Tone::Yellow => "yellow",
+            Tone::Green => "green",
+            Tone::Blue => "blue",
+            Tone::Purple => "purple",
+            Tone::Back => "back",
+        }
+    }
+}
