@@ -226,9 +226,10 @@ fn many_matches_end_in_a_table_and_the_run_seed() {
     assert_eq!(lines[2][8..], ["4", "illegal_move"]);
     // 0.025^(1/4) is 40%, which is -72.1 Elo; 1 - 1/2^5 is 96.9%.
     let difference = "Elo of a against illegal: above -72.1 at 95%, likelihood of superiority 96.9%";
-    assert_eq!(lines[3].join(" "), difference);
-    assert_eq!(lines[4], ["run", "seed", SEED]);
-    assert_eq!(lines.len(), 5);
+    assert_eq!(lines[3].join(" "), "illegal_move of illegal in m1: the move is `1-32`");
+    assert_eq!(lines[4].join(" "), difference);
+    assert_eq!(lines[5], ["run", "seed", SEED]);
+    assert_eq!(lines.len(), 6);
 }
 
 #[test]

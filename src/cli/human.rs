@@ -23,8 +23,8 @@ use crate::core::erased::BoardText;
 use crate::core::{Seat, Viewer, hex};
 use crate::games;
 use crate::referee::Opening;
-use crate::report::result_line;
-use crate::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, PlayResult, Source, Watch};
+use crate::report::{evidence_lines, result_line};
+use crate::server::{BotSpec, Evidence, MatchRunner, Openings, Play, PlayEvent, PlayResult, Source, Watch};
 
 /// How long the person's side may take to show what it was told before the result is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -98,6 +98,9 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         write!(out, "\n{board}\n{line}\n")?;
         if let Some(path) = record {
             writeln!(out, "record: {}", path.display())?;
+        }
+        for line in evidence_lines(&summary.first_faults, Evidence::is_quote) {
+            writeln!(out, "{line}")?;
         }
     }
     match stopped {

@@ -16,7 +16,7 @@ use crate::core::json;
 use crate::core::printable::printable;
 use crate::core::{Viewer, counted};
 use crate::referee::Match;
-use crate::report::{Scoresheet, difference_lines, result_line, sets_line, summary_table};
+use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
 use crate::server::{
     BotSpec, MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Source, Watch,
     seating_for,
@@ -206,13 +206,17 @@ impl Printer {
         if self.json {
             return self.line(json::text(summary));
         }
-        if self.is_single {
-            return;
+        // The result of a single match has the detail of the fault.
+        let is_single = self.is_single;
+        let evidence = evidence_lines(&summary.first_faults, |evidence| !is_single || evidence.is_quote());
+        if is_single {
+            return evidence.iter().for_each(|line| self.line(line));
         }
         self.line(summary_table(summary).trim_fmt());
         if is_mirrored {
             self.line(sets_line(summary));
         }
+        evidence.iter().for_each(|line| self.line(line));
         if let Some(lines) = difference_lines(summary) {
             self.line(lines);
         }

@@ -1,5 +1,6 @@
 //! Results for people.
 
+mod evidence;
 mod github;
 mod junit;
 mod scoresheet;
@@ -7,6 +8,7 @@ mod table;
 pub mod tournament;
 mod trial;
 
+pub use evidence::evidence_lines;
 pub use junit::junit;
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};

@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use crate::core::counted;
 use crate::referee::Faults;
+use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
 use crate::report::table::faults;
-use crate::server::Trial;
+use crate::server::{FirstFaults, Trial};
 use crate::tournament::estimates::{Basis, Estimates};
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Alike, Tally, Verdict};
@@ -88,6 +89,9 @@ pub struct TrialReport {
     faults: FaultsOfBoth,
     /// The run seed.
     seed: String,
+    /// What is told of faults beside their counts; the matches have all of it.
+    #[serde(skip)]
+    evidence: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -104,6 +108,7 @@ impl TrialReport {
         [new, base]: [String; 2],
         seed: String,
         trial: &Trial,
+        first_faults: &FirstFaults,
     ) -> TrialReport {
         let regression = &trial.regression;
         let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), trial.faults());
@@ -136,6 +141,7 @@ impl TrialReport {
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
             seed,
+            evidence: evidence_lines(first_faults, |_| true),
         }
     }
 
@@ -206,8 +212,10 @@ impl TrialReport {
 
     /// For people.
     pub fn text(&self) -> String {
-        let lines = self.rows().into_iter().map(|(name, what)| format!("{name:<27}{what}"));
-        format!("{}\n\n{}", self.headline(), lines.collect::<Vec<_>>().join("\n"))
+        let rows = self.rows().into_iter().map(|(name, what)| format!("{name:<27}{what}"));
+        let gap = (!self.evidence.is_empty()).then(String::new);
+        let lines: Vec<String> = rows.chain(gap).chain(self.evidence.iter().cloned()).collect();
+        format!("{}\n\n{}", self.headline(), lines.join("\n"))
     }
 
     /// For the summary of a job on GitHub.
@@ -218,6 +226,10 @@ impl TrialReport {
             let _ = writeln!(text, "| {name} | {} |", escaped(&what));
         }
         text.push('\n');
+        for line in &self.evidence {
+            // Indented, it is a block of code.
+            let _ = writeln!(text, "    {line}");
+        }
         text
     }
 

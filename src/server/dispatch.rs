@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::core::seat::Seat;
 use crate::referee::{Abort, Detail, Event, RefusedLine};
+use crate::server::evidence::beginning;
 use crate::server::incoming::{self, Address, Incoming, Unreadable};
 use crate::server::lane::{Lane, MatchKey, Notice};
 use crate::server::session::{BotHello, HelloError, PendingHello, Role, SessionKey};
@@ -64,7 +65,7 @@ impl Lane {
             Line::Text(text) => match incoming::read(text, session.role == Role::Host { may_open: true }) {
                 (_, Ok(message)) => self.handle_message(key, message, now),
                 (address, Err(Unreadable::Malformed(what))) => {
-                    self.handle_broken(key, &address, FaultCode::Malformed, what, now);
+                    self.handle_broken(key, &address, (FaultCode::Malformed, what), Some(text), now);
                 }
                 (address, Err(unreadable)) => {
                     let (refused, message) = unreadable.refusal();
@@ -73,7 +74,7 @@ impl Lane {
             },
             Line::TooLong => {
                 let what = Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
-                self.handle_broken(key, &Address::default(), FaultCode::LineTooLong, what, now);
+                self.handle_broken(key, &Address::default(), (FaultCode::LineTooLong, what), None, now);
             }
         }
     }
@@ -266,13 +267,13 @@ impl Lane {
         self.find(key, address.match_id.as_ref()?, address.seat).ok()
     }
 
-    /// A line that is no message: the fault of a request, if it is clear of which.
+    /// A line that is no message: the fault of a request, if it is clear of which. `line` is `None` if it was discarded.
     fn handle_broken(
         &mut self,
         key: SessionKey,
         address: &Address<'_>,
-        code: FaultCode,
-        what: Detail,
+        (code, what): (FaultCode, Detail),
+        line: Option<&[u8]>,
         now: u64,
     ) {
         let error =
@@ -287,7 +288,8 @@ impl Lane {
         if let Some(turn) = address.turn
             && let Some((game, seat)) = self.addressed(key, address)
         {
-            return self.tell(game, now, broken(seat, Some(turn), code, &what));
+            let event = Event::Broken { seat, turn: Some(turn), code, detail: &what };
+            return self.tell_broken((game, seat), event, line, now);
         }
         let mut open = self.open_requests(key);
         let only = open.next().filter(|_| open.next().is_none());
@@ -299,8 +301,27 @@ impl Lane {
                 && address.seat.is_none_or(|named| named == seat.0)
         });
         match only {
-            Some((game, seat)) => self.tell(game, now, broken(seat, None, code, &what)),
+            Some((game, seat)) => {
+                let event = Event::Broken { seat, turn: None, code, detail: &what };
+                self.tell_broken((game, seat), event, line, now);
+            }
             None => self.handle_stray(key, address, error.into(), &what.to_string(), now),
+        }
+    }
+
+    /// Tells a match of a line that is no message, and keeps the beginning of the line if that is a fault.
+    fn tell_broken(
+        &mut self,
+        (game, seat): (MatchKey, Seat),
+        event: Event<'_>,
+        line: Option<&[u8]>,
+        now: u64,
+    ) {
+        let before = self.matches[game].play.faults(seat);
+        self.tell(game, now, event);
+        let running = &mut self.matches[game];
+        if let Some(line) = line.filter(|_| running.play.faults(seat) != before) {
+            running.malformed.insert(seat, beginning(line));
         }
     }
 
@@ -335,8 +356,4 @@ fn shown(match_id: &str) -> String {
 
 fn unknown_match(match_id: &str) -> String {
     format!("there is no match `{}` on this connection, or it has ended", shown(match_id))
-}
-
-fn broken(seat: Seat, turn: Option<u64>, code: FaultCode, detail: &Detail) -> Event<'_> {
-    Event::Broken { seat, turn, code, detail }
 }

@@ -68,6 +68,8 @@ pub struct Finished {
     pub play: Match,
     /// How it ended.
     pub ending: Ending,
+    /// By seat: the beginning of the last line that was the fault `malformed`.
+    pub malformed: BTreeMap<Seat, String>,
     /// From opening to end.
     pub duration: Duration,
 }
@@ -82,6 +84,8 @@ pub(super) struct Running {
     /// How long the referee had been paused when that was told to it last.
     paused: u64,
     pub(super) places: Vec<Option<SessionKey>>,
+    /// By seat: the beginning of the last line that was a fault.
+    pub(super) malformed: BTreeMap<Seat, String>,
     alarm: Option<u64>,
     is_touched: bool,
 }
@@ -276,7 +280,15 @@ impl Lane {
         let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
         let (opened, paused) = ((self.now(), self.lag), self.clock.paused());
         let play = Match::open(setup, table);
-        let running = Running { play, opened, paused, places: sessions, alarm: None, is_touched: false };
+        let running = Running {
+            play,
+            opened,
+            paused,
+            places: sessions,
+            malformed: BTreeMap::new(),
+            alarm: None,
+            is_touched: false,
+        };
         let key = self.matches.insert(|_| running);
         self.by_id.insert(id, key);
         for (seat, place) in (0..).map(Seat).zip(&places) {
@@ -588,7 +600,7 @@ impl Lane {
     }
 
     fn finish(&mut self, key: MatchKey, stamp: Stamp) {
-        let Some(Running { play, places, .. }) = self.matches.remove(key) else { return };
+        let Some(Running { play, places, malformed, .. }) = self.matches.remove(key) else { return };
         self.by_id.remove(&play.setup().header.r#match);
         for session in places.into_iter().flatten() {
             if let Some(session) = self.sessions.get_mut(session) {
@@ -602,7 +614,7 @@ impl Lane {
             unreachable!("only matches that ended are finished")
         };
         let duration = Duration::from_micros(stamp.at.0);
-        let finished = Finished { key, play, ending, duration };
+        let finished = Finished { key, play, ending, malformed, duration };
         self.notices.push_back(Notice::Ended(Box::new(finished)));
     }
 }

@@ -1,5 +1,6 @@
 //! What the threads of a run tell each other.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use referee_protocol::referee::Reveal;
@@ -7,6 +8,7 @@ use referee_protocol::words::FaultCode;
 use tokio::sync::oneshot;
 
 use crate::bot::Process;
+use crate::core::seat::Seat;
 use crate::referee::Detail;
 use crate::server::bots::{BotKey, BotUsage};
 use crate::server::results::MatchReport;
@@ -84,6 +86,8 @@ pub(super) struct EndedMatch {
     /// The record, without what it tells of the bots and without its seal.
     pub(super) record: Vec<u8>,
     pub(super) reveal: Reveal,
+    /// By seat: the beginning of the last line that was the fault `malformed`.
+    pub(super) malformed: BTreeMap<Seat, String>,
     /// By seat.
     pub(super) bots: Vec<BotUsage>,
     /// A seat whose bot could not play at all, and why.

@@ -8,6 +8,7 @@ mod bots;
 mod cpu;
 mod descriptors;
 mod dispatch;
+mod evidence;
 pub(crate) mod incoming;
 mod journal;
 mod json_scanner;
@@ -40,6 +41,7 @@ mod worker;
 
 pub use archive::Unsealed;
 pub use bot_spec::{BotSpec, Source, check_name, check_programs};
+pub use evidence::{Evidence, FirstFaults};
 pub use lane::{Finished, Lane, MatchKey, Notice, SeatOccupant};
 pub use lobby::{Listen, ParkedLobby};
 pub use match_runner::{MatchRunner, RunEnd};

@@ -9,6 +9,7 @@ use crate::core::seat::{Seat, Seating};
 use crate::games;
 use crate::referee::{Faults, Leg};
 use crate::server::bot_spec::{Source, check_programs};
+use crate::server::evidence::FirstFaults;
 use crate::server::match_runner::{MatchRunner, RunEnd};
 use crate::server::openings::Openings;
 use crate::server::reporter::{Halt, RunEvent};
@@ -272,6 +273,8 @@ impl Play {
                 RunEvent::Moved(text) => tell(PlayEvent::Moved(text)),
                 RunEvent::Ended { fixture, report, no_show, .. } => {
                     tally.count(fixture, report);
+                    let told = no_show.as_ref().map(|no_show| no_show.seat);
+                    tally.summary.first_faults.add(report, told);
                     tell(PlayEvent::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report) {
                         tell(PlayEvent::SetEnded(&set));
@@ -326,6 +329,7 @@ impl Tally {
             seed: runner.run.seed.to_hex(),
             trust_bots,
             interrupted: false,
+            first_faults: FirstFaults::default(),
         };
         let bots = runner.entrants.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);

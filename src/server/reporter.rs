@@ -9,11 +9,13 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::core::seat::Seat;
 use crate::record;
 use crate::referee::Match;
 use crate::server::archive::Archive;
 use crate::server::bot_spec::Source;
 use crate::server::bots::{BotRecord, BotUsage};
+use crate::server::evidence::{self, last_lines};
 use crate::server::lane_messages::{EndedMatch, ReportEvent};
 use crate::server::results::MatchReport;
 use crate::server::run::Common;
@@ -26,6 +28,8 @@ pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
 pub struct NoShow {
     /// Which entrant it is of.
     pub entrant: usize,
+    /// Its seat.
+    pub seat: Seat,
     /// Why it could not.
     pub why: String,
 }
@@ -157,16 +161,19 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     /// Keeps the record of a match that has ended.
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
-        let EndedMatch { fixture, report, mut record, reveal, bots, no_show } = ended;
+        let EndedMatch { fixture, mut report, mut record, reveal, malformed, bots, no_show } = ended;
         let bytes = record.len();
         let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
         let no_show = no_show.map(|(seat, why)| {
-            let why = match bots[seat].stderr.trim_end() {
-                "" => why,
-                said => format!("{why}\n{said}"),
+            let why = match last_lines(&bots[seat].stderr) {
+                None => why,
+                Some(said) => format!("{why}\n{said}"),
             };
-            NoShow { entrant: fixture.entrants[seat], why }
+            NoShow { entrant: fixture.entrants[seat], seat: Seat(seat as u8), why }
         });
+        if report.faults.iter().any(|faults| faults.total() > 0) {
+            report.evidence = evidence::collect(&record, &malformed, &bots);
+        }
         let is_process =
             |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
         if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::core::seat::Seat;
 use crate::referee::{Abort, Faults};
+use crate::server::evidence::{Evidence, FirstFaults};
 use crate::tournament::Cause;
 use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::SetScores;
@@ -76,6 +77,9 @@ pub struct MatchReport {
     /// Those of these faults that are the same one in other matches, too; left out where there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Loss>,
+    /// What led to these faults; left out where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
     /// Moves made.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -141,6 +145,7 @@ impl MatchReport {
             fault: None,
             faults: vec![Faults::default(); 2],
             lost: Vec::new(),
+            evidence: Vec::new(),
             decisions: 0,
             duration_us: 0,
             lag_ms: 0,
@@ -244,4 +249,7 @@ pub struct RunSummary {
     pub trust_bots: Option<bool>,
     /// Whether the run was interrupted.
     pub interrupted: bool,
+    /// What is told of faults beside their counts; the matches have all of it.
+    #[serde(skip)]
+    pub first_faults: FirstFaults,
 }

@@ -569,7 +569,7 @@ impl Worker {
     }
 
     /// A match has ended.
-    fn end(&mut self, Finished { key, mut play, ending, duration }: Finished) {
+    fn end(&mut self, Finished { key, mut play, ending, malformed, duration }: Finished) {
         let Some(OpenMatch { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
         if let Some(watched) = &mut self.watched {
             watched.show(&mut play);
@@ -605,6 +605,8 @@ impl Worker {
             reason: ending.reason,
             fault: ending.fault.as_ref().map(Into::into),
             faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            // The reporter adds it: the standard error of the bots is complete there.
+            evidence: Vec::new(),
             lost,
             decisions: play.decisions(),
             duration_us: duration.as_micros() as u64,
@@ -614,7 +616,7 @@ impl Worker {
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
         };
         self.schedule.ended(&fixture, &report, record.len());
-        self.ended.push(EndedMatch { fixture, report, record, reveal, bots: usages, no_show });
+        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots: usages, no_show });
         if self.ended.len() == MOST_UNTOLD {
             self.report();
         }

@@ -12,7 +12,7 @@ use crate::cli::output::Tolerant;
 use crate::cli::{Exit, Failure};
 use crate::core::json;
 use crate::report::{TrialOutcome, TrialReport};
-use crate::server::ResultLine;
+use crate::server::{FirstFaults, ResultLine};
 
 /// Join the results of shards, or look at those of one run, and give the verdict
 ///
@@ -81,7 +81,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             TrialOutcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
         }
     };
-    let report = TrialReport::new(outcome.clone(), &setup.game, [setup.new, setup.base], setup.seed, &trial);
+    let bots = [setup.new, setup.base];
+    // The results of shards have the faults without what led to them.
+    let first_faults = FirstFaults::default();
+    let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults);
     let mut out = Tolerant::new();
     let text = if args.json { json::text(&report) } else { report.text() };
     // An error is kept for the end.

@@ -27,7 +27,7 @@ use crate::core::{counted, json};
 use crate::games;
 use crate::report::{TrialOutcome, TrialReport, interval};
 use crate::server::{
-    Added, BotSpec, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial, Source,
+    Added, BotSpec, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial, Source,
     TournamentScheduler, check_fresh, check_programs, deal_leaks_information,
 };
 use crate::tournament::regression::{Shard, Verdict};
@@ -300,6 +300,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let mut printer = Printer::new(trial.regression.terms().max_sets, args.json);
     printer.progress.inc(trial.regression.tally().sets.into());
     let mut has_played = false;
+    let mut first_faults = FirstFaults::default();
     let max_time = args.test.max_time.map(Duration::from_millis);
     let is_out_of_time = Cell::new(false);
     let missing = check_programs(&runner.entrants);
@@ -325,11 +326,12 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
                         printer.set(&set);
                     }
                     // One that has played before is there: that it does not start once more is a fault as any other.
-                    match no_show {
-                        Some(no_show) if !has_played => return Err(Halt::Because(no_show.why)),
-                        Some(_) => {}
-                        None => has_played = true,
+                    let ends = no_show.filter(|_| !has_played);
+                    first_faults.add(report, ends.as_ref().map(|no_show| no_show.seat));
+                    if let Some(no_show) = ends {
+                        return Err(Halt::Because(no_show.why));
                     }
+                    has_played = true;
                     if trial.regression.verdict().is_some() {
                         return Err(Halt::Done);
                     }
@@ -352,8 +354,8 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         )),
         (None, ..) => TrialOutcome::Interrupted,
     };
-    let report =
-        TrialReport::new(outcome.clone(), rules.meta().id, [setup.new, setup.base], setup.seed, &trial);
+    let bots = [setup.new, setup.base];
+    let report = TrialReport::new(outcome.clone(), rules.meta().id, bots, setup.seed, &trial, &first_faults);
     printer.verdict(&report);
     reports.write(&report, begun.elapsed())?;
     printer.out.end(exit(outcome)?)

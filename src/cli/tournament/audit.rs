@@ -148,6 +148,7 @@ impl<'a> Auditor<'a> {
             fault: ending.fault.as_ref().map(Into::into),
             faults,
             lost: Vec::new(),
+            evidence: Vec::new(),
             decisions,
             duration_us,
             lag_ms,

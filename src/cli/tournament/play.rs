@@ -19,8 +19,9 @@ use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::json;
+use crate::report::evidence_lines;
 use crate::server::{
-    Halt, MatchReport, MatchRunner, NoShow, ParkedLobby, RunEvent, Scoring, TournamentScheduler,
+    FirstFaults, Halt, MatchReport, MatchRunner, NoShow, ParkedLobby, RunEvent, Scoring, TournamentScheduler,
 };
 use crate::store::{MatchRow, Results};
 use crate::tournament::schedule::{MatchId, Schedule};
@@ -111,9 +112,10 @@ enum Played {
 
 fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
     let mut parked = None;
+    let mut first_faults = FirstFaults::default();
     loop {
         let path = folder.path.clone();
-        match play_until_changed(folder, parked, options)? {
+        match play_until_changed(folder, parked, &mut first_faults, options)? {
             Played::Ended(exit) => return Ok(exit),
             Played::Changes(lobby) => parked = lobby,
         }
@@ -146,6 +148,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 fn play_until_changed(
     folder: TournamentFolder,
     parked: Option<ParkedLobby>,
+    first_faults: &mut FirstFaults,
     options: &PlayOptions,
 ) -> Result<Played, Failure> {
     let is_json = options.json;
@@ -199,6 +202,7 @@ fn play_until_changed(
             }
             RunEvent::Moved(_) => {}
             RunEvent::Ended { fixture, report, seal, no_show, .. } => {
+                first_faults.add(report, no_show.as_ref().map(|no_show| no_show.seat));
                 if let Some(line) = no_show.and_then(|no_show| no_shows.note(&fixture.id, no_show)) {
                     progress.line(line);
                 }
@@ -233,6 +237,12 @@ fn play_until_changed(
         return Ok(Played::Changes(stopped.lobby));
     }
     standings::show(&mut out, &path, &results, &board.look(), is_json)?;
+    if !is_json {
+        for line in evidence_lines(first_faults, |_| true) {
+            // An error is kept for the end.
+            let _ = writeln!(out, "{line}");
+        }
+    }
     if stopped.is_interrupted {
         complain(format_args!("interrupted: `referee tournament resume {}` goes on", path.display()));
         return Ok(Played::Ended(Exit::Interrupted));
@@ -257,7 +267,7 @@ struct NoShows(BTreeMap<usize, u32>);
 
 impl NoShows {
     /// Counts one. What is told of it: each entrant's first.
-    fn note(&mut self, match_id: &str, NoShow { entrant, why }: NoShow) -> Option<String> {
+    fn note(&mut self, match_id: &str, NoShow { entrant, why, .. }: NoShow) -> Option<String> {
         let count = self.0.entry(entrant).or_default();
         *count += 1;
         (*count == 1).then(|| format!("{match_id}: {why}"))
