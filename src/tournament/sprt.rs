@@ -21,7 +21,7 @@
 //! tests in logistic Elo from [-10, 0] and [0, 10] up to [250, 350], with 0 to 80% draws and one or two matches a set, err in
 //! at most 6.2%, and much less often where they take fewer than 30 sets on average. Tests in normalized Elo from 0 to 25 err in
 //! 3.9% to 5.2%, from 150 to 250 with few draws in 3.0% to 5.5%, and others up to [250, 350] in
-//! 1.5% to 6.5% of 400 tests each (`tests/strength.rs`). Nothing is promised for a
+//! 1.5% to 6.5% of 400 tests each (`tests/library/strength.rs`). Nothing is promised for a
 //! test of fewer than 10 sets, or beyond a difference of 350.
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,509 @@
+//! `referee check` and `referee debug`: the sample bots pass, and every flaw is found in the step that it belongs to.
+#![cfg(target_os = "linux")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Ended, Folder, ROOT, Referee, WON, in_java, in_rust, referee, sample};
+use serde_json::Value;
+
+/// Short limits, so that what hangs is soon found.
+const LIMITS: [&str; 6] = ["--move-limit", "2s", "--hello-limit", "20s", "--ready-limit", "2s"];
+
+fn check(bot: &str, more: &[&str]) -> Ended {
+    referee(["check", bot, "--json"].into_iter().chain(LIMITS).chain(more.iter().copied()))
+}
+
+fn check_in(game: &str, bot: &str, more: &[&str]) -> Ended {
+    referee(["check", game, bot, "--json"].into_iter().chain(LIMITS).chain(more.iter().copied()))
+}
+
+/// The verdicts by step.
+fn verdicts(ended: &Ended) -> BTreeMap<String, String> {
+    let steps = ended.json().into_iter().filter(|line| line["type"] == "step");
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    steps.map(|step| (text(&step["step"]), text(&step["verdict"]))).collect()
+}
+
+/// The steps that did not go well.
+fn findings(ended: &Ended) -> Vec<String> {
+    let all = verdicts(ended);
+    let found = all.iter().filter(|(_, verdict)| *verdict == "failed" || *verdict == "warned");
+    found.map(|(step, verdict)| format!("{step} {verdict}")).collect()
+}
+
+#[track_caller]
+fn assert_passes(bot: &str) -> Ended {
+    let ended = referee(["check", bot, "--json"]);
+    assert_eq!(findings(&ended), Vec::<String>::new(), "{bot}: {ended:?}");
+    assert_eq!(ended.code, Some(0), "{bot}");
+    ended
+}
+
+#[test]
+fn the_sample_bots_in_python_pass() {
+    for bot in ["python/random_bot.py", "python/greedy_bot.py"] {
+        assert_passes(&sample(bot));
+    }
+}
+
+#[test]
+fn a_bot_passes_in_each_game_alone() {
+    for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
+        let ended = check_in(game, &sample("python/random_bot.py"), &[]).with_code(0);
+        assert_eq!(findings(&ended), [""; 0], "{game}");
+    }
+}
+
+#[test]
+fn the_sample_bots_in_rust_pass() {
+    for (bot, options) in
+        [("referee-random", ""), ("referee-alpha-beta", ""), ("referee-monte-carlo", "--time-ms 5")]
+    {
+        assert_passes(&format!("'{}' {options}", in_rust(bot).display()));
+    }
+}
+
+#[test]
+fn the_sample_bots_in_javascript_pass_where_node_is_installed() {
+    if Command::new("node").arg("--version").output().is_ok() {
+        for bot in ["random", "groups"] {
+            assert_passes(&format!("node '{ROOT}/bots/javascript/bots/{bot}.js'"));
+        }
+        let many = assert_passes(&format!("node '{ROOT}/bots/javascript/test/vector_bot.js'"));
+        assert_eq!(verdicts(&many)["slots"], "passed", "it says 64");
+    }
+}
+
+#[test]
+fn the_sample_bots_in_go_and_c_pass_where_they_are_built() {
+    for bot in ["go/random", "go/claims", "c/random_bot", "c/lookahead_bot"] {
+        let bot = PathBuf::from(format!("{ROOT}/target/sdks/{bot}"));
+        if bot.exists() {
+            assert_passes(&format!("'{}'", bot.display()));
+        }
+    }
+}
+
+#[test]
+fn the_sample_bots_in_java_pass_where_they_are_built() {
+    for bot in ["RandomBot", "HomewardBot"] {
+        if Path::new(&format!("{ROOT}/bots/java/target/classes/refereebot/samples/{bot}.class")).exists() {
+            assert_passes(&in_java(&format!("samples.{bot}")));
+        }
+    }
+}
+
+#[test]
+fn the_sample_bot_in_plain_shell_passes_where_jq_is_installed() {
+    if Command::new("jq").arg("--version").output().is_ok() {
+        // A process of jq for each message takes its time: one game shows as much as all.
+        let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
+        let ended = referee(["check", "checkers", &bot, "--json"]).with_code(0);
+        assert_eq!(findings(&ended), Vec::<String>::new(), "{ended:?}");
+    }
+}
+
+#[test]
+fn the_bot_in_ten_lines_passes() {
+    let readme = fs::read_to_string(format!("{ROOT}/README.md")).expect("the README");
+    let bot = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the bot");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mybot.py");
+    fs::write(&path, bot).expect("a file");
+    let ended = assert_passes(&format!("python3 '{}'", path.display()));
+    let verdicts = verdicts(&ended);
+    for game in referee(["games", "--json"]).json() {
+        let id = game["id"].as_str().expect("an id");
+        for step in ["whole matches", "kinds of decisions"] {
+            assert_eq!(verdicts[&format!("{id}: {step}")], "passed");
+        }
+    }
+}
+
+/// What each hostile bot is told: the steps that do not go well.
+const HOSTILE: [(&str, &[&str]); 40] = [
+    ("answers_early", &["first match failed"]),
+    ("answers_twice", &["first match failed"]),
+    ("array", &["first match failed"]),
+    ("big_info", &["first match warned"]),
+    ("byte_by_byte", &[]),
+    ("closes_stdout", &["first match failed"]),
+    ("crash", &["first match failed"]),
+    ("crash_at_start", &["start-up failed"]),
+    ("crash_in_ready", &["first match failed"]),
+    ("deep_nesting", &["first match failed"]),
+    ("duplicate_keys", &["first match failed"]),
+    ("empty_lines", &["first match failed"]),
+    ("exits", &["first match failed"]),
+    ("false_claims", &["first match failed"]),
+    ("floods_stderr", &[]),
+    ("floods_stdout", &["first match failed"]),
+    ("future_id", &["first match failed"]),
+    ("half_line", &["first match failed"]),
+    ("honest", &[]),
+    ("ignores_the_end", &["SIGTERM warned", "bye failed", "end of input failed"]),
+    ("illegal_move", &["first match failed"]),
+    ("invalid_json", &["first match failed"]),
+    ("invalid_utf8", &["first match failed"]),
+    ("last_move_and_exit", &["first match failed"]),
+    ("leaves_child", &["bye failed", "end of input failed"]),
+    ("leaves_grandchild", &["bye failed", "end of input failed"]),
+    ("long_line", &["first match failed"]),
+    ("never_reads", &["first match failed"]),
+    ("pongs", &["first match failed"]),
+    ("reads_slowly", &["first match failed"]),
+    ("resigns", &[]),
+    ("silent", &["start-up failed"]),
+    ("silent_at_start", &["first match failed"]),
+    ("slow", &["first match failed"]),
+    ("splices_afar", &["first match failed"]),
+    ("splices_stderr", &["end of input failed"]),
+    ("splices_stdin", &["first match failed"]),
+    ("splices_stdout", &["first match failed"]),
+    ("strays", &["first match failed"]),
+    ("wrong_id", &["first match failed"]),
+];
+
+/// Runs so many jobs side by side: most of their time is waiting.
+fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    wrong.lock().expect("no panic").extend(work(job));
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("no panic");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_hostile_bot_fails_at_the_step_it_should() {
+    let files = fs::read_dir(format!("{ROOT}/bots/hostile")).expect("the folder");
+    let names = files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8"));
+    let bots: BTreeSet<String> = names
+        .filter_map(|name| Some(name.strip_suffix(".py")?.to_owned()))
+        .filter(|name| !name.starts_with('_'))
+        .collect();
+    let listed: BTreeSet<String> = HOSTILE.iter().map(|(bot, _)| (*bot).to_owned()).collect();
+    assert_eq!(bots, listed, "each hostile bot has a row");
+    side_by_side(&HOSTILE, |(bot, expected)| {
+        let bot_line = sample(&format!("hostile/{bot}.py"));
+        let limits = ["--move-limit", "1s", "--hello-limit", "10s", "--ready-limit", "3s"];
+        let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(limits));
+        let code = i32::from(expected.iter().any(|found| found.ends_with("failed")));
+        let mut found = findings(&ended);
+        // A machine that is busy with the others may be slow.
+        found.retain(|step| step != "time warned");
+        let is_right = found == *expected && ended.code == Some(code);
+        (!is_right).then(|| format!("{bot}: {found:?} with exit code {:?}\n{}", ended.code, ended.stdout))
+    });
+}
+
+/// A bot that is proper but for what `flaw` defines anew.
+fn flawed(folder: &Path, name: &str, flaw: &str) -> String {
+    let bot = format!(
+        r#"
+import json, os, sys, time
+HELLO = {{"type": "hello", "protocol": 1, "name": "flawed", "games": ["checkers"]}}
+matches = []
+def lines():
+    while line := sys.stdin.buffer.readline():
+        yield line
+def look(message):
+    pass
+def reply(m, answer):
+    return answer
+{flaw}
+for line in lines():
+    m = json.loads(line)
+    look(m)
+    if m["type"] == "hello":
+        answer = HELLO
+    elif m["type"] == "start":
+        matches.append(m["match"])
+        answer = {{"type": "ready", "match": m["match"]}}
+    elif m["type"] == "turn":
+        answer = {{"type": "move", "match": m["match"], "turn": m["turn"], "move": m["legal"][0]}}
+    elif m["type"] == "ping":
+        answer = {{"type": "pong", "id": m["id"]}}
+    else:
+        answer = None
+    answer = reply(m, answer)
+    if answer:
+        print(json.dumps(answer), flush=True)
+"#
+    );
+    let path = folder.join(format!("{name}.py"));
+    fs::write(&path, bot).expect("a file");
+    format!("python3 '{}'", path.display())
+}
+
+/// Flaws, and the steps in which they are found.
+const FLAWS: [(&str, &str, &[&str]); 21] = [
+    ("none", "", &[]),
+    (
+        "dies_of_unknown_fields",
+        "def look(m): assert 'weather' not in m",
+        &["unknown fields failed", "large views failed"],
+    ),
+    (
+        "dies_of_unknown_messages",
+        "def look(m): assert m['type'] != 'weather'",
+        &["joined writes failed", "unknown messages failed"],
+    ),
+    (
+        "takes_a_read_for_a_line",
+        "HELLO['wants'] = ['legal']\n\
+         def lines():\n    while data := os.read(0, 1 << 21):\n        yield data.split(b'\\n')[0]",
+        &["joined writes failed", "large views failed", "match broken off failed", "split writes failed"],
+    ),
+    (
+        "has_a_small_buffer",
+        "def lines():\n    while line := sys.stdin.buffer.readline(65536):\n        yield line",
+        &["large views failed"],
+    ),
+    (
+        "does_not_bear_cr_lf",
+        "def lines():\n    while line := sys.stdin.buffer.readline():\n        assert line.endswith(b'}\\n')\n        yield line",
+        &["CRLF warned"],
+    ),
+    ("dies_of_errors", "def look(m): assert m['type'] != 'error'", &["errors failed", "retry failed"]),
+    (
+        "answers_a_retry_under_the_old_id",
+        "def reply(m, answer):\n    if 'retry' in m: answer['turn'] = m['retry']['of']\n    return answer",
+        &["retry failed"],
+    ),
+    ("dies_of_draw_offers", "def look(m): assert 'draw_offered' not in m", &["draw offers failed"]),
+    (
+        "accepts_draws",
+        "def reply(m, answer):\n    if 'draw_offered' in m:\n        del answer['move']\n        answer['type'] = 'accept_draw'\n    return answer",
+        &[],
+    ),
+    (
+        "has_its_own_idea_of_pong",
+        "def reply(m, answer):\n    if m['type'] == 'ping': answer['id'] += 1000\n    return answer",
+        &["joined writes failed", "ping failed"],
+    ),
+    (
+        "mixes_matches_up",
+        "HELLO['slots'] = 4\n\
+         def reply(m, answer):\n    if m['type'] == 'turn': answer['match'] = matches[-1]\n    return answer",
+        &["slots failed"],
+    ),
+    ("plays_many_at_once", "HELLO['slots'] = 4", &[]),
+    (
+        "plays_once",
+        "def reply(m, answer):\n    return None if m['type'] == 'start' and len(matches) > 1 else answer",
+        &["checkers: whole matches failed", "checkers: kinds of decisions failed", "second match failed"],
+    ),
+    ("leaves_between_matches", "def look(m):\n    if m['type'] == 'end': sys.exit(0)", &[]),
+    (
+        "knows_no_captures",
+        "def look(m): assert not any('x' in move for move in m.get('legal', []))",
+        &["first match failed"],
+    ),
+    (
+        "takes_its_time",
+        "def look(m):\n    if m['type'] == 'turn' and matches == ['m1'] and m['turn'] == 1: time.sleep(1.3)",
+        &["time warned"],
+    ),
+    (
+        "ends_badly",
+        "import atexit\natexit.register(lambda: os._exit(3))",
+        &["bye warned", "end of input warned"],
+    ),
+    ("another_protocol", "HELLO['protocol'] = 2", &["hello failed"]),
+    ("a_bad_name", "HELLO['name'] = 'naïve'", &["hello failed"]),
+    ("a_long_author", "HELLO['author'] = 'ï' * 257", &["hello failed"]),
+];
+
+#[test]
+fn every_flaw_is_found_in_the_step_that_it_belongs_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    side_by_side(&FLAWS, |(name, flaw, expected)| {
+        let ended = check(&flawed(folder.path(), name, flaw), &[]);
+        let found: BTreeSet<String> = findings(&ended).into_iter().collect();
+        let missing: Vec<&&str> = expected.iter().filter(|step| !found.contains(**step)).collect();
+        // What kills it in a whole match may do so elsewhere, too.
+        let is_right = if expected.len() > 1 { missing.is_empty() } else { found.iter().eq(expected.iter()) };
+        (!is_right).then(|| format!("{name}: {found:?}\n{}", ended.stdout))
+    });
+}
+
+#[test]
+fn a_failure_says_what_was_sent_what_came_and_what_the_specification_says() {
+    let bot = sample("hostile/illegal_move.py");
+    let ended = referee(["check", "checkers", &bot]).with_code(1);
+    for part in [
+        "first match",
+        "FAILED",
+        "first match: `1-32` is not legal",
+        "  sent  {\"type\":\"turn\"",
+        "  came  {\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":2,\"move\":\"1-32\"}",
+        "  messages.md#move  one of `legal`, byte for byte.",
+        "2 passed, 0 with a warning, 1 failed, 0 skipped",
+    ] {
+        assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_failure_quotes_the_sentence_that_the_bot_violates() {
+    let folder = Folder::new();
+    for (name, script, parts) in [
+        (
+            "no-turn",
+            "play(turn=lambda t: say(type='move', match=t['match'], move=t['legal'][0]))",
+            ["missing field `turn`", "messages.md#framing  A line is `malformed` if"],
+        ),
+        (
+            "wrong-turn",
+            "play(turn=lambda t: say(type='move', match=t['match'], turn=t['turn'] + 9, move=t['legal'][0]))",
+            ["there is no such request yet", "messages.md#turn  the id of the request: 0, 1, 2, ..."],
+        ),
+        (
+            "chatty",
+            "print('loading the book', flush=True)\nplay()",
+            ["its first line is no message", "messages.md#framing  A line is `malformed` if"],
+        ),
+        (
+            "half",
+            "play(turn=lambda t: os.write(1, b'{\"type\":\"mo'))",
+            ["only an unfinished line of 11 bytes", "  came  {\"type\":\"mo (an unfinished line)"],
+        ),
+    ] {
+        let bot = folder.bot(name, script);
+        let ended = referee(["check", "checkers", &bot, "--move-limit", "500ms"]).with_code(1);
+        for part in parts {
+            assert!(ended.stdout.contains(part), "{name}: {part} is missing in:\n{}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_the_bot_writes_to_standard_error_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bot =
+        flawed(folder.path(), "talks", "print('loading the book', file=sys.stderr, flush=True)\nsys.exit(4)");
+    let ended = referee(["check", &bot]).with_code(1);
+    assert!(ended.stdout.contains("stderr  loading the book"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("its process ended: status 4"), "{}", ended.stdout);
+}
+
+#[test]
+fn junit_has_a_case_for_each_step_and_the_failures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("report.xml");
+    let bot = sample("hostile/ignores_the_end.py");
+    let ended = check_in("checkers", &bot, &["--junit", path.to_str().expect("UTF-8")]).with_code(1);
+    let report = fs::read_to_string(&path).expect("the report");
+    assert_eq!(report.matches("<testcase ").count(), verdicts(&ended).len(), "{report}");
+    assert!(report.contains(r#"failures="2""#) && report.contains(r#"skipped="1""#), "{report}");
+    assert!(report.contains("2000 ms after the end of its input"), "{report}");
+    let summary = ended.one("summary");
+    assert_eq!(
+        (&summary["failed"], &summary["skipped"], &summary["warned"]),
+        (&2.into(), &1.into(), &1.into())
+    );
+}
+
+#[test]
+fn what_cannot_be_checked_has_its_own_exit_code() {
+    referee(["check", "./no-such-bot"]).with_code(5);
+    referee(["check", "ludo", "python3 bot.py"]).with_code(2).says(&["unknown game `ludo`"]);
+    referee(["check", "python3 'bot.py"]).with_code(2);
+    referee(["check", "true", "--move-limit", "0s"]).with_code(2);
+}
+
+#[test]
+fn debug_shows_every_line_both_ways_with_the_time() {
+    let bot = sample("python/random_bot.py");
+    let ended = referee(["debug", "checkers", &bot, "--set", "fen=B:W23:B10"]).with_code(0);
+    let marks: Vec<(&str, String)> = ended
+        .stdout
+        .lines()
+        .map(|line| {
+            let mut parts = line.trim_start().splitn(3, ' ');
+            let time: f64 = parts.next().and_then(|time| time.parse().ok()).expect("a time");
+            assert!(time < 60.0, "{line}");
+            let mark = parts.next().expect("a mark");
+            let message: Value = serde_json::from_str(parts.next().expect("a line")).expect("JSON");
+            (mark, message["type"].as_str().expect("a type").to_owned())
+        })
+        .collect();
+    let expected =
+        [(">", "hello"), ("<", "hello"), (">", "start"), ("<", "ready"), (">", "turn"), ("<", "move")];
+    let first: Vec<(&str, &str)> = marks.iter().map(|(mark, kind)| (*mark, kind.as_str())).take(6).collect();
+    assert_eq!(first, expected);
+    assert_eq!(marks.last(), Some(&(">", "bye".to_owned())));
+}
+
+#[test]
+fn debug_goes_on_after_a_mistake_as_a_match_does() {
+    let (bad, good) = (sample("hostile/illegal_move.py"), sample("hostile/honest.py"));
+    let ended = referee(["debug", "checkers", &bad, "--against", &good]).with_code(1);
+    for part in ["> {\"type\":\"error\",\"code\":\"illegal_move\"", "\"ended_by\":\"fault\""] {
+        assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
+    }
+    referee(["debug", "checkers", &good, "--against", &bad, "--seat", "1"]).with_code(0);
+    // With three sides the match goes on without the one that made it; it is long enough for that one's third request.
+    referee(["debug", "keezen", &bad, "--seats", "6", "--set", "turn_limit=300"]).with_code(1);
+    referee(["debug", "checkers", &good, "--seat", "2"]).with_code(2);
+}
+
+#[test]
+fn debug_checks_hello_as_a_match_does() {
+    let folder = Folder::new();
+    let bot = |name: &str, hello: &str| folder.bot(name, &format!("play(hello=lambda _: {hello})"));
+    // A rejected `hello` is answered, and the bot may try again.
+    let again = bot(
+        "again",
+        "(print('ready to play', flush=True), say(type='hello', protocol=1, name='a!'), say(type='hello', protocol=1, name='a'))",
+    );
+    let ended = referee(["debug", "checkers", &again, "--set", WON]).with_code(0);
+    assert_eq!(ended.stdout.matches("> {\"type\":\"error\",\"code\":\"malformed\"").count(), 2, "{ended:#?}");
+    for (name, hello, why) in [
+        (
+            "newer",
+            "say(type='hello', protocol=2, name='newer')",
+            "no_start: protocol 2 is not spoken here, only 1",
+        ),
+        (
+            "chess",
+            "say(type='hello', protocol=1, name='chess', games=['chess'])",
+            "no_start: it does not play checkers: it plays chess",
+        ),
+        ("leaver", "(say(type='hello', protocol='1', name='leaver'), sys.exit(3))", "exited: status 3"),
+    ] {
+        let ended = referee(["debug", "checkers", &bot(name, hello)]).with_code(5);
+        ended.says(&["does not start (", why]);
+    }
+}
+
+fn shown(referee: &mut Referee) -> String {
+    referee.line().expect("a line")
+}
+
+#[test]
+fn debug_asks_before_each_line_when_told_so() {
+    let bot = sample("python/random_bot.py");
+    let mut referee = Referee::start(["debug", "checkers", &bot, "--set", "fen=B:W23:B10", "--step"]);
+    assert!(shown(&mut referee).contains("> {\"type\":\"hello\""));
+    referee.write("\n");
+    assert!(shown(&mut referee).contains("< {\"type\":\"hello\""), "it was sent");
+    assert!(shown(&mut referee).contains("> {\"type\":\"start\""));
+    // Nobody is there to ask any more.
+    let ended = referee.end().with_code(0);
+    assert!(ended.stderr.contains("send? [Enter]"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("\"type\":\"bye\""), "{}", ended.stdout);
+}

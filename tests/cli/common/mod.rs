@@ -1,0 +1,397 @@
+//! What the black-box tests share: the real binary, bots to play with, folders that go away.
+
+#![allow(dead_code, reason = "each test program uses a part of this")]
+
+pub(crate) mod guest;
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+pub(crate) use rustix::process::Signal;
+use rustix::process::{Pid, kill_process, test_kill_process};
+use serde_json::Value;
+
+/// Longer than anything takes on a busy machine: only what hangs reaches it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The run seed of the specification's examples.
+pub(crate) const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// A position of checkers in which Black takes White's last piece at once.
+pub(crate) const WON: &str = "fen=B:W18:B14";
+
+/// What a bot begins with that keeps its process id in a file of its name.
+pub(crate) const KEEPS_ITS_PID: &str = "import pathlib
+PIDS = pathlib.Path(__file__).with_suffix('.pids')
+with PIDS.open('a') as file:
+    file.write(f'{os.getpid()}\\n')
+";
+
+/// A folder of the repository.
+pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The command line of a bot of the repository.
+pub(crate) fn sample(bot: &str) -> String {
+    format!("python3 '{ROOT}/bots/{bot}'")
+}
+
+/// A sample bot in Rust. Cargo builds it beside the referee when the whole workspace is tested.
+pub(crate) fn in_rust(bot: &str) -> PathBuf {
+    let bot = Path::new(env!("CARGO_BIN_EXE_referee")).with_file_name(bot);
+    if !bot.exists() {
+        let built =
+            Command::new(env!("CARGO")).args(["build", "--workspace", "--bins"]).current_dir(ROOT).status();
+        assert!(built.expect("cargo starts").success());
+    }
+    bot
+}
+
+/// The command line of a bot in Java, which tests/run builds.
+pub(crate) fn in_java(class: &str) -> String {
+    let classes = ["classes", "test-classes"].map(|folder| format!("{ROOT}/bots/java/target/{folder}:"));
+    let path = format!("'{}/usr/share/java/gson.jar'", classes.concat());
+    // As quick to start as can be: most of them live for a moment.
+    format!("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp {path} refereebot.{class}")
+}
+
+/// A running referee. What hangs is killed and fails the test.
+pub(crate) struct Referee {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<String>,
+    errors: Receiver<String>,
+}
+
+/// What a referee left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Referee {
+    pub(crate) fn start(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Referee {
+        Referee::start_as(Command::new(env!("CARGO_BIN_EXE_referee")).args(args))
+    }
+
+    /// Starts another command in its place, as a terminal around it.
+    pub(crate) fn start_as(command: &mut Command) -> Referee {
+        let command = command.current_dir(ROOT);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().expect("the referee starts");
+        let input = child.stdin.take();
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let (tell, output) = channel();
+        std::thread::spawn(move || {
+            loop {
+                let mut line = String::new();
+                let got = stdout.read_line(&mut line).expect("standard output is UTF-8");
+                if got == 0 || tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut stderr = child.stderr.take().expect("piped");
+        let (tell, errors) = channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).expect("standard error is UTF-8");
+            // The test may have failed meanwhile.
+            let _ = tell.send(text);
+        });
+        Referee { child, input, output, errors }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(pid(self.pid()), signal).expect("it runs");
+    }
+
+    /// Writes bytes to its standard input.
+    pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) {
+        self.input.as_mut().expect("its input is open").write_all(bytes.as_ref()).expect("it reads");
+    }
+
+    /// Sends it a message.
+    pub(crate) fn tell(&mut self, message: impl ToString) {
+        self.write(message.to_string() + "\n");
+    }
+
+    /// The next line of its standard output, without the break; none at the end.
+    pub(crate) fn line(&mut self) -> Option<String> {
+        match self.output.recv_timeout(PATIENCE) {
+            Ok(line) => Some(line.strip_suffix('\n').expect("a whole line").to_owned()),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => self.hangs(),
+        }
+    }
+
+    /// The next line if it comes within the time.
+    pub(crate) fn line_within(&mut self, time: Duration) -> Option<String> {
+        self.output.recv_timeout(time).ok().map(|line| line.trim_end().to_owned())
+    }
+
+    /// The next message.
+    pub(crate) fn hear(&mut self) -> Value {
+        let line =
+            self.line().unwrap_or_else(|| panic!("it ended: {}", self.errors.recv().unwrap_or_default()));
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// The next message of this type; the others before it are passed over.
+    pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
+        loop {
+            let message = self.hear();
+            if message["type"] == kind {
+                return message;
+            }
+        }
+    }
+
+    /// Ends its standard input.
+    pub(crate) fn close(&mut self) {
+        self.input = None;
+    }
+
+    /// Waits until it has ended by itself. Its standard input stays as it is.
+    pub(crate) fn wait(mut self) -> Ended {
+        let mut stdout = String::new();
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(line) => stdout.push_str(&line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.hangs(),
+            }
+        }
+        let Ok(stderr) = self.errors.recv_timeout(PATIENCE) else { self.hangs() };
+        Ended { code: self.child.wait().expect("it ends").code(), stdout, stderr }
+    }
+
+    /// Ends its standard input and waits until it has ended.
+    pub(crate) fn end(mut self) -> Ended {
+        self.close();
+        self.wait()
+    }
+
+    fn hangs(&mut self) -> ! {
+        let _ = self.child.kill();
+        let stderr = self.errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        panic!("the referee hangs; its standard error: {stderr}")
+    }
+}
+
+impl Drop for Referee {
+    fn drop(&mut self) {
+        // Both fail only where it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs the referee to its end, with nothing on its standard input.
+pub(crate) fn referee(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ended {
+    Referee::start(args).end()
+}
+
+/// Starts the referee on one processor, so that it has one lane.
+pub(crate) fn on_one_processor(args: &[&str]) -> Referee {
+    let script = "import os, sys
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.execv(sys.argv[1], sys.argv[1:])";
+    let mut python = Command::new("python3");
+    Referee::start_as(python.args(["-c", script, env!("CARGO_BIN_EXE_referee")]).args(args))
+}
+
+/// Runs the referee on a terminal. What it shows there is in `stdout`.
+pub(crate) fn on_a_terminal(options: &[&str], args: &[&str]) -> Referee {
+    let mut terminal = Command::new("python3");
+    terminal.arg(format!("{ROOT}/tests/cli/common/terminal.py")).args(options);
+    Referee::start_as(terminal.arg(env!("CARGO_BIN_EXE_referee")).args(args))
+}
+
+impl Ended {
+    /// Checks how it ended.
+    #[track_caller]
+    pub(crate) fn with_code(self, code: i32) -> Ended {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Checks that it ended well and said nothing beside its results and, on a busy machine, its progress.
+    #[track_caller]
+    pub(crate) fn done(self) -> Ended {
+        let ended = self.with_code(0);
+        let is_progress = |line: &str| line.contains(" matches after ") || line.contains(" sets after ");
+        let said: Vec<&str> = ended.stderr.lines().filter(|line| !is_progress(line)).collect();
+        assert!(said.is_empty(), "{}", ended.stderr);
+        ended
+    }
+
+    /// Checks that its standard error says all of these, and nothing of a panic.
+    #[track_caller]
+    pub(crate) fn says(self, texts: &[&str]) -> Ended {
+        for text in texts {
+            assert!(self.stderr.contains(text), "`{text}` is not in: {self:#?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    /// Its standard output, a JSON object a line.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// The lines of this type on its standard output.
+    #[track_caller]
+    pub(crate) fn all(&self, kind: &str) -> Vec<Value> {
+        self.json().into_iter().filter(|line| line["type"] == kind).collect()
+    }
+
+    /// The one line of this type on its standard output.
+    #[track_caller]
+    pub(crate) fn one(&self, kind: &str) -> Value {
+        let mut all = self.all(kind);
+        assert_eq!(all.len(), 1, "lines of type `{kind}`: {self:#?}");
+        all.remove(0)
+    }
+}
+
+/// A folder that goes away, with bots and records in it.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("testbot.py"), include_str!("testbot.py"))
+            .expect("it can be written");
+        Folder(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The same as text, for a command line.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).to_str().expect("its name is UTF-8").to_owned()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), text).expect("the file can be written");
+        self.text(name)
+    }
+
+    /// Writes a file that others cannot read.
+    pub(crate) fn write_secret(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        let path = self.write(name, text);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its own file");
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Writes a bot and returns its command line. The script stands on `testbot.py`.
+    pub(crate) fn bot(&self, name: &str, script: &str) -> String {
+        let path = self.write(&format!("{name}.py"), format!("from testbot import *\n\n{script}\n"));
+        format!("python3 '{path}'")
+    }
+
+    /// A bot that plays the first legal move.
+    pub(crate) fn plain_bot(&self, name: &str) -> String {
+        self.bot(name, "play()")
+    }
+
+    /// A bot that plays illegally whenever this Python expression of the turn `t` is true.
+    pub(crate) fn illegal_bot(&self, when: &str) -> String {
+        self.bot("illegal", &format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))"))
+    }
+
+    /// The lines of a record.
+    pub(crate) fn record(&self, name: &str) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.read(name).lines().map(parse).collect()
+    }
+
+    /// Waits until a file is there and returns what it holds.
+    pub(crate) fn wait_for(&self, name: &str) -> String {
+        for _ in 0..PATIENCE.as_millis() / 5 {
+            match std::fs::read_to_string(self.path(name)) {
+                Ok(text) if text.ends_with('\n') => return text,
+                _ => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+        panic!("{name} does not come");
+    }
+
+    /// The process ids that bots wrote to a file, a line each.
+    pub(crate) fn pids(&self, name: &str) -> Vec<u32> {
+        self.read(name).lines().map(|line| line.parse().expect("a process id")).collect()
+    }
+}
+
+/// The one line of this type in a record.
+#[track_caller]
+pub(crate) fn the<'a>(kind: &str, record: &'a [Value]) -> &'a Value {
+    let mut all = record.iter().filter(|line| line["type"] == kind);
+    match (all.next(), all.next()) {
+        (Some(line), None) => line,
+        (first, _) => {
+            panic!("{} line of type `{kind}`", if first.is_some() { "more than one" } else { "no" })
+        }
+    }
+}
+
+/// Sends a signal to a process.
+pub(crate) fn kill(process: u32, signal: Signal) {
+    kill_process(pid(process), signal).expect("it runs");
+}
+
+fn pid(pid: u32) -> Pid {
+    Pid::from_raw(pid.cast_signed()).expect("a process id")
+}
+
+/// Checks that these processes have ended. Who was killed may take a moment.
+#[track_caller]
+pub(crate) fn assert_gone(processes: &[u32]) {
+    assert!(!processes.is_empty(), "no process to look for");
+    for &process in processes {
+        let gone = (0..2000).any(|_| {
+            let gone = !lives(process);
+            if !gone {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            gone
+        });
+        assert!(gone, "process {process} is still there");
+    }
+}
+
+fn lives(process: u32) -> bool {
+    // What was left behind and killed may stay as a zombie where nobody asks for it.
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let is_zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
+    !is_zombie && test_kill_process(pid(process)).is_ok()
+}
+
+/// The files of a folder by name.
+pub(crate) fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,139 @@
+//! What `play`, `tournament run` and `regress` show of a fault: the move, the line, the end of standard error.
+
+use crate::common::{Folder, SEED, referee};
+use serde_json::{Value, json};
+
+/// A bot with another fault in each of its matches: an illegal move, a line that is no message, a crash.
+fn faulty(folder: &Folder) -> String {
+    folder.bot(
+        "faulty",
+        "def turn(t):
+    if t['match'] == 'm1':
+        return move(t, '1-32' + 'x' * 99)
+    if t['match'] == 'm2':
+        return os.write(1, b'thinking \\x1b[2J \\xff\\n')
+    print('one\\ntwo\\x1b[2J', file=sys.stderr)
+    raise ValueError('no book')
+play(turn=turn)",
+    )
+}
+
+/// What is shown of its faults, in a run in which it is called so.
+fn shown(name: &str) -> String {
+    let cut = format!("1-32{}...", "x".repeat(76));
+    format!(
+        "  illegal_move of {name} in m1: the move is `{cut}`
+  malformed of {name} in m2: the line is not UTF-8; the line is `thinking \\u{{1b}}[2J \u{fffd}`
+  exited of {name} in m3: status 1; its standard error ends with:
+    one
+    two\\u{{1b}}[2J
+    Traceback (most recent call last):
+"
+    )
+}
+
+#[test]
+fn the_summary_of_play_shows_what_led_to_faults_with_and_without_records() {
+    let folder = Folder::new();
+    let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
+    let records = folder.text("records");
+    for more in [&[][..], &["--record", &records]] {
+        let ended = referee([&["play", "checkers", &plain, &faulty, "-n", "3"], more].concat()).done();
+        assert!(ended.stdout.contains(&shown("faulty")), "{}", ended.stdout);
+        assert!(ended.stdout.contains("    ValueError: no book\n"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_single_match_shows_the_refused_move_and_with_json_each_match_has_all_evidence() {
+    let folder = Folder::new();
+    let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
+    let ended = referee(["play", "checkers", &plain, &faulty]).done();
+    assert!(
+        ended.stdout.contains("\n  illegal_move of faulty in m1: the move is `1-32xx"),
+        "{}",
+        ended.stdout
+    );
+    let ended = referee(["play", "checkers", &plain, &faulty, "-n", "3", "--json"]).done();
+    let matches = ended.all("match");
+    let evidence: Vec<&Value> = matches.iter().map(|played| &played["evidence"][0]).collect();
+    let cut = format!("1-32{}...", "x".repeat(76));
+    assert_eq!(*evidence[0], json!({"seat": 1, "code": "illegal_move", "move": cut}));
+    let line = "thinking \u{1b}[2J \u{fffd}";
+    let malformed = json!({"seat": 0, "code": "malformed", "detail": "the line is not UTF-8", "line": line});
+    assert_eq!(*evidence[1], malformed);
+    assert_eq!([&evidence[2]["code"], &evidence[2]["detail"]], ["exited", "status 1"]);
+    let stderr = evidence[2]["stderr"].as_str().expect("text");
+    assert!(stderr.starts_with("one\ntwo") && stderr.ends_with("\nValueError: no book"), "{stderr}");
+    let ended = referee(["play", "checkers", &plain, &plain, "--json"]).done();
+    assert_eq!(ended.one("match").get("evidence"), None);
+}
+
+#[test]
+fn other_bots_are_not_told_what_a_faulty_bot_wrote() {
+    let folder = Folder::new();
+    let faulty = folder.bot("faulty", "play(turn=lambda t: os.write(1, b'my secret\\n'))");
+    let other = folder.bot("other", "play(end=lambda e: open(__file__ + '.told', 'w').write(json.dumps(e)))");
+    let records = folder.text("records");
+    let ended = referee(["play", "checkers", &faulty, &other, "--record", &records]).done();
+    assert!(ended.stdout.contains("the line is `my secret`"), "{}", ended.stdout);
+    let told = folder.read("other.py.told");
+    assert!(told.contains("the line is not a JSON object") && !told.contains("secret"), "{told}");
+    assert!(!folder.read("records/m1.jsonl").contains("secret"));
+}
+
+#[test]
+fn a_tournament_ends_with_what_led_to_faults() {
+    let folder = Folder::new();
+    let bots = [("faulty", faulty(&folder)), ("plain", folder.plain_bot("plain"))];
+    let mut config =
+        format!("game = 'checkers'\nseed = '{SEED}'\n[format]\nkind = 'round_robin'\ncycles = 3\n");
+    for (name, bot) in bots {
+        config += &format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n");
+    }
+    let ended =
+        referee(["tournament", "run", &folder.write("cup.toml", config), "--dir", &folder.text("cup")])
+            .done();
+    assert!(ended.stdout.contains(&shown("faulty")), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("    ValueError: no book\n"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_regression_ends_with_what_led_to_faults_in_every_report() {
+    let folder = Folder::new();
+    let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
+    let (junit, summary) = (folder.text("junit.xml"), folder.write("summary.md", ""));
+    let args =
+        ["regress", "checkers", "--new", &faulty, "--base", &plain, "--seed", SEED, "--max-fault-rate", "1"];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_referee"));
+    command.args(args).args(["--junit", &junit, "--github"]).env("GITHUB_STEP_SUMMARY", &summary);
+    let ended = crate::common::Referee::start_as(&mut command).end();
+    let lines = shown("new");
+    assert!(
+        ended.stdout.contains(&lines) && ended.stdout.ends_with("    ValueError: no book\n"),
+        "{ended:?}"
+    );
+    let junit = folder.read("junit.xml");
+    assert!(junit.contains("ValueError: no book"), "{junit}");
+    let summary = folder.read("summary.md");
+    assert!(
+        summary.contains("\n      exited of new in m3: status 1; its standard error ends with:\n"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_person_sees_why_the_bot_crashed() {
+    let folder = Folder::new();
+    let ended = referee(["human", "checkers", &faulty_at_once(&folder)]);
+    assert!(
+        ended.stdout.contains("\n  exited of crashes in m1: status 1; its standard error ends with:\n"),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("\n    ValueError: no book\n"), "{ended:?}");
+}
+
+/// A bot that crashes at the start of its match.
+fn faulty_at_once(folder: &Folder) -> String {
+    folder.bot("crashes", "def start(s):\n    raise ValueError('no book')\nplay(start=start)")
+}

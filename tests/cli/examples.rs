@@ -1,0 +1,171 @@
+//! The files that a user copies.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use crate::common::{Folder, ROOT, referee};
+use saphyr::{LoadableYamlNode, Yaml};
+
+#[test]
+fn the_host_in_python_plays_matches_of_its_own_over_stdio() {
+    for game in ["checkers", "saxum"] {
+        let output = Command::new("python3")
+            .arg(format!("{ROOT}/examples/host.py"))
+            .args([env!("CARGO_BIN_EXE_referee"), game, "40"])
+            .output()
+            .expect("python3 starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.starts_with(&format!("40 matches of {game}; score of seat 0: {{")), "{text}");
+    }
+}
+
+#[test]
+fn the_example_of_the_library_plays_every_game() {
+    // With the features of the run of all tests, of which this is a part: nothing is compiled again.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--workspace", "--all-features", "--example", "in_process"])
+        .current_dir(ROOT)
+        .status();
+    assert!(built.expect("cargo starts").success());
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let output = Command::new(folder.join("examples/in_process")).output().expect("the example starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.matches(" decisions").count() >= 3, "{text}");
+}
+
+/// What stands between backticks in the line of `text` after `from`.
+fn quoted<'a>(text: &'a str, from: &str) -> Vec<&'a str> {
+    let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("`{from}` is not in {text}"));
+    rest.lines().next().unwrap_or_default().split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_example_of_a_tournament_shows_every_key() {
+    let example = std::fs::read_to_string(format!("{ROOT}/examples/tournament.toml")).expect("the example");
+    let folder = Folder::new();
+    // An unknown key is answered with all that there are.
+    let keys = |from: &str, to: &str| -> Vec<String> {
+        assert!(example.contains(from), "{from}");
+        let config = folder.write("cup.toml", example.replacen(from, to, 1));
+        let ended = referee(["tournament", "check", &config]).with_code(2);
+        let expected = if ended.stderr.contains("expected one of") { "expected one of" } else { "expected" };
+        quoted(&ended.stderr, expected).into_iter().map(str::to_owned).collect()
+    };
+    let mut all = keys("name =", "unknown = 1\nname =");
+    all.extend(keys("# [listen]", "[listen]\nunknown = 1\n#"));
+    all.extend(keys("[[entrants]]", "[[entrants]]\nunknown = 1"));
+    assert!(all.len() > 30, "{all:?}");
+    let format = "kind = \"round_robin\"";
+    for kind in keys(format, "kind = \"unknown\"") {
+        assert!(example.contains(&format!("kind = \"{kind}\"")), "{kind}");
+        all.extend(keys(format, &format!("kind = \"{kind}\"\nunknown = 1")));
+    }
+    for key in all {
+        let shown = [format!("{key} = "), format!("[{key}]"), format!("; {key}")];
+        assert!(shown.iter().any(|shown| example.contains(shown)), "`{key}`");
+    }
+}
+
+#[test]
+fn the_queries_of_the_page_on_tournaments_run_on_the_results_of_one() {
+    let page = std::fs::read_to_string(format!("{ROOT}/examples/tournament.md")).expect("the page");
+    let folder = Folder::new();
+    let example = format!("{ROOT}/examples/tournament.toml");
+    referee(["tournament", "run", &example, "--dir", &folder.text("cup")]).done();
+    let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).expect("the results");
+    let rows = |query: &str| -> Vec<String> {
+        let mut query = db.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let rows = query.query_map([], |row| Ok(format!("{:?} {:?}", row.get_ref(0)?, row.get_ref(1)?)));
+        rows.expect("rows").map(|row| row.expect("a row")).collect()
+    };
+    let queries: Vec<&str> =
+        page.split("```sql\n").skip(1).map(|rest| rest.split("```").next().expect("its end")).collect();
+    assert_eq!(queries.iter().map(|query| rows(query).len()).collect::<Vec<_>>(), [3, 6]);
+    let tables = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'";
+    let mut tables = db.prepare(tables).expect("the schema");
+    let tables = tables.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    for (name, schema) in tables.expect("rows").map(|row| row.expect("a row")) {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+        assert!(schema.lines().nth(1).is_some_and(|line| line.trim().starts_with("-- ")), "{schema}");
+    }
+}
+
+/// Runs what the only job of a workflow runs of the referee, in a folder; what the last one comes to.
+fn run_workflow(name: &str, folder: &Folder) -> Output {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{name}.yml")).expect("the file");
+    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
+    let steps = workflow["jobs"][name]["steps"].as_sequence().expect("steps");
+    let runs = || steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
+    // Cargo installs nothing from a repository with programs of several packages unless it is told which one.
+    assert!(
+        runs()
+            .any(|run| run.starts_with("cargo install --locked --git ") && run.ends_with("/referee referee"))
+    );
+    let lines = runs().filter_map(|run| run.trim().strip_prefix("referee "));
+    let outputs = lines.map(|line| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+        command.args(shlex::split(line).expect("words")).current_dir(folder.path(""));
+        command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts")
+    });
+    // All of them run.
+    let mut outputs: Vec<Output> = outputs.collect();
+    outputs.pop().expect("a step that runs the referee")
+}
+
+#[test]
+fn the_workflow_that_plays_a_tournament_leaves_its_report_in_the_summary() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("plain");
+    let entrants = ["one", "two"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n"));
+    let head = "game = 'checkers'\noptions = { turn_limit = 20 }\n[format]\nkind = 'round_robin'\n";
+    folder.write("cup.toml", format!("{head}{}", entrants.concat()));
+    let output = run_workflow("tournament", &folder);
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.read("summary.md").contains("Standings"));
+    assert!(folder.read("junit.xml").contains("<testcase name=\"one\""));
+    assert!(folder.path("cup/records/m1.jsonl").is_file());
+}
+
+/// A bot as the workflows have it: a program without arguments.
+fn program(folder: &Folder, name: &str, command: &str) {
+    let bot = folder.write(name, format!("#!/bin/sh\nexec {command}\n"));
+    std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
+}
+
+#[test]
+fn the_workflow_that_tests_a_new_version_tells_its_verdict() {
+    let folder = Folder::new();
+    for (version, script) in [("new", "play()"), ("base", "play(turn=lambda _: os._exit(7))")] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
+    }
+    let output = run_workflow("regress", &folder);
+    assert_eq!(output.status.code(), Some(4), "invalid, for the faults of the base: {output:?}");
+    assert!(folder.read("summary.md").starts_with("### ❌ invalid"));
+    assert!(folder.path("regress.xml").is_file() && folder.path("records/m1.jsonl").is_file());
+}
+
+#[test]
+fn the_workflow_that_tests_a_new_version_passes_one_that_changes_nothing() {
+    let folder = Folder::new();
+    for version in ["new", "base"] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        program(&folder, &format!("{version}/bot"), &folder.plain_bot(version));
+    }
+    let output = run_workflow("regress", &folder);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(folder.read("summary.md").starts_with("### ✅ passed: plays move for move the same as the base"));
+}
+
+#[test]
+fn the_workflow_that_checks_a_bot_fails_with_a_bot_that_does() {
+    for (script, code) in [("play()", 0), ("play(turn=lambda _: os._exit(7))", 1)] {
+        let folder = Folder::new();
+        program(&folder, "bot", &folder.bot("script", script));
+        let output = run_workflow("check", &folder);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert_eq!(folder.read("check.xml").contains("<failure"), code == 1);
+    }
+}

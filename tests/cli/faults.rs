@@ -1,0 +1,334 @@
+//! What becomes of a match in which a bot of `referee play` does wrong, or does not start.
+
+use crate::common::{Folder, KEEPS_ITS_PID, WON, assert_gone, files, referee, the};
+use serde_json::{Value, json};
+
+// ---- faults ----
+
+#[test]
+fn a_fault_forfeits_the_match_by_default() {
+    let folder = Folder::new();
+    let (illegal, plain) = (folder.illegal_bot("t['turn'] == 2"), folder.plain_bot("plain"));
+    let ended = referee(["play", "checkers", &plain, &illegal, "--json"]).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["reason"]], ["fault", "illegal_move"]);
+    assert_eq!(played["scores"], json!([1.0, 0.0]));
+    assert_eq!(played["faults"], json!([{}, {"illegal_move": 1}]));
+    let ended = referee(["play", "checkers", &plain, &illegal]).done();
+    assert!(
+        ended.stdout.contains("m1: plain wins (fault: illegal_move of illegal) after 5 moves in "),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn under_retry_a_refused_answer_may_be_given_again() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let script = "def turn(t):
+    if 'retry' in t:
+        print(json.dumps(t['retry']), file=sys.stderr, flush=True)
+    move(t, '1-32') if t['turn'] < 2 else first(t)
+play(turn=turn)";
+    let stubborn = folder.bot("stubborn", script);
+    let records = folder.text("records");
+    let args = ["play", "checkers", &stubborn, &plain, "--set", WON, "--json", "--on-fault"];
+    let ended = referee(args.into_iter().chain(["retry=2", "--record", &records])).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("rules"), &json!([1, 2])]);
+    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]), "what was retried counts all the same");
+    let record = folder.record("records/m1.jsonl");
+    let seen = the("bots", &record)["bots"][0]["stderr"].as_str().expect("text").to_owned();
+    let retries: Vec<Value> = seen.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!([&retries[0]["of"], &retries[1]["of"]], [0, 1]);
+    assert_eq!(retries[0]["code"], "illegal_move");
+    assert!(retries[0]["message"].as_str().expect("text").contains("`1-32`"), "{retries:?}");
+
+    let ended = referee(args.into_iter().chain(["retry=1"])).done();
+    let played = ended.one("match");
+    assert_eq!([&played["ended_by"], &played["ranks"]], [&json!("fault"), &json!([2, 1])]);
+    assert_eq!(played["faults"], json!([{"illegal_move": 2}, {}]));
+}
+
+#[test]
+fn under_random_the_referee_moves_for_the_faulty_and_the_match_goes_on() {
+    let folder = Folder::new();
+    let (illegal, plain) = (folder.illegal_bot("True"), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &illegal, &plain, "-n", "2", "--json", "--on-fault", "random"];
+    let ended = referee(args.into_iter().chain(["--record", &records])).done();
+    for played in ended.all("match") {
+        assert!(["rules", "turn_limit"].contains(&played["ended_by"].as_str().expect("a word")), "{played}");
+        assert_eq!(played["fault"], Value::Null);
+    }
+    let played = &ended.all("match")[0];
+    let (faults, decisions) = (&played["faults"][0]["illegal_move"], &played["decisions"]);
+    assert!(faults.as_u64() > Some(3), "{played}");
+    assert_eq!(faults.as_u64().expect("a number"), decisions.as_u64().expect("a number").div_ceil(2));
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn strict_ends_with_1_after_any_fault_and_with_0_without() {
+    let folder = Folder::new();
+    let (illegal, plain) = (folder.illegal_bot("t['turn'] == 2"), folder.plain_bot("plain"));
+    let resigns = folder.bot("resigns", "play(turn=lambda t: say(type='resign', match=t['match']))");
+    referee(["play", "checkers", &illegal, &plain, "--strict"]).with_code(1);
+    // A fault that is retried or played over is a fault.
+    referee(["play", "checkers", &plain, &illegal, "--strict", "--json", "--on-fault", "retry=9"])
+        .with_code(1);
+    referee(["play", "checkers", &plain, &illegal, "--strict", "-n", "2", "--on-fault", "random"])
+        .with_code(1);
+    referee(["play", "checkers", &plain, &plain, "--strict"]).done();
+    let ended = referee(["play", "checkers", &plain, &resigns, "--strict"]).done();
+    assert!(ended.stdout.contains("plain wins (resignation) after 1 move in "), "{}", ended.stdout);
+}
+
+#[test]
+fn a_bot_that_does_not_flush_is_told_so() {
+    let folder = Folder::new();
+    let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
+    let result = "m1: plain wins (fault: timeout of lazy, no answer within 200 ms; is stdout flushed?) before the first move";
+    assert!(ended.stdout.contains(result), "{}", ended.stdout);
+}
+
+#[test]
+fn a_bot_that_prints_among_its_messages_has_the_fault_malformed() {
+    let folder = Folder::new();
+    let chatty = folder.bot("chatty", "play(turn=lambda t: print('thinking', flush=True))");
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &chatty, &plain, "--json"]).done();
+    let played = ended.one("match");
+    assert_eq!(
+        played["fault"],
+        json!({"seat": 0, "code": "malformed", "detail": "the line is not a JSON object"})
+    );
+}
+
+// ---- bots that do not start ----
+
+#[test]
+fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
+    let folder = Folder::new();
+    let plain = folder.bot("plain", &format!("{KEEPS_ITS_PID}\nplay()"));
+    let records = folder.text("records");
+    let ended = referee(["play", "checkers", &plain, "./no/such-bot -x", "--json", "--record", &records]);
+    let ended = ended
+        .with_code(5)
+        .says(&["the bot `such-bot` cannot be started: there is no program `./no/such-bot` here"]);
+    assert_eq!(ended.one("summary")["matches"], 0);
+    assert!(files(&folder.path("records")).is_empty());
+    // It may have been killed before it came to write it down.
+    if folder.path("plain.pids").exists() {
+        assert_gone(&folder.pids("plain.pids"));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_program_is_named() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let text = folder.write("notes.txt", "no program");
+    referee(["play", "checkers", &text, &plain])
+        .with_code(5)
+        .says(&["the bot `notes` cannot be started: the file", "notes.txt` here may not be run: `chmod +x`"]);
+}
+
+#[test]
+fn a_program_that_is_looked_for_in_path_alone_is_told_to_be_looked_for_there() {
+    for command in [
+        &["play", "checkers", "mybot.py", "mybot.py"][..],
+        &["check", "mybot.py"],
+        &["debug", "checkers", "mybot.py"],
+    ] {
+        referee(command)
+            .with_code(5)
+            .says(&["cannot be started: there is no program `mybot.py` in the folders of PATH"]);
+    }
+}
+
+#[test]
+fn a_script_without_its_interpreter_is_named() {
+    let folder = Folder::new();
+    let script = folder.write("script", "print('no first line with #!')\n");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file");
+    referee(["check", &script])
+        .with_code(5)
+        .says(&["the bot cannot be started: ", "script: Exec format error"]);
+}
+
+#[test]
+fn a_bot_that_fails_at_its_start_is_shown_with_its_standard_error() {
+    let folder = Folder::new();
+    let broken = folder.bot("broken", "import no_such_module");
+    let plain = folder.plain_bot("plain");
+    for args in [vec![], vec!["--json"], vec!["-n", "3"]] {
+        let ended = referee(["play", "checkers", &plain, &broken].into_iter().chain(args));
+        ended.with_code(5).says(&[
+            "the bot `broken` does not start (exited: status 1): `python3 ",
+            "Traceback (most recent call last)",
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ]);
+    }
+}
+
+#[test]
+fn a_bot_that_says_no_hello_in_time_does_not_start() {
+    let folder = Folder::new();
+    let silent = folder.bot("silent", &format!("{KEEPS_ITS_PID}\nplay(hello=lambda _: None)"));
+    let plain = folder.plain_bot("plain");
+    let ended = referee(["play", "checkers", &plain, &silent, "-n", "2", "--hello-limit", "1s"]);
+    ended
+        .with_code(5)
+        .says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms; is stdout flushed?)"]);
+    assert_gone(&folder.pids("silent.pids"));
+}
+
+#[test]
+fn a_bot_that_is_not_ready_in_time_forfeits() {
+    let folder = Folder::new();
+    let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
+    let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
+    let fault =
+        json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms; is stdout flushed?"});
+    assert_eq!(ended.one("match")["fault"], fault);
+}
+
+#[test]
+fn a_bot_that_speaks_another_protocol_does_not_start() {
+    let folder = Folder::new();
+    let newer = folder.bot("newer", "play(hello=lambda _: say(type='hello', protocol=2, name='newer'))");
+    let plain = folder.plain_bot("plain");
+    referee(["play", "checkers", &newer, &plain])
+        .with_code(5)
+        .says(&["the bot `newer` does not start (no_start: protocol 2 is not spoken here, only 1)"]);
+}
+
+#[test]
+fn a_bot_that_does_not_play_the_game_does_not_start() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let chess = folder
+        .bot("chess", "play(hello=lambda _: say(type='hello', protocol=1, name='x', games=['chess', 'go']))");
+    let ended = referee(["play", "checkers", &plain, &chess, "--json"]);
+    let ended = ended.with_code(5);
+    let ended = ended
+        .says(&["the bot `chess` does not start (no_start: it does not play checkers: it plays chess, go)"]);
+    assert_eq!(ended.one("match")["fault"]["code"], "no_start");
+}
+
+#[test]
+fn a_bot_that_comes_back_without_the_game_has_a_fault_in_its_match() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let moody = folder.bot(
+        "moody",
+        "been = os.path.exists(__file__ + '.been')
+open(__file__ + '.been', 'w').close()
+games = ['chess'] if been else ['checkers']
+play(hello=lambda _: say(type='hello', protocol=1, name='moody', games=games), end=lambda _: sys.exit(0))",
+    );
+    let ended = referee(["play", "checkers", &plain, &moody, "-n", "2", "--json", "--set", "turn_limit=4"]);
+    let ended = ended.with_code(5).says(&["does not play checkers: it plays chess"]);
+    let fault = json!({"seat": 0, "code": "no_start", "detail": "it does not play checkers: it plays chess"});
+    let matches = ended.all("match");
+    assert_eq!((&matches[0]["fault"], &matches[1]["fault"]), (&Value::Null, &fault));
+}
+
+/// What the referee says of a bot that fails in its match, which is verified.
+fn said_of(script: &str, more: &[&str]) -> String {
+    let folder = Folder::new();
+    let (bot, plain) = (folder.bot("bot", script), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let args = ["play", "checkers", &plain, &bot, "--record", &records, "--json", "--clock", "delay=600ms"];
+    let ended = referee([&args[..], more].concat()).done();
+    referee(["verify", &records]).done();
+    let fault = &ended.one("match")["fault"];
+    assert_eq!(fault["seat"], 1, "{fault}");
+    fault["detail"].as_str().expect("a sentence").to_owned()
+}
+
+#[test]
+fn a_timeout_says_what_came_and_why_it_was_refused() {
+    let answer = |code: &str, fields: &str, right: &str| {
+        let script = format!(
+            "play(turn=lambda t: say(**{{'type': 'move', 'match': t['match'], 'turn': t['turn'], \
+             'move': t['legal'][0], {fields}}}))"
+        );
+        let sentence = format!("no answer within 600 ms: the last line was refused ({code}): {right}");
+        (script, sentence)
+    };
+    let of_request = "an answer is a `move` with the `match` and the `turn` of the last request";
+    let draw = "`accept_draw` answers a request with `draw_offered`, any other gets a `move`";
+    let again = "play(turn=lambda t: move({**t, 'turn': 0}, t['legal'][0]))";
+    let stale = "no answer within 600 ms: the last line was refused (stale): the `turn` of an answer is that of the \
+                 last request";
+    let half = "play(turn=lambda t: os.write(1, b'{\"type\":\"move\"'))";
+    let unfinished =
+        "no answer within 600 ms, only an unfinished line of 14 bytes; a line ends with a line break";
+    let cases = [
+        answer("out_of_state", "'turn': 7", of_request),
+        answer("unknown_match", "'match': 'm9'", "the `match` of an answer is that of the request"),
+        answer("unknown_seat", "'seat': 0", "the `seat` of an answer is that of the request"),
+        answer(
+            "unknown_type",
+            "'type': 'mov'",
+            "the `type` of an answer is `move`, `accept_draw` or `resign`",
+        ),
+        answer("no_offer", "'type': 'accept_draw'", draw),
+        (again.to_owned(), stale.to_owned()),
+        (half.to_owned(), unfinished.to_owned()),
+    ];
+    std::thread::scope(|scope| {
+        for (script, sentence) in &cases {
+            scope.spawn(move || assert_eq!(said_of(script, &[]), *sentence, "{script}"));
+        }
+    });
+}
+
+#[test]
+fn a_bot_that_is_not_ready_is_told_why_its_ready_was_refused() {
+    let more = ["--ready-limit", "800ms"];
+    let nonce = said_of("play(start=lambda s: ready(s, nonce='XY'))", &more);
+    let refused = "no `ready` within 800 ms: the last line was refused";
+    assert_eq!(nonce, format!("{refused} (malformed): `nonce` is lower-case hex of at most 64 bytes"));
+    let other = said_of("play(start=lambda s: ready({**s, 'match': 'other'}))", &more);
+    assert_eq!(other, format!("{refused} (unknown_match): its `match` is that of `start`"));
+}
+
+#[test]
+fn a_refused_hello_is_explained_without_its_token() {
+    let not_started = |hello: &str| {
+        let folder = Folder::new();
+        let bot = folder.bot("bot", &format!("play(hello=lambda _: os.write(1, ({hello}).encode()))"));
+        let args = ["play", "checkers", &folder.plain_bot("plain"), &bot, "--hello-limit", "2s"];
+        let stderr = referee(args).with_code(5).stderr;
+        assert!(!stderr.contains("4242"), "{stderr}");
+        stderr.split_once("(no_start: ").expect("the reason").1.to_owned()
+    };
+    let refused = "no `hello` within 2000 ms: the last line was refused (malformed): ";
+    let name = "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space";
+    let first = "the first line is `hello`, a JSON object with `protocol` and `name`";
+    let unfinished =
+        "no `hello` within 2000 ms, only an unfinished line of 16 bytes; a line ends with a line break";
+    let message = |fields: &str| format!("json.dumps(dict(type='hello', {fields})) + '\\n'");
+    let cases = [
+        (message("protocol=1, name='a/b'"), format!("{refused}{name}")),
+        (message("name='a'"), format!("{refused}`protocol` is the integer 1")),
+        (message("protocol='1', name='a'"), format!("{refused}`protocol` is the integer 1")),
+        (message("protocol=1, name='a', token=4242"), format!("{refused}`token` is a string")),
+        ("'Loading...\\n'".to_owned(), format!("{refused}{first}")),
+        ("'{\"type\":\"hello\"}'".to_owned(), unfinished.to_owned()),
+    ];
+    std::thread::scope(|scope| {
+        for (hello, sentence) in &cases {
+            scope.spawn(move || {
+                let said = not_started(hello);
+                assert!(said.starts_with(&**sentence), "{hello}: {said}");
+            });
+        }
+    });
+}

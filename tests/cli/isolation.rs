@@ -1,0 +1,279 @@
+//! What is slow beside a match, a reader, a disk, a log, costs no bot any time.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "readers stop for some real time")]
+
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::common::guest::Guest;
+use crate::common::{Folder, KEEPS_ITS_PID, PATIENCE, ROOT, Signal, in_rust};
+use rustix::process::{Pid, kill_process, test_kill_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde_json::Value;
+
+/// The tests with short clocks run one after the other: a bot that gets no processor is late.
+static SHORT_CLOCKS: Mutex<()> = Mutex::new(());
+
+/// How many matches: so many in a normal run, 2,000 in a long one.
+fn matches(normal: u32) -> u32 {
+    if std::env::var_os("LONG_TESTS").is_some() { 2_000 } else { normal }
+}
+
+/// A bot that answers at once.
+fn honest() -> String {
+    format!("'{}'", in_rust("referee-random").display())
+}
+
+/// Compiles a program of tests/cli/common.
+fn compile(folder: &Folder, name: &str, options: &[&str]) -> PathBuf {
+    let (source, target) = (format!("{ROOT}/tests/cli/common/{name}.c"), folder.path(name));
+    let built = Command::new("gcc").args(["-O2", "-o"]).arg(&target).arg(source).args(options).status();
+    assert!(built.expect("gcc runs").success());
+    target
+}
+
+/// A pipe that is full: nothing can be written before something is read.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = pipe().expect("a pipe");
+    rustix::io::ioctl_fionbio(&writer, true).expect("a pipe");
+    while writer.write(&[b'\n'; 4096]).is_ok() {}
+    while writer.write(b"\n").is_ok() {}
+    rustix::io::ioctl_fionbio(&writer, false).expect("a pipe");
+    (reader, writer)
+}
+
+fn referee(args: &[&str]) -> Command {
+    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"));
+    referee.args(args).current_dir(ROOT).stdin(Stdio::null());
+    referee
+}
+
+fn read_all(mut reader: PipeReader) -> String {
+    let mut text = String::new();
+    reader.read_to_string(&mut text).expect("UTF-8");
+    text
+}
+
+/// Waits until this is so.
+#[track_caller]
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what} takes too long");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until a process has ended, and returns its exit code.
+#[track_caller]
+fn wait(mut child: Child) -> Option<i32> {
+    let mut code = None;
+    wait_until("the end of the referee", || {
+        code = child.try_wait().expect("it is a child");
+        code.is_some()
+    });
+    code.and_then(|status| status.code())
+}
+
+/// Plays up to five times, until the results have no fault or the machine was steady all the while, and returns the last
+/// results. On a virtual machine a processor may stand still for longer than a bot with a short clock can afford, although
+/// the other processors run and nothing is wrong with the referee. To see that, a thread on each processor sleeps for 1 ms
+/// at a time.
+fn on_a_steady_machine(mut play: impl FnMut(u32) -> String) -> String {
+    const STALL: Duration = Duration::from_millis(10);
+    let mut json = String::new();
+    for round in 1..=5 {
+        let is_over = AtomicBool::new(false);
+        let longest = std::thread::scope(|scope| {
+            let cpus = sched_getaffinity(None).expect("the processors");
+            let cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| cpus.is_set(cpu));
+            let watch = |cpu| {
+                let mut only = CpuSet::new();
+                only.set(cpu);
+                sched_setaffinity(None, &only).expect("one of the processors");
+                let mut longest = Duration::ZERO;
+                while !is_over.load(Ordering::Relaxed) {
+                    let asleep = Instant::now();
+                    std::thread::sleep(Duration::from_millis(1));
+                    longest = longest.max(asleep.elapsed());
+                }
+                longest
+            };
+            let watches: Vec<_> = cpus.map(|cpu| scope.spawn(move || watch(cpu))).collect();
+            json = play(round);
+            is_over.store(true, Ordering::Relaxed);
+            watches.into_iter().filter_map(|watch| watch.join().ok()).max().unwrap_or_default()
+        });
+        if longest < STALL || !has_faults(&json) {
+            break;
+        }
+        eprintln!("round {round}: a processor stood still for {longest:?}");
+    }
+    json
+}
+
+fn has_faults(json: &str) -> bool {
+    let lines = json.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["type"] == "match").any(|played| !played["fault"].is_null())
+}
+
+/// Checks that so many matches were played and no bot had a fault.
+#[track_caller]
+fn assert_no_faults(json: &str, count: u32) {
+    let lines: Vec<Value> = json.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let played: Vec<&Value> = lines.iter().filter(|line| line["type"] == "match").collect();
+    assert_eq!(played.len(), count as usize);
+    let convicted: Vec<&&Value> = played.iter().filter(|played| !played["fault"].is_null()).collect();
+    assert!(convicted.is_empty(), "{} of {count}, as {}", convicted.len(), convicted[0]);
+    for played in played {
+        for faults in played["faults"].as_array().expect("by seat") {
+            assert_eq!(faults, &serde_json::json!({}), "{played}");
+        }
+    }
+}
+
+/// Checks that answers hardly ever waited for the referee.
+#[track_caller]
+fn assert_little_lag(json: &str) {
+    let lines = json.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut lags: Vec<u64> = lines.filter_map(|line| line["lag_ms"].as_u64()).collect();
+    lags.sort_unstable();
+    assert!(lags[lags.len() / 2] < 10, "lag in ms, by match: {lags:?}");
+}
+
+const QUICK: [&str; 4] = ["--clock", "delay=10ms", "--set", "turn_limit=20"];
+
+#[test]
+fn a_watched_match_goes_on_while_its_reader_stops() {
+    let folder = Folder::new();
+    let bot = |name: &str| folder.bot(name, &format!("{KEEPS_ITS_PID}\nplay()"));
+    let (a, b) = (bot("a"), bot("b"));
+    let (reader, writer) = full_pipe();
+    let args = ["play", "checkers", &a, &b, "--clock", "delay=1s", "--set", "turn_limit=60"];
+    let child = referee(&args).stdout(writer).spawn().expect("the referee starts");
+    let pids =
+        |name: &str| folder.wait_for(name).lines().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>();
+    for name in ["a.pids", "b.pids"] {
+        let pid = Pid::from_raw(pids(name)[0]).expect("a process id");
+        wait_until("the end of the match", || test_kill_process(pid).is_err());
+    }
+    let text = read_all(reader);
+    assert!(text.contains("turn_limit"), "{text}");
+    assert!(text.contains(" 60. "), "{text}");
+    assert_eq!(wait(child), Some(0));
+}
+
+#[test]
+fn an_interrupt_ends_a_match_whose_reader_has_stopped() {
+    let folder = Folder::new();
+    let script = "import pathlib, time
+ASKED = pathlib.Path(__file__).with_suffix('.asked')
+play(turn=lambda t: (ASKED.write_text('now\\n'), time.sleep(0.05), first(t)))";
+    let bot = folder.bot("slow", script);
+    let records = folder.text("records");
+    let args = ["play", "checkers", &bot, &bot, "--clock", "none", "--record", &records];
+    let (_reader, writer) = full_pipe();
+    let child = referee(&args).stdout(writer).spawn().expect("the referee starts");
+    folder.wait_for("slow.asked");
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
+    assert_eq!(wait(child), Some(130));
+    assert!(folder.read("records/m1.jsonl").contains(r#""type":"seal""#));
+}
+
+#[test]
+fn matches_go_on_while_the_reader_of_their_results_stops() {
+    let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = matches(200);
+    let (n, honest) = (count.to_string(), honest());
+    let args = ["play", "checkers", &honest, &honest, "--json", "--jobs", "4", "-n", &n];
+    let results = on_a_steady_machine(|_| {
+        let (reader, writer) = full_pipe();
+        let child =
+            referee(&[&args[..], &QUICK].concat()).stdout(writer).spawn().expect("the referee starts");
+        std::thread::sleep(Duration::from_secs(1));
+        let results = read_all(reader);
+        assert_eq!(wait(child), Some(0));
+        results
+    });
+    assert_no_faults(&results, count);
+}
+
+#[test]
+fn bots_come_in_and_play_while_the_reader_of_the_log_stops() {
+    let folder = Folder::new();
+    let other = folder.plain_bot("other");
+    let (log, writer) = full_pipe();
+    let args = ["--log-level", "debug", "play", "checkers", "tcp:guest", &other, "--json"];
+    let args = [&args[..], &["--listen", "127.0.0.1:0", "--set", "turn_limit=10"]].concat();
+    let mut child = referee(&args).stdout(Stdio::piped()).stderr(writer).spawn().expect("the referee starts");
+    let mut out = std::io::BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut out, &mut line).expect("UTF-8");
+    let listening: Value = serde_json::from_str(&line).expect("JSON");
+    let address = listening["address"].as_str().expect("an address").parse().expect("an address");
+    // Each is turned away with a line in the log.
+    for _ in 0..20 {
+        let mut stranger = TcpStream::connect(address).expect("it listens");
+        stranger.write_all(b"{}\n").expect("it reads");
+        stranger.read_to_end(&mut Vec::new()).expect("it says why");
+    }
+    Guest::named(address, "guest").play_up_to("end");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("UTF-8");
+    assert_no_faults(&rest, 1);
+    assert_eq!(wait(child), Some(0));
+    drop(log);
+}
+
+#[test]
+fn a_bot_that_writes_its_standard_error_byte_by_byte_costs_the_others_nothing() {
+    let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Folder::new();
+    let count = matches(100);
+    let honest = honest();
+    let mutters = format!("'{}' {honest}", compile(&folder, "mutters", &[]).display());
+    let n = count.to_string();
+    let args = ["play", "checkers", &honest, &mutters, "--json", "--jobs", "2", "-n", &n];
+    let mut last = 0;
+    let results = on_a_steady_machine(|round| {
+        last = round;
+        let records = folder.text(&format!("records{round}"));
+        crate::common::referee([&args[..], &QUICK, &["--record", &records]].concat()).done().stdout
+    });
+    assert_no_faults(&results, count);
+    assert_little_lag(&results);
+    // What it wrote is in its records, and in no others.
+    let said = |record: &[Value], seat: usize| crate::common::the("bots", record)["bots"][seat]["stderr"].clone();
+    let record = folder.record(&format!("records{last}/m1.jsonl"));
+    assert_eq!(said(&record, 0), "");
+    assert!(said(&record, 1).as_str().expect("text").starts_with('x'));
+}
+
+#[test]
+fn matches_go_on_while_the_disk_takes_200_ms_a_write() {
+    let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Folder::new();
+    let count = matches(12);
+    let shim = compile(&folder, "slow_disk", &["-shared", "-fPIC", "-ldl"]);
+    let honest = honest();
+    let head = format!(
+        "game = 'checkers'\nmirror = 'none'\njobs = 4\nclock = 'delay=10ms'\noptions = {{ turn_limit = 20 }}\n\
+         [format]\nkind = 'gauntlet'\ncycles = {count}\n"
+    );
+    let entrants = ["a", "b"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{honest}\"\n"));
+    let config = folder.write("cup.toml", head + &entrants.concat());
+    let results = on_a_steady_machine(|round| {
+        let dir = folder.text(&format!("cup{round}"));
+        let mut run = referee(&["tournament", "run", &config, "--dir", &dir, "--json"]);
+        let run = run.env("LD_PRELOAD", &shim).env("SLOW_DISK", &dir).output().expect("the referee runs");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).expect("UTF-8")
+    });
+    assert_no_faults(&results, count);
+    assert_little_lag(&results);
+}

@@ -1,0 +1,207 @@
+//! Standard output that nobody reads or that cannot be written: exit codes stay, and nothing panics.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Folder, ROOT, SEED, WON, referee, sample};
+
+/// A subcommand and the exit codes with a reader that is gone and on a full disk.
+struct Case {
+    args: Vec<String>,
+    gone: i32,
+    full: i32,
+}
+
+impl Case {
+    fn check(&self) {
+        let Case { args, gone, full: on_full } = self;
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        // A panic would end it with 101.
+        let output = run(args, writer, full());
+        assert_eq!(output.status.code(), Some(*gone), "reader gone: {args:?}");
+        let output = run(args, full(), Stdio::piped());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(*on_full), "/dev/full: {args:?}: {stderr}");
+        let is_told = stderr.contains("standard output: No space left on device");
+        assert!(is_told || args[0] == "stdio", "{args:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
+}
+
+/// All subcommands of `referee` or one of its subcommands.
+fn subcommands(of: &[&str]) -> BTreeSet<String> {
+    let help = referee([of, &["--help"]].concat()).done().stdout;
+    let list = help.split_once("Commands:\n").expect("a list of subcommands").1;
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().expect("a name").to_owned()).collect()
+}
+
+fn full() -> File {
+    File::options().write(true).open("/dev/full").expect("Linux has it")
+}
+
+fn run(args: &[String], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    let command = command.args(args).current_dir(ROOT).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    command.spawn().and_then(|child| child.wait_with_output()).expect("it runs")
+}
+
+#[test]
+fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
+    let folder = Folder::new();
+    let (plain, other) = (folder.plain_bot("plain"), folder.plain_bot("other"));
+    let illegal = folder.illegal_bot("True");
+    let nameless = folder.bot("nameless", "print('{\"type\":\"hello\"}', flush=True); sys.stdin.read()");
+    let config = format!(
+        "game = 'checkers'\noptions = {{ fen = 'B:W18:B14' }}\nopening_plies = 0\nmirror = 'none'\n[format]\n\
+         kind = 'round_robin'\n[[entrants]]\nname = 'one'\ncommand = {plain:?}\n[[entrants]]\nname = 'two'\n\
+         command = {other:?}\n"
+    );
+    let config = folder.write("cup.toml", config);
+    let (cup, broken) = (folder.text("cup"), folder.text("broken"));
+    for dir in [&cup, &broken] {
+        referee(["tournament", "run", &config, "--dir", dir]).with_code(0);
+    }
+    std::fs::remove_file(folder.path("broken/records/m1.jsonl")).expect("a record");
+    let record = format!("{cup}/records/m1.jsonl");
+    let spoilt = folder.write("spoilt.jsonl", folder.read("cup/records/m1.jsonl").replace("14x23", "14x24"));
+
+    let mut cases = Vec::new();
+    let mut case = |args: &str, gone: i32, full: i32| {
+        let args = shlex::split(args).expect("words");
+        cases.push(Case { args, gone, full });
+    };
+    for args in [
+        "games",
+        "games --json",
+        "rules checkers",
+        "spec",
+        "spec match",
+        "schema",
+        "perft checkers -d 3",
+        "man",
+    ] {
+        case(args, 0, 5);
+    }
+    case("completions bash", 0, 5);
+    case("sprt --wdl 400,0,0", 0, 5);
+    case("sprt --wdl 0,0,400 --json", 1, 1);
+    case("sprt --wdl 10,0,10", 3, 3);
+    case(&format!("verify {record}"), 0, 5);
+    case(&format!("verify {record} {spoilt} --json"), 1, 1);
+    case(&format!("show {record}"), 0, 5);
+    case(&format!("export --pdn {record}"), 0, 5);
+    case(&format!("export --pdn {record} {spoilt}"), 1, 1);
+    for more in ["", "--json"] {
+        case(&format!("check checkers {nameless:?} --hello-limit 200ms {more}"), 1, 1);
+    }
+    case(&format!("debug checkers {illegal:?}"), 1, 1);
+    case(&format!("debug checkers {plain:?} --set {WON}"), 0, 5);
+    for more in ["", "-n 2", "-n 2 --json"] {
+        case(&format!("play checkers {plain:?} {illegal:?} --strict {more}"), 1, 1);
+        case(&format!("play checkers {plain:?} {other:?} --set {WON} {more}"), 0, 5);
+    }
+    let regress = format!("regress checkers --seed {SEED} --max-fault-rate 1");
+    let short = format!("--set {WON} --opening-plies 0");
+    for more in ["", "--json"] {
+        case(&format!("{regress} --new {illegal:?} --base {plain:?} --elo1 400 {more}"), 1, 1);
+        case(&format!("{regress} --new {plain:?} --base {other:?} --max-sets 1 {short} {more}"), 3, 3);
+    }
+    case(&format!("{regress} --new {plain:?} --base {other:?} --fixed 1 {short}"), 0, 5);
+    case(&format!("human checkers {plain:?} --set {WON}"), 0, 5);
+    // To these the other end has left, which a host that opens matches itself may do at any time.
+    case("stdio", 0, 0);
+    case("stdio checkers -n 1", 1, 1);
+    case(&format!("tournament check {config}"), 0, 5);
+    for more in ["", "--json"] {
+        for subcommand in ["status", "standings", "verify"] {
+            case(&format!("tournament {subcommand} {cup} {more}"), 0, 5);
+        }
+    }
+    case(&format!("tournament verify {broken}"), 1, 1);
+    for form in ["table", "json", "csv", "markdown", "junit", "html"] {
+        case(&format!("tournament report {cup} --format {form}"), 0, 5);
+    }
+    for form in ["csv", "json", "text", "pdn"] {
+        case(&format!("tournament export {cup} --format {form}"), 0, 5);
+    }
+    let mut missing = subcommands(&[]);
+    missing.extend(subcommands(&["tournament"]).into_iter().map(|name| format!("tournament {name}")));
+    for Case { args, .. } in &cases {
+        missing.remove(&args[0]);
+        missing.remove(&args[..2.min(args.len())].join(" "));
+    }
+    // Most of the time goes into waiting for bots.
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    case.check();
+                }
+            });
+        }
+    });
+    // What changes something changes it before it tells so.
+    let mut number = 0;
+    for args in [
+        vec!["tournament", "run", &config, "--dir"],
+        vec!["tournament", "run", "--json", &config, "--dir"],
+        vec!["tournament", "resume", &cup],
+        vec!["tournament", "resume", "--json", &cup],
+        vec!["tournament", "add", &cup, &other, "--name"],
+        vec!["tournament", "change", &cup, "--jobs"],
+        vec!["tournament", "withdraw", &cup],
+    ] {
+        missing.remove(&args[..2].join(" "));
+        for (is_full, code) in [(false, 0), (true, 5)] {
+            number += 1;
+            let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+            match args[1].as_str() {
+                "run" => args.push(folder.text(&format!("new{number}"))),
+                "change" => args.push(number.to_string()),
+                "add" => args.push(format!("new{number}")),
+                "withdraw" => args.push(if is_full { "one" } else { "two" }.to_owned()),
+                _ => {}
+            }
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            drop(reader);
+            let stdout: Stdio = if is_full { full().into() } else { writer.into() };
+            let output = run(&args, stdout, Stdio::piped());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+            assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+        }
+    }
+    missing.remove("help");
+    missing.remove("tournament help");
+    assert_eq!(missing, BTreeSet::new(), "subcommands that this test does not run");
+}
+
+#[test]
+fn a_verdict_survives_standard_output_that_is_closed() {
+    let folder = Folder::new();
+    let spoilt = folder.write("spoilt.jsonl", "{}\n");
+    let closed = |args: &[&str]| {
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_referee")]).args(args);
+        shell.output().expect("it runs").status.code()
+    };
+    assert_eq!(closed(&["verify", &spoilt]), Some(1));
+    assert_eq!(closed(&["games"]), Some(0));
+    assert_eq!(
+        closed(&[
+            "play",
+            "checkers",
+            &sample("hostile/illegal_move.py"),
+            &folder.plain_bot("plain"),
+            "--strict"
+        ]),
+        Some(1)
+    );
+}

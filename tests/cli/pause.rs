@@ -1,0 +1,240 @@
+//! A referee that does not run for a while: stopped by a signal, as with its machine. No bot loses by that.
+#![cfg(target_os = "linux")]
+
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::guest::{Guest, listening};
+use crate::common::{Folder, Referee, SEED, Signal, kill, referee, the};
+use serde_json::{Value, json};
+
+/// The same time for each move, a delay with a bank, a bank alone.
+const CLOCKS: [&str; 3] = ["delay=1s", "delay=100ms,bank=1s", "bank=2s,increment=50ms"];
+
+/// A bot over pipes, or over TCP where it gets a port, that thinks for 0.6 s of its own running time about its third
+/// request. It says so in a file.
+const THINKER: &str = "import pathlib, time
+if len(sys.argv) > 1:
+    import socket
+    connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    os.dup2(connection.fileno(), 0), os.dup2(connection.fileno(), 1)
+def think(turn):
+    if turn['turn'] == 2:
+        here = pathlib.Path(__file__)
+        here.with_suffix('.new').write_text(f'{os.getpid()}\\n')
+        here.with_suffix('.new').rename(here.with_suffix('.thinks'))
+        for _ in range(60):
+            time.sleep(0.01)
+    first(turn)
+play(turn=think, hello=lambda _: say(type='hello', protocol=1, name='thinker'))
+";
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    clock: &'static str,
+    pause: Duration,
+    /// Whether the bot that thinks has connected over TCP.
+    over_tcp: bool,
+    /// Whether it is stopped, too, as on the same machine.
+    stops_bot: bool,
+}
+
+fn is_long() -> bool {
+    std::env::var_os("LONG_TESTS").is_some()
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, clock) in CLOCKS.into_iter().enumerate() {
+        for (times, seconds) in [1, 2, 4].into_iter().enumerate() {
+            for (over_tcp, stops_bot) in [(false, false), (false, true), (true, false), (true, true)] {
+                let number = usize::from(over_tcp) * 2 + usize::from(stops_bot);
+                if is_long() || number == (at + times) % 4 {
+                    cases.push(Case { clock, pause: Duration::from_secs(seconds), over_tcp, stops_bot });
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// A bot that connects.
+struct Connected(Child);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        // It has ended already unless the test failed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a match between a bot that thinks and one that does not.
+fn start(folder: &Folder, over_tcp: bool, options: &[&str]) -> (Referee, Option<Connected>) {
+    let (thinker, plain) = (folder.bot("thinker", THINKER), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let first = if over_tcp { "tcp:thinker" } else { &thinker };
+    let mut args = vec!["play", "checkers", first, &plain, "--set", "turn_limit=12", "--seed", SEED];
+    args.extend(["--record", &records, "--json"]);
+    if over_tcp {
+        args.extend(["--listen", "127.0.0.1:0"]);
+    }
+    let mut referee = Referee::start(args.into_iter().chain(options.iter().copied()));
+    let guest = over_tcp.then(|| {
+        let listening = referee.hear_of("listening");
+        let address = listening["address"].as_str().expect("an address");
+        let port = address.rsplit(':').next().expect("a port");
+        let mut python = Command::new("python3");
+        python.arg(folder.path("thinker.py")).arg(port).stdin(Stdio::null()).stdout(Stdio::null());
+        Connected(python.spawn().expect("python starts"))
+    });
+    (referee, guest)
+}
+
+/// Stops the referee, and these bots with it, for a while. Returns for how long, as a busy machine may take longer.
+#[expect(clippy::disallowed_methods, reason = "a pause is real time")]
+fn pause(referee: &Referee, bots: &[u32], pause: Duration) -> Duration {
+    let begun = Instant::now();
+    referee.signal(Signal::STOP);
+    bots.iter().for_each(|&bot| kill(bot, Signal::STOP));
+    thread::sleep(pause);
+    bots.iter().for_each(|&bot| kill(bot, Signal::CONT));
+    referee.signal(Signal::CONT);
+    begun.elapsed()
+}
+
+fn number(line: &Value, key: &str) -> u64 {
+    line[key].as_u64().unwrap_or_else(|| panic!("{key} in {line}"))
+}
+
+fn assert_nobody_loses_by(case: Case) {
+    let folder = Folder::new();
+    let (playing, _guest) = start(&folder, case.over_tcp, &["--clock", case.clock]);
+    let thinker: u32 = folder.wait_for("thinker.thinks").trim().parse().expect("a process id");
+    let stopped = if case.stops_bot { vec![thinker] } else { Vec::new() };
+    let longest = pause(&playing, &stopped, case.pause).as_micros() as u64;
+    let ended = playing.end().with_code(0);
+    let (played, record) = (ended.one("match"), folder.record("records/m1.jsonl"));
+    assert_eq!(played["faults"], json!([{}, {}]), "{case:?}: {played}");
+    assert_eq!(played["ended_by"], "turn_limit", "{case:?}: {played}");
+
+    // It is seen, and it is neither thinking time nor lag.
+    let all: Vec<u64> = record.iter().filter_map(|line| line["paused_us"].as_u64()).collect();
+    let (paused, shortest) = (all.iter().sum::<u64>(), case.pause.as_micros() as u64);
+    assert!(
+        (shortest - 500_000..longest + 500_000).contains(&paused),
+        "{case:?}: {all:?}, at most {longest}"
+    );
+    let (told, result) = (number(&played, "paused_ms"), the("result", &record));
+    assert_eq!([told, number(result, "paused_ms")], [paused / 1000; 2], "{case:?}");
+    assert!(number(&played, "lag_ms") < 500, "{case:?}: {played}");
+    let took = |line: &&Value| line["type"] == "answer" && line["turn"] == 2 && line["seat"] == 0;
+    let took = number(record.iter().find(took).expect("it answered"), "took_us");
+    assert!(took < 1_000_000, "{case:?}: {took}");
+    referee(["verify", &folder.text("records/m1.jsonl")]).with_code(0);
+}
+
+#[test]
+fn a_pause_of_the_referee_is_billed_to_nobody() {
+    let cases: Vec<_> =
+        cases().into_iter().map(|case| thread::spawn(move || assert_nobody_loses_by(case))).collect();
+    let failed = cases.into_iter().filter_map(|case| case.join().err()).count();
+    assert_eq!(failed, 0);
+}
+
+#[test]
+fn a_bot_that_is_too_slow_without_the_pause_times_out() {
+    let folder = Folder::new();
+    let (playing, _) = start(&folder, false, &["--clock", "delay=500ms"]);
+    folder.wait_for("thinker.thinks");
+    // It needs 600 ms of its own time, and stands still with the referee.
+    let thinker: u32 = folder.read("thinker.thinks").trim().parse().expect("a process id");
+    pause(&playing, &[thinker], Duration::from_secs(1));
+    let ended = playing.end().with_code(0);
+    let record = folder.record("records/m1.jsonl");
+    assert_eq!(ended.one("match")["fault"]["code"], "timeout");
+    let (fault, paused) = (the("fault", &record), number(the("pause", &record), "paused_us"));
+    let took = number(fault, "took_us");
+    assert!((520_000..800_000).contains(&took) && paused > 950_000, "{fault} {paused}");
+    referee(["verify", &folder.text("records/m1.jsonl")]).with_code(0);
+}
+
+/// Waits for a part of a second of its own running time before it says this, and then takes part.
+fn slow_at(folder: &Folder, what: &str) -> String {
+    let script = format!(
+        "import pathlib, time
+def late(message, usual):
+    here = pathlib.Path(__file__)
+    here.with_suffix('.new').write_text(f'{{os.getpid()}}\\n')
+    here.with_suffix('.new').rename(here.with_suffix('.thinks'))
+    for _ in range(60):
+        time.sleep(0.01)
+    usual(message)
+play(hello=lambda m: {hello}, start=lambda m: {ready})
+",
+        hello = if what == "hello" { "late(m, hello)" } else { "hello(m)" },
+        ready = if what == "ready" { "late(m, ready)" } else { "ready(m)" },
+    );
+    folder.bot(what, &script)
+}
+
+#[test]
+fn limits_before_the_first_turn_stand_still_in_a_pause() {
+    let cases = ["hello", "ready"].map(|what| {
+        thread::spawn(move || {
+            let folder = Folder::new();
+            let (slow, plain) = (slow_at(&folder, what), folder.plain_bot("plain"));
+            let limits = ["--hello-limit", "3s", "--ready-limit", "3s"];
+            let args = ["play", "checkers", &slow, &plain, "--set", "turn_limit=12", "--json"];
+            let playing = Referee::start(args.into_iter().chain(limits));
+            let bot = folder.wait_for(&format!("{what}.thinks")).trim().parse().expect("a process id");
+            pause(&playing, &[bot], Duration::from_secs(4));
+            let played = playing.end().with_code(0).one("match");
+            assert_eq!(played["ended_by"], "turn_limit", "{what}: {played}");
+        })
+    });
+    assert!(cases.into_iter().all(|case| case.join().is_ok()));
+}
+
+#[test]
+fn who_has_yet_to_connect_is_waited_for_without_the_pause() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=12", "--wait", "3s"];
+    let (playing, address) = listening(&args);
+    pause(&playing, &[], Duration::from_secs(4));
+    Guest::named(address, "alice").play();
+    assert_eq!(playing.wait().with_code(0).one("match")["ended_by"], "turn_limit");
+}
+
+/// Takes three minutes: only in a long run.
+#[test]
+fn a_match_that_is_paused_for_a_minute_is_played_again_twice_and_then_void() {
+    if !is_long() {
+        return;
+    }
+    let folder = Folder::new();
+    let thinker = THINKER.replace("turn['turn'] == 2", "turn['match'] != 'm2' and turn['turn'] == 2");
+    let thinker = folder.bot("thinker", &format!("signal.alarm(300)\n{thinker}"));
+    let (plain, records) = (folder.bot("plain", "signal.alarm(300)\nplay()"), folder.text("records"));
+    let args = ["play", "checkers", &thinker, &plain, "--set", "turn_limit=12", "-n", "2"];
+    let options = ["--record", &records, "--json", "--clock", "delay=5s"];
+    let mut playing = Referee::start(args.into_iter().chain(options));
+    for (id, is_void) in [("m1", Value::Null), ("m1.2", Value::Null), ("m1.3", json!(true))] {
+        folder.wait_for("thinker.thinks");
+        std::fs::remove_file(folder.path("thinker.thinks")).expect("it is there");
+        pause(&playing, &[], Duration::from_secs(61));
+        let played = playing.hear_of("match");
+        let told = ["id", "cause", "void", "faults"].map(|key| played[key].clone());
+        assert_eq!(told, [json!(id), json!("paused"), is_void, json!([{}, {}])]);
+        let record = format!("records/{id}.jsonl");
+        assert!(number(the("result", &folder.record(&record)), "paused_ms") > 60_000);
+        referee(["verify", &folder.text(&record)]).with_code(0);
+    }
+    assert_eq!(playing.hear_of("match")["ended_by"], "turn_limit");
+    let summary = playing.hear_of("summary");
+    let counts = ["matches", "aborted", "void", "paused"].map(|key| number(&summary, key));
+    assert_eq!(counts, [1, 3, 1, 3]);
+}

@@ -1,0 +1,121 @@
+//! Bots that hold the pipes between them and the referee, and the matches of others on the same lane.
+#![cfg(target_os = "linux")]
+
+use std::process::{Child, Command, Stdio};
+
+use ::referee::bot::Launch;
+use ::referee::core::chance::Seed;
+use ::referee::games;
+use ::referee::referee::Opening;
+use ::referee::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, Run, Source, Terms};
+use crate::common::{Folder, ROOT, on_one_processor, the};
+use serde_json::{Value, json};
+
+/// The longest that an answer of a seat took, in microseconds.
+fn slowest(record: &[Value]) -> u64 {
+    record.iter().filter_map(|line| line["took_us"].as_u64()).max().expect("an answer")
+}
+
+#[test]
+fn a_bot_that_holds_its_pipe_is_ended_and_other_matches_of_its_lane_go_on() {
+    let folder = Folder::new();
+    let script = format!(
+        "sys.path.append('{ROOT}/bots/hostile')
+import _splice
+def turn(t):
+    if t['match'] == 'm4' and t['turn'] == 4:
+        # The referee's lane has a processor; who holds the pipe takes another, if there is one.
+        os.sched_setaffinity(0, range(os.cpu_count()))
+        os.dup2(_splice.into(1), 1)
+    first(t)
+play(turn=turn)"
+    );
+    let holder = folder.bot("holder", &script);
+    let other = folder.bot("other", "import time\nplay(turn=lambda t: (time.sleep(0.005), first(t)))");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &holder, &other, "-n", "12", "--jobs", "3", "--set", "turn_limit=40"];
+    let args = [&args[..], &["--json", "--clock", "delay=1s", "--record", &records]].concat();
+    let ended = on_one_processor(&args).end().done();
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 12);
+    for played in matches {
+        let id = played["id"].as_str().expect("an id");
+        let record = folder.record(&format!("records/{id}.jsonl"));
+        if id == "m4" {
+            let detail = "signal 9: it held its pipe, and the referee had to wait";
+            assert_eq!(played["fault"]["code"], "exited");
+            assert_eq!(played["fault"]["detail"], detail);
+            let kept = json!({"kind": "signal", "signal": 9, "held_pipe": true});
+            assert_eq!(the("fault", &record)["detail"], kept);
+        } else {
+            assert_eq!([&played["ended_by"], &played["faults"]], [&json!("turn_limit"), &json!([{}, {}])]);
+            // 150 ms, and what a busy machine adds.
+            assert!(slowest(&record) < 500_000, "{id}: {} us", slowest(&record));
+        }
+    }
+}
+
+/// A child that moves data between a pipe and a socket, as a bridge does, and waits for that for long.
+fn bridge() -> Child {
+    let script = format!(
+        "import sys
+sys.path.append('{ROOT}/bots/hostile')
+import _splice
+_splice.copy(_splice.socketpair()[0], 1)"
+    );
+    Command::new("python3").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("it starts")
+}
+
+#[test]
+fn a_child_of_a_program_that_embeds_the_library_is_never_killed() {
+    let folder = Folder::new();
+    // What holds the pipe is in a session of its own, where no signal to the bot's group comes.
+    let script = format!(
+        "sys.path.append('{ROOT}/bots/hostile')
+import _splice
+def turn(t):
+    if t['match'] == 'm2' and t['turn'] == 2:
+        os.dup2(_splice.into(1, prepare=os.setsid), 1)
+        line = json.dumps({{'type': 'move', 'match': t['match'], 'seat': t['seat'], 'turn': 2, 'move': t['legal'][0]}})
+        import time
+        for byte in line.encode() + b'\\n':
+            os.write(1, bytes([byte]))
+            time.sleep(0.005)
+    else:
+        first(t)
+play(turn=turn)"
+    );
+    let bots = [folder.bot("holder", &script), folder.plain_bot("plain")];
+    let bots = bots.map(|bot| Source::Command(bot.parse().expect("a command")));
+    let rules = games::find("checkers").expect("a game");
+    let options = serde_json::value::to_raw_value(&json!({"turn_limit": 20})).expect("an object");
+    let play = Play {
+        runner: MatchRunner::new(
+            Run { seed: Seed([0; 32]), terms: Terms::default() },
+            rules,
+            games::seating(rules, None::<u8>).expect("a seating"),
+            BotSpec::of(bots.to_vec()),
+            Launch::Through(env!("CARGO_BIN_EXE_referee").into()),
+        ),
+        matches: 3,
+        openings: Openings::same(options, Opening::None),
+        mirror: None,
+        trust_bots: false,
+    };
+    let mut children = vec![bridge()];
+    let mut faults = Vec::new();
+    play.run(std::future::pending(), |step| {
+        if let PlayEvent::Ended(report) = step {
+            children.push(bridge());
+            faults
+                .push(report.fault.as_ref().and_then(|fault| fault.detail.as_ref().map(ToString::to_string)));
+        }
+    });
+    let held = Some("signal 9: it held its pipe, and the referee had to wait".to_owned());
+    assert_eq!(faults, [None, held, None]);
+    for mut child in children {
+        assert!(child.try_wait().expect("a child").is_none(), "it was killed");
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+}

@@ -1,0 +1,178 @@
+//! The processes of a tournament's bots: how many there are, what becomes of one that does not start, and of what they
+//! leave behind.
+#![cfg(target_os = "linux")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::common::{Ended, Folder, Referee, WON, assert_gone, referee};
+use serde_json::{Value, json};
+
+/// Writes an entrant that is a program itself and returns its table.
+fn program(folder: &Folder, name: &str, script: &str) -> String {
+    let text = format!("#!/usr/bin/env python3\nfrom testbot import *\n\n{script}\n");
+    let path = folder.write(name, text);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a file");
+    format!("[[entrants]]\nname = \"{name}\"\ncommand = \"{path}\"\n")
+}
+
+/// Plays a tournament of checkers with these settings and entrants.
+fn tournament(folder: &Folder, settings: &str, entrants: &[String]) -> Ended {
+    let format = "[format]\nkind = \"round_robin\"\n[options]\nfen = \"B:W18:B14\"\n";
+    let toml = format!("game = \"checkers\"\n{settings}\n{format}{}", entrants.concat());
+    let toml = folder.write("cup.toml", toml);
+    referee(["tournament", "run", &toml, "--dir", &folder.text("cup"), "--json"])
+}
+
+#[test]
+fn a_bot_whose_program_is_deleted_loses_its_matches_and_the_others_play_on() {
+    let folder = Folder::new();
+    let deleted =
+        program(&folder, "deleted", "play(end=lambda _: os.path.exists(__file__) and os.unlink(__file__))");
+    let others = ["one", "other"].map(|name| program(&folder, name, "play()"));
+    let [one, other] = others;
+    let ended = tournament(&folder, "restart = \"always\"", &[deleted, one, other]).with_code(0);
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 6);
+    let (with, without): (Vec<&Value>, Vec<&Value>) = matches.iter().partition(|played| {
+        played["seats"].as_array().is_some_and(|seats| seats.contains(&json!("deleted")))
+    });
+    assert_eq!((with.len(), without.len()), (4, 2));
+    assert!(without.iter().all(|played| played["ended_by"] == "rules"), "{without:?}");
+    let lost = with.iter().filter(|played| played["fault"]["code"] == "no_start").count();
+    assert_eq!(lost, 3, "the first match is played: {with:?}");
+    ended.says(&["the bot `deleted` does not start (no_start: it cannot be started: there is no program"]);
+}
+
+#[test]
+fn a_program_that_is_replaced_meanwhile_costs_its_bot_nothing() {
+    let folder = Folder::new();
+    let script = "def vanish(_):
+    os.rename(__file__, __file__ + '.new')
+    if os.fork() == 0:
+        import time
+        os.setsid()
+        time.sleep(0.3)
+        os.rename(__file__ + '.new', __file__)
+        os._exit(0)
+play(end=vanish)";
+    let entrants = [program(&folder, "renewed", script), program(&folder, "plain", "play()")];
+    let ended = tournament(&folder, "restart = \"always\"", &entrants).with_code(0);
+    let faults: Vec<Value> = ended.all("match").into_iter().map(|played| played["faults"].clone()).collect();
+    assert_eq!(faults, [json!([{}, {}]), json!([{}, {}])]);
+}
+
+#[test]
+fn no_more_processes_live_than_the_set_up_allows() {
+    let folder = Folder::new();
+    // Each process counts those that live when it starts.
+    let script = "import pathlib
+PIDS = pathlib.Path(__file__).parent / 'pids'
+with PIDS.open('a') as file:
+    file.write(f'{os.getpid()}\\n')
+def lives(pid):
+    try:
+        return open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0] != 'Z'
+    except OSError:
+        return False
+alive = sum(lives(pid) for pid in PIDS.read_text().split())
+with (PIDS.parent / 'alive').open('a') as file:
+    file.write(f'{alive}\\n')
+play()";
+    let entrants: Vec<String> = (0..7).map(|n| program(&folder, &format!("bot-{n}"), script)).collect();
+    let ended = tournament(&folder, "jobs = 2\nprocesses = 5\nmirror = \"none\"", &entrants).with_code(0);
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 21);
+    assert!(matches.iter().all(|played| played["faults"] == json!([{}, {}])), "{matches:?}");
+    let most = folder.pids("alive").into_iter().max();
+    assert!(most.is_some_and(|most| (4..=5).contains(&most)), "{most:?}");
+    // Those that are kept are used again.
+    let starts = folder.pids("pids").len();
+    assert!(starts < 2 * 21, "{starts} starts");
+}
+
+#[test]
+fn fewer_processes_than_play_at_once_are_refused() {
+    let folder = Folder::new();
+    let entrants = ["one", "other"].map(|name| program(&folder, name, "play()"));
+    let ended = tournament(&folder, "jobs = 2\nprocesses = 3", &entrants).with_code(2);
+    ended.says(&["processes: 3 is less than the 4 that play at once"]);
+}
+
+#[test]
+fn a_bot_plays_no_more_matches_at_once_than_the_organiser_allows() {
+    let folder = Folder::new();
+    let script = "import pathlib
+running, most = set(), 0
+def start(message):
+    global most
+    running.add(message['match'])
+    most = max(most, len(running))
+    pathlib.Path(__file__).with_suffix('.most').write_text(f'{most}\\n')
+    ready(message)
+def end(message):
+    running.discard(message['match'])
+play(hello=lambda _: say(type='hello', protocol=1, name='greedy', slots=4096), start=start, end=end)";
+    let (one, other) = (folder.bot("one", script), folder.bot("other", script));
+    let args = ["play", "checkers", &one, &other, "-n", "12", "--set", WON];
+    for (slots, most) in [(None, "12\n"), (Some("3"), "3\n")] {
+        let more = slots.map(|slots| ["--slots", slots]);
+        referee(args.iter().copied().chain(more.into_iter().flatten())).with_code(0);
+        assert_eq!(folder.read("one.most"), most);
+    }
+}
+
+#[test]
+fn a_process_that_may_not_be_killed_does_not_hold_the_end_up() {
+    // As a user who may become another one, but signal nobody else: what the bot leaves behind is out of reach.
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root || Command::new("setpriv").arg("--version").output().is_err() {
+        eprintln!("not tested: this needs root and setpriv");
+        return;
+    }
+    let folder = Folder::new();
+    let script = "import pathlib, subprocess
+free = subprocess.Popen(['setpriv', '--reuid=65534', '--clear-groups', 'sleep', '300'], start_new_session=True)
+pathlib.Path(__file__).with_suffix('.pids').write_text(f'{free.pid}\\n')
+import time
+while b'sleep' not in open(f'/proc/{free.pid}/cmdline', 'rb').read().split(b'\\0')[0]:
+    time.sleep(0.01)
+play()";
+    let (bot, plain) = (folder.bot("leaves", script), folder.plain_bot("plain"));
+    let mut setpriv = Command::new("setpriv");
+    setpriv.args(["--bounding-set=-kill", "--inh-caps=-kill", env!("CARGO_BIN_EXE_referee")]);
+    let ended = Referee::start_as(setpriv.args(["play", "checkers", &bot, &plain, "--set", WON])).end();
+    // It would live for longer than the test waits for the referee.
+    let ended = ended.with_code(0).says(&["a process that a bot has left behind cannot be ended", "sleep"]);
+    assert!(!ended.stdout.is_empty());
+    for process in folder.pids("leaves.pids") {
+        let killed = Command::new("kill").args(["-9", &process.to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "it was there");
+        assert_gone(&[process]);
+    }
+}
+
+#[test]
+fn with_few_descriptors_fewer_matches_are_played_at_once_and_no_bot_loses_by_it() {
+    let folder = Folder::new();
+    let entrants: Vec<String> = (0..6).map(|n| program(&folder, &format!("bot-{n}"), "play()")).collect();
+    let format = "[format]\nkind = \"round_robin\"\n[options]\nfen = \"B:W18:B14\"\n";
+    let settings = "jobs = 8\nrestart = \"always\"\n";
+    let toml =
+        folder.write("cup.toml", format!("game = \"checkers\"\n{settings}{format}{}", entrants.concat()));
+    let dir = folder.text("cup");
+    let with_files = |files: u32| {
+        let script = format!("ulimit -n {files}; exec '{}' \"$@\"", env!("CARGO_BIN_EXE_referee"));
+        let mut sh = Command::new("bash");
+        sh.args(["-c", &script, "sh", "tournament", "run", &toml, "--dir", &dir, "--json"]);
+        Referee::start_as(&mut sh).end()
+    };
+    let ended = with_files(60).with_code(0);
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 30);
+    assert!(matches.iter().all(|played| played["faults"] == json!([{}, {}])), "{matches:?}");
+    ended.says(&["2 jobs instead of 8, which need up to 128 descriptors: this process may have 60"]);
+
+    std::fs::remove_dir_all(&dir).expect("a tournament");
+    with_files(40).with_code(5).says(&["a match needs up to 44 descriptors, this process may have 40"]);
+}

@@ -1,0 +1,574 @@
+//! `referee verify` and `referee show` on real records, whole and tampered with.
+
+use std::sync::OnceLock;
+
+use crate::common::{Folder, ROOT, SEED, WON, on_a_terminal, referee, the};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// A match with a retried fault, a draw offer and what a bot said of its search, won by resignation.
+fn record() -> &'static str {
+    static RECORD: OnceLock<String> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        let folder = Folder::new();
+        let eventful = folder.bot(
+            "eventful",
+            "def turn(t):
+    if t['turn'] == 1:
+        move(t, '1-32')
+    elif t['turn'] == 2:
+        move(t, t['legal'][0], offer_draw=True, info={'score': 12})
+    elif t['turn'] == 4:
+        say(type='resign', match=t['match'])
+    else:
+        first(t)
+play(turn=turn, start=lambda s: ready(s, nonce='00ff'))",
+        );
+        let plain = folder.plain_bot("plain");
+        let records = folder.text("records");
+        let args = ["play", "checkers", &eventful, &plain, "--on-fault", "retry=1", "--seed", SEED];
+        referee(args.into_iter().chain(["--record", &records])).done();
+        folder.read("records/m1.jsonl")
+    })
+}
+
+/// A record with a move of the referee, on which chance had a part.
+fn played_over() -> &'static str {
+    static RECORD: OnceLock<String> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        let folder = Folder::new();
+        let illegal = folder.bot("illegal", "play(turn=lambda t: move(t, '1-32'))");
+        let plain = folder.plain_bot("plain");
+        let records = folder.text("records");
+        let args = ["play", "checkers", &illegal, &plain, "--on-fault", "random", "--set", "turn_limit=3"];
+        referee(args.into_iter().chain(["--seed", SEED, "--record", &records])).done();
+        folder.read("records/m1.jsonl")
+    })
+}
+
+/// The line of this type with this text in it, counted from 1.
+#[track_caller]
+fn line_of(record: &str, kind: &str, text: &str) -> usize {
+    let kind = format!("{{\"type\":\"{kind}\"");
+    let found = record.lines().position(|line| line.starts_with(&kind) && line.contains(text));
+    1 + found.unwrap_or_else(|| panic!("no {kind} with {text}"))
+}
+
+/// The record with `from` replaced by `to` in one line.
+#[track_caller]
+fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
+    let mut lines: Vec<String> = record.lines().map(str::to_owned).collect();
+    let new = lines[line - 1].replacen(from, to, 1);
+    assert_ne!(lines[line - 1], new, "`{from}` is not in the line");
+    lines[line - 1] = new;
+    lines.join("\n") + "\n"
+}
+
+/// The record under a new seal, as somebody makes it who hides a change.
+fn resealed(record: &str) -> String {
+    let body = &record[..record.trim_end().rfind('\n').expect("more than a line") + 1];
+    let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let seal = &record[body.len()..];
+    let at = seal.find("\"sha256\":\"").expect("a seal") + "\"sha256\":\"".len();
+    format!("{body}{}{hash}{}", &seal[..at], &seal[at + 64..])
+}
+
+// ---- verify ----
+
+#[test]
+fn a_record_that_is_right_is_told_ok() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok\n"));
+    let ended = referee(["verify", &file, "--json"]).done();
+    assert_eq!(ended.one("record"), json!({"type": "record", "file": file, "ok": true, "differences": []}));
+    assert_eq!(ended.one("summary"), json!({"type": "summary", "records": 1, "differing": 0}));
+}
+
+#[test]
+fn a_byte_that_was_changed_breaks_the_seal() {
+    let folder = Folder::new();
+    let line = line_of(record(), "bots", "");
+    let file = folder.write("m1.jsonl", changed(record(), line, "\"stderr\":\"\"", "\"stderr\":\"x\""));
+    let ended = referee(["verify", &file]).with_code(1);
+    let last = record().lines().count();
+    assert_eq!(
+        ended.stdout,
+        format!(
+            "{file}: line {last}, match m1: the SHA-256 in the seal is not that of the record: it was changed after \
+             it was sealed\n"
+        )
+    );
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_change_under_a_new_seal_is_found_by_the_rules() {
+    let folder = Folder::new();
+    let (record, random) = (record(), played_over());
+    let second = line_of(record, "answer", "\"turn\":2");
+    let result = line_of(record, "result", "");
+    let fallback = line_of(random, "fallback", "");
+    let first_move = line_of(random, "event", "");
+    for (what, tampered, line, says) in [
+        ("a move", changed(record, second, "\"move\":\"", "\"move\":\"3-32"), second + 1, "illegal_move"),
+        ("a draw offer", changed(record, second, ",\"offer_draw\":true", ""), second + 2, "draw_offered"),
+        ("an answer in time", changed(record, second, "\"took_us\":", "\"took_us\":7"), second, "took_us"),
+        ("ranks", changed(record, result, "[2,1]", "[1,2]"), result, "\\\"ranks\\\":[2,1]"),
+        ("faults", changed(record, result, "{\"illegal_move\":1}", "{}"), result, "illegal_move"),
+        ("decisions", changed(record, result, "\"decisions\":", "\"decisions\":1"), result, "decisions"),
+        ("the clock", changed(record, 1, "\"bank_ms\":60000", "\"bank_ms\":-1"), 1, "integer `-1`"),
+        ("a game", changed(record, 1, "\"checkers\"", "\"chess\""), 1, "unknown game `chess`"),
+        ("the rules version", changed(record, 1, "\"rules\":1", "\"rules\":2"), 1, "rules version 2"),
+        ("the format", changed(record, 1, "\"format\":2", "\"format\":9"), 1, "record format 9"),
+        ("the policy", changed(record, 1, "\"retry=1\"", "\"forfeit\""), second - 1, "result"),
+        (
+            "a move of the referee",
+            changed(random, fallback, "\"move\":\"", "\"move\":\"3-"),
+            fallback,
+            "fallback",
+        ),
+        ("an event", changed(random, first_move, "\"seat\":0", "\"seat\":1"), first_move, "the rules give"),
+    ] {
+        let file = folder.write("tampered.jsonl", resealed(&tampered));
+        let ended = referee(["verify", &file, "--json"]).with_code(1);
+        let verified = ended.one("record");
+        assert_eq!(verified["ok"], false, "{what}");
+        let differences = verified["differences"].as_array().expect("a list");
+        assert_eq!(differences.len(), 1, "{what}: {verified}");
+        assert_eq!(differences[0]["line"], line, "{what}: {verified}");
+        assert!(verified.to_string().replace("\\\\", "\\").contains(says), "{what}: {verified}");
+        assert_eq!(ended.one("summary")["differing"], 1);
+    }
+}
+
+#[test]
+fn a_line_that_is_left_out_or_stands_twice_is_found() {
+    let folder = Folder::new();
+    let lines: Vec<&str> = record().lines().collect();
+    for kind in ["ready", "request", "answer", "fault", "event", "resign", "result", "bots"] {
+        let at = line_of(record(), kind, "") - 1;
+        let twice = [&lines[..=at], &lines[at..]].concat().join("\n") + "\n";
+        let file = folder.write("twice.jsonl", resealed(&twice));
+        let ended = referee(["verify", &file]).with_code(1);
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+        if kind == "bots" {
+            continue; // it is absent where the referee started no process
+        }
+        let without = [&lines[..at], &lines[at + 1..]].concat().join("\n") + "\n";
+        let file = folder.write("without.jsonl", resealed(&without));
+        let ended = referee(["verify", &file]).with_code(1);
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_difference_names_match_turn_and_line() {
+    let folder = Folder::new();
+    let line = line_of(record(), "event", "\"kind\":\"draw_offered\"");
+    let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "\"seat\":0", "\"seat\":1")));
+    let ended = referee(["verify", &file]).with_code(1);
+    let told = format!("{file}: line {line}, match m1, turn 2: recorded `");
+    assert!(ended.stdout.starts_with(&told), "{}", ended.stdout);
+    assert!(ended.stdout.contains("`, but the rules give `{\"type\":\"event\""), "{}", ended.stdout);
+}
+
+#[test]
+fn another_seed_is_not_the_one_that_was_committed_to() {
+    let folder = Folder::new();
+    let seal = line_of(played_over(), "seal", "");
+    let seed = the(
+        "seal",
+        &Vec::from_iter(played_over().lines().map(|l| serde_json::from_str(l).expect("JSON"))),
+    )["reveal"]["seed"]
+        .as_str()
+        .expect("hex")
+        .to_owned();
+    let file = folder.write("m1.jsonl", changed(played_over(), seal, &seed, &"7".repeat(64)));
+    let ended = referee(["verify", &file, "--json"]).with_code(1);
+    let differences = ended.one("record")["differences"].clone();
+    let first = differences[0]["what"].as_str().expect("text");
+    assert_eq!(first, "the revealed seed and salt do not give the commitment of line 1");
+    assert!(
+        differences[1]["what"].as_str().expect("text").contains("fallback"),
+        "its chance is another, too"
+    );
+}
+
+#[test]
+fn what_is_no_whole_record_is_told_and_never_a_panic() {
+    let folder = Folder::new();
+    let record = record();
+    let in_the_middle = &record[..record.len() / 2];
+    let without_seal =
+        record.lines().filter(|line| !line.contains("\"seal\"")).collect::<Vec<_>>().join("\n") + "\n";
+    for (what, text, says) in [
+        ("empty", b"".to_vec(), "line 1: a record begins with a line of type `record`"),
+        (
+            "not JSON",
+            b"hello\n".to_vec(),
+            "line 1: a record begins with a line of type `record`: not a JSON object",
+        ),
+        ("not UTF-8", b"\xff\xfe\n".to_vec(), "line 1: a record begins with a line of type `record`"),
+        ("another object", b"{\"type\":\"hello\"}\n".to_vec(), "it is of type `hello`"),
+        (
+            "the header alone",
+            record.lines().next().expect("a line").as_bytes().to_vec(),
+            "the record is cut off",
+        ),
+        ("cut off", in_the_middle.as_bytes().to_vec(), "the record is cut off: it does not end with a seal"),
+        ("without its seal", without_seal.into_bytes(), "the record is cut off"),
+        ("more after the end", (record.to_owned() + "{}\n").into_bytes(), "the record is cut off"),
+    ] {
+        let file = folder.write("broken.jsonl", &text);
+        let ended = referee(["verify", &file]).with_code(1);
+        assert!(
+            ended.stdout.starts_with(&format!("{file}: line ")) && ended.stdout.contains(says),
+            "{what}: {ended:?}"
+        );
+        assert_eq!(ended.stderr, "", "{what}");
+        referee(["show", &file]).with_code(1).says(&[&format!("error: {file}: line ")]);
+    }
+}
+
+#[test]
+fn several_files_and_folders_are_all_checked() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("many")).expect("a new folder");
+    let bad = changed(record(), 1, "\"margin_ms\":20", "\"margin_ms\":21");
+    for (name, text) in [("a.jsonl", record()), ("b.jsonl", bad.as_str()), ("notes.txt", "mine")] {
+        folder.write(&format!("many/{name}"), text);
+    }
+    let one = folder.write("one.jsonl", played_over());
+    let many = folder.text("many");
+    let ended = referee(["verify", &one, &many]).with_code(1);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines[0], format!("{one}: ok"));
+    assert_eq!(lines[1], format!("{many}/a.jsonl: ok"));
+    assert!(lines[2].starts_with(&format!("{many}/b.jsonl: line ")), "{}", lines[2]);
+    assert_eq!(*lines.last().expect("a line"), "3 records, 1 differ");
+    let ended = referee(["verify", &one, &many, "--json"]).with_code(1);
+    let ok: Vec<Value> = ended.all("record").into_iter().map(|line| line["ok"].clone()).collect();
+    assert_eq!(ok, [true, true, false]);
+    assert_eq!(ended.one("summary"), json!({"type": "summary", "records": 3, "differing": 1}));
+}
+
+#[test]
+fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
+    let folder = Folder::new();
+    let (missing, empty) = (folder.text("missing.jsonl"), folder.text(""));
+    let empty = empty.trim_end_matches('/');
+    referee(["verify", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
+    referee(["show", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
+    let holds_none = format!("{empty} holds no records (*.jsonl, *.pdn)");
+    referee(["verify", empty]).with_code(2).says(&[holds_none.replace("//", "/").as_str()]);
+}
+
+#[test]
+fn the_record_in_the_specification_is_one() {
+    let page =
+        std::fs::read_to_string(format!("{ROOT}/protocol/spec/records.md")).expect("the page can be read");
+    let record =
+        page.split("```record\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a record");
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record);
+    referee(["verify", &file]).done();
+}
+
+// ---- show ----
+
+#[test]
+fn a_match_is_shown_with_its_boards_and_what_happened() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let shown = referee(["show", &file]).done().stdout;
+    assert!(
+        shown.starts_with("m1 checkers: eventful - plain\n 1 |     b     b     b     b | 4\n"),
+        "{shown}"
+    );
+    let marks = [
+        "  1. eventful: 10-14\n",
+        "  2. plain: ",
+        "     fault of eventful: illegal_move",
+        "  3. eventful: ",
+        "     eventful offers a draw\n",
+        "  4. plain: ",
+        "     eventful resigns\n",
+        "ended by resignation, ranks [2, 1]\n",
+    ];
+    let mut rest = shown.as_str();
+    for mark in marks {
+        let at = rest.find(mark).unwrap_or_else(|| panic!("`{mark}` is not where it should be in: {shown}"));
+        rest = &rest[at + mark.len()..];
+    }
+    assert_eq!(rest, "", "that is all");
+    // The position at the beginning, and one after each move.
+    assert_eq!(
+        shown.matches("\n29 |").count(),
+        1 + shown.matches(". plain: ").count() + shown.matches(". eventful: ").count()
+    );
+    assert!(!shown.contains('\x1b'), "no terminal, no escape codes");
+}
+
+#[test]
+fn a_match_may_be_shown_as_a_seat_or_a_spectator_saw_it() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let all = referee(["show", &file, "--view", "all"]).done().stdout;
+    // Nothing is hidden in checkers.
+    for view in ["public", "0", "1"] {
+        assert_eq!(referee(["show", &file, "--view", view]).done().stdout, all, "{view}");
+    }
+    referee(["show", &file, "--view", "2"]).with_code(2).says(&["--view 2: the match has the seats 0 to 1"]);
+    referee(["show", &file, "--view", "me"])
+        .with_code(2)
+        .says(&["`me` is nobody who looks: say `all`, `public` or the number of a seat"]);
+}
+
+#[test]
+fn a_tampered_record_is_shown_up_to_where_it_differs() {
+    let folder = Folder::new();
+    let line = line_of(record(), "result", "");
+    let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "[2,1]", "[1,2]")));
+    let ended = referee(["show", &file]).with_code(1);
+    assert!(ended.stdout.contains("  4. plain: "), "{}", ended.stdout);
+    ended.says(&[&format!("error: {file}: line {line}, match m1, turn 4: recorded `")]);
+}
+
+#[test]
+fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", played_over());
+    let shown = referee(["show", &file]).done().stdout;
+    assert!(shown.contains("     fault of illegal: illegal_move"), "{shown}");
+    assert!(shown.contains("     the referee plays for illegal\n"), "{shown}");
+    assert!(shown.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{shown}");
+
+    let records = folder.text("records");
+    let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
+    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.tell(json!({"type": "open", "game": "checkers"}));
+    host.hear_of("start");
+    host.end().done();
+    let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
+    assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
+    assert!(shown.ends_with("ended by aborted\n"), "{shown}");
+}
+
+#[test]
+fn moves_stand_out_on_a_terminal() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    let shown = on_a_terminal(&[], &["show", &file]).end().with_code(0).stdout;
+    assert!(shown.contains("\x1b[1m  1. eventful: 10-14\x1b[0m"), "{shown}");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let folder = Folder::new();
+    let file = folder.write("m1.jsonl", record());
+    for args in [["show", &file], ["verify", &file]] {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", "\"$0\" \"$@\" | head -c 1 >/dev/null; exit \"${PIPESTATUS[0]}\""]);
+        shell.arg(env!("CARGO_BIN_EXE_referee")).args(args);
+        crate::common::Referee::start_as(&mut shell).end().done();
+    }
+}
+
+#[test]
+fn a_seat_that_is_none_in_a_line_that_is_not_replayed_does_no_harm() {
+    let folder = Folder::new();
+    let line = line_of(record(), "bots", "");
+    let odd = resealed(&changed(record(), line, "\"type\":\"bots\",", "\"type\":\"bots\",\"seat\":200,"));
+    let file = folder.write("m1.jsonl", odd);
+    referee(["verify", &file]).done();
+    referee(["show", &file]).done();
+}
+
+// ---- text of bots ----
+
+/// Ends a line for some readers, or acts on a terminal.
+fn acts(c: char) -> bool {
+    (c.is_control() && !"\n\t".contains(c)) || "\u{2028}\u{2029}\u{202e}\u{2066}".contains(c)
+}
+
+#[test]
+fn text_of_a_bot_never_reaches_a_terminal_raw() {
+    let folder = Folder::new();
+    let script = r#"BAD = "\x1b]0;x\x07\x1b[2J\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066"
+print(BAD, file=sys.stderr, flush=True)
+def raw(t, rest):
+    head = '{"type":"move","match":"%s","turn":%d,' % (t['match'], t['turn'])
+    os.write(1, (head + rest + '}\n').encode())
+def turn(t):
+    if t['turn'] == 0:
+        raw(t, '"move":' + json.dumps(BAD, ensure_ascii=False))
+    elif t['turn'] == 1:
+        raw(t, '"move":"%s","info":{\r"a":1e999,"b":"\x85\u2028\x9b"}' % t['legal'][0])
+    else:
+        raw(t, '"\x9b\u202e":1,"\x9b\u202e":1')
+play(turn=turn)"#;
+    let (hostile, plain) = (folder.bot("hostile", script), folder.plain_bot("plain"));
+    let records = folder.text("records");
+    let options = ["--on-fault", "retry=1", "--record", &records];
+    let args = ["--log-level", "trace", "play", "checkers", &hostile, &plain];
+    let played = referee(args.into_iter().chain(options)).with_code(0);
+    let file = format!("{records}/m1.jsonl");
+    let record = folder.read("records/m1.jsonl");
+    line_of(&record, "result", "\"reason\":\"malformed\"");
+    assert!(record.contains("1e999"), "{record}");
+    referee(["verify", &file]).done();
+    let tampered = folder.write("m2.jsonl", resealed(&changed(&record, 1, "\"plain\"", "\"p\u{9b}\"")));
+    let outputs = [
+        played,
+        referee(["show", &file]).done(),
+        referee(["show", &tampered]),
+        referee(["verify", &tampered]),
+        referee(["verify", &tampered, "--json"]),
+        referee(["export", &file, "--pdn"]).done(),
+        referee(["check", "checkers", &hostile, "--junit", &folder.text("check.xml")]),
+        referee(["check", "checkers", &hostile, "--json"]),
+        referee(["play", "checkers", &hostile, &plain, "--json"]),
+    ];
+    let xml = folder.read("check.xml");
+    let texts = outputs.iter().flat_map(|ended| [&ended.stdout, &ended.stderr]).chain([&record, &xml]);
+    for text in texts {
+        assert!(!text.contains(acts), "{text:?}");
+    }
+}
+
+#[test]
+fn a_seat_that_a_match_without_ready_does_not_have_is_a_usage_error() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
+    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.tell(json!({"type": "open", "game": "keezen", "seats": 2, "auto_ready": true}));
+    host.hear_of("start");
+    host.end().done();
+    let file = format!("{records}/m1.jsonl");
+    for seat in ["2", "6", "8", "200", "255"] {
+        let says = format!("--view {seat}: the match has the seats 0 to 1");
+        referee(["show", &file, "--view", seat]).with_code(2).says(&[&says]);
+    }
+}
+
+/// Pseudorandom numbers: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+}
+
+/// The mutated record under a new seal, if it still has one: then the rules are what refuses it.
+fn resealed_if_possible(bytes: Vec<u8>) -> Vec<u8> {
+    let is_sealed = |text: &str| {
+        let seal = text.trim_end().rsplit_once('\n').map(|(_, seal)| seal);
+        seal.and_then(|seal| seal.split_once("\"sha256\":\""))
+            .is_some_and(|(_, hash)| hash.is_char_boundary(64))
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if is_sealed(&text) => resealed(&text).into_bytes(),
+        Ok(text) => text.into_bytes(),
+        Err(error) => error.into_bytes(),
+    }
+}
+
+/// The record with one to three changes: of a byte, a number, a value, a line.
+fn mutated(record: &[u8], random: &mut Random) -> Vec<u8> {
+    const NUMBERS: [&str; 8] = ["-1", "0", "6", "64", "255", "4294967296", "18446744073709551616", "1e999"];
+    const VALUES: [&str; 8] =
+        ["null", "true", "[]", "{}", "\"\"", "[[[[]]]]", "\"\\u001b[2J\"", "\"\\ud800\""];
+    let mut bytes = record.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len());
+        let digit = |from: usize| bytes[from..].iter().position(u8::is_ascii_digit).map(|found| from + found);
+        let colon =
+            |from: usize| bytes[from..].iter().position(|&byte| byte == b':').map(|found| from + found + 1);
+        match random.below(6) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => bytes.truncate(at.max(1)),
+            2 => {
+                if let Some(start) = digit(at) {
+                    let len = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                    let number = NUMBERS[random.below(NUMBERS.len())];
+                    bytes.splice(start..start + len, number.bytes());
+                }
+            }
+            3 => {
+                if let Some(start) = colon(at) {
+                    let len = bytes[start..].iter().take_while(|byte| !b",}".contains(byte)).count();
+                    bytes.splice(start..start + len, VALUES[random.below(VALUES.len())].bytes());
+                }
+            }
+            kind => {
+                let mut lines: Vec<Vec<u8>> =
+                    bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+                let (one, other) = (random.below(lines.len()), random.below(lines.len()));
+                match kind {
+                    4 => lines.swap(one, other),
+                    _ if lines.len() > 1 => drop(lines.remove(one)),
+                    _ => {}
+                }
+                bytes = lines.concat();
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_mutated_record_is_never_a_panic_or_an_endless_run() {
+    let count = if std::env::var_os("LONG_TESTS").is_some() { 20_000 } else { 1_000 };
+    let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records/format1");
+    let mut records: Vec<Vec<u8>> = crate::common::files(&fixtures)
+        .iter()
+        .filter(|name| name.ends_with(".jsonl"))
+        .map(|name| std::fs::read(fixtures.join(name)).expect("a record"))
+        .collect();
+    records.extend([record(), played_over()].map(|text| text.as_bytes().to_vec()));
+    let mut random = Random(42);
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("mutated")).expect("a new folder");
+    for number in 0..count {
+        let mutated = mutated(&records[number % records.len()], &mut random);
+        let mutated = if random.below(2) == 0 { mutated } else { resealed_if_possible(mutated) };
+        std::fs::write(folder.path(&format!("mutated/{number}.jsonl")), mutated).expect("a file");
+    }
+    let all = folder.text("mutated");
+    let ended = |args: &[&str]| {
+        let ended = referee(args);
+        assert!([Some(0), Some(1), Some(2)].contains(&ended.code), "{args:?}: {ended:#?}");
+        assert!(!ended.stdout.contains('\x1b'), "{args:?}: {ended:#?}");
+    };
+    ended(&["verify", &all]);
+    ended(&["export", &all, "--pdn"]);
+    for number in (0..count).step_by(20) {
+        let one = folder.text(&format!("mutated/{number}.jsonl"));
+        for view in ["all", "public", "1"] {
+            ended(&["show", &one, "--view", view]);
+        }
+    }
+}
+
+#[test]
+fn show_prints_recorded_standard_error_to_those_who_may_see_it() {
+    let folder = Folder::new();
+    let loud = folder.bot("loud", "print('deep \\x1b[1mthought', file=sys.stderr, flush=True)\nplay()");
+    let records = folder.text("records");
+    let args = ["play", "checkers", &loud, &folder.plain_bot("plain"), "--set", WON, "--record", &records];
+    referee(args).done();
+    let record = folder.text("records/m1.jsonl");
+    let shown = |more: &[&str]| referee([&["show", &record], more].concat()).done().stdout;
+    let said = "\nstandard error of loud:\n  deep \\u{1b}[1mthought\n";
+    assert!(shown(&[]).ends_with(said), "{}", shown(&[]));
+    assert!(shown(&["--view", "0"]).ends_with(said));
+    for view in ["1", "public"] {
+        assert!(!shown(&["--view", view]).contains("standard error"), "{view}");
+    }
+}

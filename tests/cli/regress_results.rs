@@ -1,0 +1,166 @@
+//! `referee regress` with a file of results: going on after an interruption, shards and `referee regress merge`.
+
+use std::fs;
+use std::io::Write;
+
+use crate::common::{Ended, Folder, Referee, SEED, Signal, referee};
+use serde_json::{Value, json};
+
+const FAILED: i32 = 1;
+const USAGE: i32 = 2;
+const UNDECIDED: i32 = 3;
+
+/// Two bots that play differently, always the same way.
+struct Bots {
+    folder: Folder,
+    new: String,
+    base: String,
+}
+
+impl Bots {
+    fn new() -> Bots {
+        let folder = Folder::new();
+        let new = folder.bot("last", "play(turn=lambda t: move(t, t['legal'][-1]))");
+        let base = folder.plain_bot("first");
+        Bots { folder, new, base }
+    }
+
+    fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        let terms = ["--elo0", "-60", "--elo1", "60", "--max-sets", "40", "--seed", SEED, "--json"];
+        let bots = ["regress", "checkers", "--new", &self.new, "--base", &self.base];
+        [&bots[..], &terms, more].concat()
+    }
+
+    fn regress(&self, more: &[&str]) -> Ended {
+        referee(self.args(more))
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_to_the_verdict_that_it_would_have_had() {
+    let bots = Bots::new();
+    let whole = bots.regress(&[]);
+    let results = bots.folder.text("results.jsonl");
+    let kept = ["--results", &results];
+
+    let mut run = Referee::start(bots.args(&kept));
+    (0..4).for_each(|_| drop(run.hear_of("set")));
+    run.signal(Signal::KILL);
+    run.wait();
+    let lines = bots.folder.read("results.jsonl").lines().count();
+    assert!(lines > 4, "{lines}");
+    let cut_off = "{\"type\":\"set\",\"se";
+    let mut file = fs::OpenOptions::new().append(true).open(&results).expect("the results");
+    file.write_all(cut_off.as_bytes()).expect("half a line");
+
+    bots.regress(&kept).with_code(USAGE).says(&["it exists already", "--resume"]);
+    let resumed = bots.regress(&[&kept[..], &["--resume", "--jobs", "2"]].concat());
+    assert_eq!((resumed.code, resumed.one("verdict")), (whole.code, whole.one("verdict")));
+    let played = resumed.all("set").len();
+    assert!(played > 0 && played < whole.all("set").len(), "{played}");
+
+    // What is complete is not played once more.
+    let again = bots.regress(&[&kept[..], &["--resume"]].concat());
+    assert_eq!((again.code, again.one("verdict")), (whole.code, whole.one("verdict")));
+    assert!(again.all("match").is_empty());
+}
+
+#[test]
+fn resume_refuses_other_options_and_another_seed_and_takes_the_seed_of_the_file() {
+    let bots = Bots::new();
+    let results = bots.folder.text("results.jsonl");
+    let args = ["regress", "checkers", "--new", &bots.new, "--base", &bots.base, "--max-sets", "2", "--json"];
+    let begin = |more: &[&str]| referee([&args[..], &["--results", &results, "--resume"], more].concat());
+    // A file that is missing is made.
+    let first = begin(&[]).with_code(UNDECIDED).one("verdict");
+    for (more, what) in [
+        (&["--elo0", "-40"][..], "test {"),
+        (&["--set", "turn_limit=30"], "options {\"turn_limit\":30}, not {}"),
+        (&["--opening-plies", "2"], "openings \"2 random moves\", not \"6 random moves\""),
+        (&["--clock", "none"], "clock null"),
+        (&["--seed", SEED], "another seed"),
+    ] {
+        begin(more).with_code(USAGE).says(&["--resume: this run has", what]);
+    }
+    assert_eq!(begin(&["--jobs", "2"]).with_code(UNDECIDED).one("verdict")["seed"], first["seed"]);
+    bots.folder.write("results.jsonl", "{}\n");
+    begin(&[]).with_code(USAGE).says(&["no file of results"]);
+}
+
+#[test]
+fn shards_together_give_the_verdict_of_one_run() {
+    let bots = Bots::new();
+    let whole = bots.regress(&[]);
+    let files = ["1", "2", "3"].map(|shard| bots.folder.text(&format!("{shard}.jsonl")));
+    for (number, file) in files.iter().enumerate() {
+        let shard = format!("{}/3", number + 1);
+        let verdict = bots.regress(&["--shard", &shard, "--results", file]).done().one("verdict");
+        let sets = if number == 0 { 14 } else { 13 };
+        assert_eq!(
+            [&verdict["verdict"], &verdict["sets"], &verdict["llr"]],
+            [&json!("measured"), &json!(sets), &Value::Null]
+        );
+        assert!(
+            verdict["reason"].as_str().is_some_and(|reason| reason.contains("regress merge")),
+            "{verdict}"
+        );
+    }
+    let merge = |files: &[&String]| {
+        referee(["regress", "merge", "--json"].into_iter().chain(files.iter().map(|file| file.as_str())))
+    };
+    let [one, two, three] = &files;
+    let merged = merge(&[three, one, two]);
+    assert_eq!((merged.code, merged.one("verdict")), (whole.code, whole.one("verdict")));
+
+    merge(&[one, three]).with_code(USAGE).says(&["each of 3 shards"]);
+    merge(&[one, two, two]).with_code(USAGE).says(&["each of 3 shards"]);
+    // The second set of the second shard is missing, which may be resumed.
+    let lines: Vec<String> = bots.folder.read("2.jsonl").lines().map(str::to_owned).collect();
+    bots.folder.write("2.jsonl", lines[..2].join("\n") + "\n");
+    let verdict = merge(&[one, two, three]).with_code(UNDECIDED).one("verdict");
+    assert_eq!(verdict["reason"], "set 5 of shard 2/3 is missing; --resume plays it");
+    bots.regress(&["--shard", "2/3", "--results", two, "--resume"]).done();
+    assert_eq!(merge(&[one, two, three]).one("verdict"), whole.one("verdict"));
+    // Of another run.
+    let text = bots.folder.read("2.jsonl").replace(SEED, &SEED.replace('0', "1"));
+    bots.folder.write("2.jsonl", text);
+    merge(&[one, two, three]).with_code(USAGE).says(&["another seed"]);
+}
+
+#[test]
+fn a_crash_in_one_shard_fails_them_all() {
+    let bots = Bots::new();
+    let crashes = bots.folder.bot("crashes", "play(turn=lambda _: os._exit(7))");
+    let files = ["1", "2"].map(|shard| bots.folder.text(&format!("{shard}.jsonl")));
+    let script = bots.folder.path("last.py");
+    for (number, file) in files.iter().enumerate() {
+        if number == 1 {
+            fs::copy(bots.folder.path("crashes.py"), &script).expect("the new version crashes now");
+        }
+        let shard = format!("{}/2", number + 1);
+        let ended = bots.regress(&["--shard", &shard, "--results", file]);
+        ended.with_code(if number == 0 { 0 } else { FAILED });
+    }
+    drop(crashes);
+    let junit = bots.folder.text("junit.xml");
+    let args = ["regress", "merge", &files[0], &files[1], "--junit", &junit];
+    let text = referee(args).with_code(FAILED).stdout;
+    assert!(text.starts_with("failed: the new version crashed in m3: exited"), "{text}");
+    assert!(bots.folder.read("junit.xml").contains("failures=\"1\""));
+}
+
+#[test]
+fn shards_need_one_seed_and_a_number_of_sets() {
+    let bots = Bots::new();
+    let args = ["regress", "checkers", "--new", &bots.new, "--base", &bots.base];
+    let file = bots.folder.text("1.jsonl");
+    for (more, what) in [
+        (&["--max-sets", "10", "--shard", "1/2", "--results", &file][..], "--seed"),
+        (&["--seed", SEED, "--shard", "1/2", "--results", &file], "--max-sets"),
+        (&["--seed", SEED, "--max-sets", "10", "--shard", "1/2"], "--results"),
+        (&["--seed", SEED, "--max-sets", "10", "--shard", "3/2", "--results", &file], "no shard"),
+    ] {
+        referee([&args[..], more].concat()).with_code(USAGE).says(&[what]);
+    }
+    assert!(!bots.folder.path("1.jsonl").exists());
+}

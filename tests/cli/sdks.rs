@@ -1,0 +1,343 @@
+//! Every SDK under bots/ does what the shared vectors say, over pipes and over TCP, and plays every game.
+//!
+//! What must be compiled is compiled by tests/run.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::common::{ROOT, SEED, in_java, referee, sample};
+use serde_json::Value;
+
+/// Longer than anything takes on a busy machine: only what hangs reaches it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The command lines of an SDK's bots.
+struct Sdk {
+    /// For a shell in the root of the repository.
+    vector: String,
+    random: String,
+    /// A bot that knows a game, and the game.
+    better: (&'static str, String),
+}
+
+fn python() -> Sdk {
+    Sdk {
+        vector: "cd bots/python && exec python3 -m tests.vector_bot".to_owned(),
+        random: sample("python/random_bot.py"),
+        better: ("checkers", sample("python/greedy_bot.py")),
+    }
+}
+
+fn javascript() -> Sdk {
+    let bot = |path: &str| format!("node '{ROOT}/bots/javascript/{path}'");
+    Sdk {
+        vector: bot("test/vector_bot.js"),
+        random: bot("bots/random.js"),
+        better: ("saxum", bot("bots/groups.js")),
+    }
+}
+
+fn go() -> Sdk {
+    let bot = |name: &str| format!("'{ROOT}/target/sdks/go/{name}'");
+    Sdk { vector: bot("vectorbot"), random: bot("random"), better: ("jeex", bot("claims")) }
+}
+
+fn c() -> Sdk {
+    let bot = |name: &str| format!("'{ROOT}/target/sdks/c/{name}'");
+    Sdk { vector: bot("vector_bot"), random: bot("random_bot"), better: ("checkers", bot("lookahead_bot")) }
+}
+
+fn java() -> Sdk {
+    Sdk {
+        vector: in_java("VectorBot"),
+        random: in_java("samples.RandomBot"),
+        better: ("keezen", in_java("samples.HomewardBot")),
+    }
+}
+
+/// What `cargo test --workspace` builds beside the referee.
+fn rust() -> Sdk {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let bot = |name: &str| format!("'{}'", folder.join(name).display());
+    Sdk {
+        vector: bot("examples/vector"),
+        random: bot("referee-random"),
+        better: ("checkers", bot("referee-alpha-beta") + " --depth 2"),
+    }
+}
+
+macro_rules! sdks {
+    ($($sdk:ident)*) => {$(
+        mod $sdk {
+            #[test]
+            fn the_vector_bot_holds_all_talks_over_stdin_and_stdout() {
+                super::hold_all_talks(&super::$sdk(), false);
+            }
+
+            #[test]
+            fn the_vector_bot_holds_all_talks_over_tcp() {
+                super::hold_all_talks(&super::$sdk(), true);
+            }
+
+            #[test]
+            fn the_random_bot_connects_to_a_referee_with_its_token() {
+                super::connect(&super::$sdk().random);
+            }
+
+            #[test]
+            fn the_random_bot_plays_every_game_without_a_fault() {
+                super::play_every_game(&super::$sdk().random);
+            }
+
+            #[test]
+            fn the_better_bot_clearly_beats_the_random_bot() {
+                super::beat_random(&super::$sdk());
+            }
+        }
+    )*};
+}
+
+sdks! { python javascript rust go c java }
+
+/// A bot and the stream to it.
+struct Bot {
+    process: Child,
+    connection: Option<TcpStream>,
+    lines: Receiver<String>,
+    stderr: Option<std::thread::JoinHandle<String>>,
+}
+
+impl Bot {
+    fn start(command: &str, talk: &Value, over_tcp: bool) -> Bot {
+        let listener = over_tcp.then(|| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("{command} \"$@\""), "bot"]).current_dir(ROOT);
+        for arg in talk["args"].as_array().into_iter().flatten() {
+            shell.arg(arg.as_str().expect("text"));
+        }
+        for (name, value) in talk["env"].as_object().into_iter().flatten() {
+            shell.env(name, value.as_str().expect("text"));
+        }
+        if let Some(listener) = &listener {
+            shell.args(["--connect", &listener.local_addr().expect("an address").to_string()]);
+        }
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = shell.spawn().expect("bash");
+        let stderr = process.stderr.take().expect("piped");
+        let stderr = std::thread::spawn(|| std::io::read_to_string(stderr).expect("UTF-8"));
+        let connection = listener.map(|listener| accept(&listener, &mut process));
+        let reader: Box<dyn Read + Send> = match &connection {
+            Some(connection) => Box::new(connection.try_clone().expect("a second handle")),
+            None => Box::new(process.stdout.take().expect("piped")),
+        };
+        let (tell, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(reader).lines() {
+                if tell.send(line.expect("UTF-8")).is_err() {
+                    return;
+                }
+            }
+        });
+        Bot { process, connection, lines, stderr: Some(stderr) }
+    }
+
+    fn say(&mut self, text: &str) {
+        let said = match &mut self.connection {
+            Some(connection) => connection.write_all(text.as_bytes()),
+            None => self.process.stdin.as_mut().expect("piped").write_all(text.as_bytes()),
+        };
+        said.expect("the bot reads; did tests/run build it?");
+    }
+
+    /// The bot's next message; none at the end of its output.
+    fn message(&self) -> Option<Value> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing comes"),
+        }
+    }
+
+    /// Closes its input and waits for its exit.
+    fn end(mut self, talk: &Value) {
+        self.process.stdin = None;
+        if let Some(connection) = &self.connection {
+            // It may have ended the connection itself.
+            let _ = connection.shutdown(Shutdown::Write);
+        }
+        assert_eq!(self.message(), None, "{}: after the last step", talk["name"]);
+        let status = self.process.wait().expect("it ends");
+        let stderr = self.stderr.take().expect("it ends once").join().expect("standard error is read");
+        match talk["refused"].as_array() {
+            None => assert_eq!(status.code(), Some(0), "{}: {stderr}", talk["name"]),
+            Some(reasons) => {
+                assert!(status.code().is_some_and(|code| code != 0), "{}: {status}", talk["name"]);
+                for reason in reasons {
+                    assert!(stderr.contains(reason.as_str().expect("a text")), "{}: {stderr}", talk["name"]);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Bot {
+    fn drop(&mut self) {
+        // Both fail only where it has ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The connection of a bot, unless it ends before.
+fn accept(listener: &TcpListener, bot: &mut Child) -> TcpStream {
+    listener.set_nonblocking(true).expect("a listener");
+    for _ in 0..PATIENCE.as_millis() / 5 {
+        if let Ok((connection, _)) = listener.accept() {
+            connection.set_nonblocking(false).expect("a connection");
+            return connection;
+        }
+        let status = bot.try_wait().expect("a child");
+        assert!(status.is_none(), "the bot does not connect: {status:?}; did tests/run build it?");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the bot does not connect")
+}
+
+fn hold_all_talks(sdk: &Sdk, over_tcp: bool) {
+    let talks = std::fs::read_to_string(format!("{ROOT}/bots/vectors/talks.jsonl")).expect("the vectors");
+    for talk in talks.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let mut bot = Bot::start(&sdk.vector, &talk, over_tcp);
+        for step in talk["steps"].as_array().expect("steps") {
+            match (&step["in"], &step["out"]) {
+                (Value::String(text), _) => {
+                    bot.say(text);
+                    // So that the pieces of a line are read apart.
+                    std::thread::sleep(Duration::from_millis(if text.ends_with('\n') { 0 } else { 30 }));
+                }
+                (Value::Object(_), _) => bot.say(&format!("{}\n", step["in"])),
+                (_, expected) => assert_eq!(bot.message().as_ref(), Some(expected), "{}", talk["name"]),
+            }
+        }
+        bot.end(&talk);
+    }
+}
+
+fn play_every_game(bot: &str) {
+    let games = referee(["games", "--json"]).json();
+    assert!(games.len() >= 3, "{games:?}");
+    for game in &games {
+        let id = game["id"].as_str().expect("an id");
+        for seats in game["seats"].as_array().expect("a list") {
+            let seats = seats.as_u64().expect("a number");
+            let bots = (0..seats).map(|seed| format!("{bot} --seed {seed}"));
+            let args = ["play", id, "-n", "2", "--strict"].map(str::to_owned);
+            referee(args.into_iter().chain(bots)).with_code(0);
+        }
+    }
+}
+
+/// The same bot over TCP, twice: each connection has a name and a token of its own.
+fn connect(random: &str) {
+    let folder = crate::common::Folder::new();
+    let tokens = folder.write_secret("tokens", "one=first secret\ntwo=second secret\n");
+    let args = ["play", "checkers", "tcp:one", "tcp:two", "-n", "2", "--strict", "--token-file", &tokens];
+    let (referee, address) = crate::common::guest::listening(&args);
+    let bots = [("one", "first secret"), ("two", "second secret")].map(|(name, token)| {
+        let mut shell = Command::new("bash");
+        let command = format!("exec {random} --connect {address} --name {name}");
+        shell.args(["-c", &command]).current_dir(ROOT).env("REFEREE_TOKEN", token);
+        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash")
+    });
+    let summary = referee.wait().with_code(0).one("summary");
+    assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
+    for mut bot in bots {
+        assert!(bot.wait().expect("it ends").success());
+    }
+}
+
+fn beat_random(sdk: &Sdk) {
+    let (game, better) = &sdk.better;
+    // The alpha-beta bot does not play at random.
+    let seed = if better.contains("alpha-beta") { "" } else { " --seed 1" };
+    let bots = [format!("{better}{seed}"), format!("{} --seed 2", sample("python/random_bot.py"))];
+    let args = ["play", game, &bots[0], &bots[1], "-n", "40", "--strict", "--json", "--seed", SEED];
+    let summary = referee(args).with_code(0).one("summary");
+    let score = summary["bots"][0]["score"].as_f64().expect("a number");
+    assert!(score >= 30.0, "{score} of 40 in {game}");
+}
+
+#[test]
+fn a_bot_in_plain_shell_plays_every_game_and_tells_its_token_over_tcp() {
+    let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
+    for game in referee(["games", "--json"]).json() {
+        // A process of jq for each turn takes its time: one match of the fewest seats.
+        let [id, seats] = [&game["id"], &game["seats"][0]];
+        let bots = vec![bot.clone(); seats.as_u64().expect("a number") as usize];
+        let args = ["play", id.as_str().expect("an id"), "--strict"].map(str::to_owned);
+        referee(args.into_iter().chain(bots)).with_code(0);
+    }
+    let connect = format!(
+        r#"run() {{ exec 3<>"/dev/tcp/${{2/://}}"; exec {bot} <&3 >&3; }}; export REFEREE_TOKEN=secret; run"#
+    );
+    let bot_command = format!("exec {bot}");
+    let mut bot = Bot::start(&connect, &Value::Null, true);
+    bot.say("{\"type\":\"hello\",\"protocol\":1,\"server\":\"fake\",\"auth\":\"token\"}\n");
+    assert_eq!(bot.message().map(|message| message["token"].clone()), Some("secret".into()));
+    bot.end(&Value::Null);
+    let mut bot = Bot::start(&bot_command, &Value::Null, false);
+    bot.say("{\"type\":\"error\",\"code\":\"wrong_token\",\"message\":\"no\"}\n{\"type\":\"bye\",\"reason\":\"no\"}\n");
+    bot.end(&serde_json::json!({ "name": "refused", "refused": ["wrong_token"] }));
+}
+
+#[test]
+fn the_bot_of_one_jq_program_plays_a_match() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/bots/shell/README.md")).expect("the README");
+    let (_, program) = readme.split_once("```sh\njq ").expect("a program");
+    let (program, _) = program.split_once("```").expect("its end");
+    let bot = format!("jq {program}");
+    referee(["play", "checkers", &bot, &bot, "--strict"]).with_code(0);
+}
+
+/// How many turns self_play.py decided on together, on average.
+#[track_caller]
+fn together(output: &std::process::Output) -> f64 {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let figure = text.trim_end().rsplit_once(", ").and_then(|(_, rest)| rest.strip_suffix(" together"));
+    figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}
+
+fn self_play(args: &[&str]) -> Child {
+    let mut python = Command::new("python3");
+    python.arg(format!("{ROOT}/bots/python/self_play.py")).args(args);
+    python.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3 starts")
+}
+
+#[test]
+fn python_plays_64_matches_at_once_against_itself_in_batches() {
+    for game in ["checkers", "saxum"] {
+        let referee = env!("CARGO_BIN_EXE_referee");
+        let bot = self_play(&["--referee", referee, "--game", game, "--matches", "100", "--seed", "1"]);
+        let output = bot.wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.starts_with(&format!("100 matches of {game}; score of seat 0: {{")), "{text}");
+        assert!(together(&output) > 16.0, "{text}");
+    }
+}
+
+#[test]
+fn python_plays_64_matches_at_once_against_itself_over_tcp() {
+    let args = ["play", "saxum", "tcp:a", "tcp:b", "-n", "128", "--jobs", "1", "--strict"];
+    let (referee, address) = crate::common::guest::listening(&args);
+    let bots = ["a", "b"].map(|name| self_play(&["--connect", &address.to_string(), "--name", name]));
+    let summary = referee.wait().with_code(0).one("summary");
+    assert_eq!([&summary["matches"], &summary["aborted"]], [128, 0]);
+    for bot in bots {
+        // Of 64 matches each has the turn in half.
+        let output = bot.wait_with_output().expect("it ends");
+        assert!(together(&output) > 8.0, "{output:?}");
+    }
+}

@@ -1,0 +1,478 @@
+//! `referee stdio`: the other end of the referee's standard streams holds all seats. Whole dialogues are in
+//! `transcripts.rs`; here is what needs many lines, long ones, time, or another end that misbehaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::common::{Folder, Referee, SEED, files, referee, the};
+use rustix::fs::{OFlags, fcntl_getfl};
+use serde_json::{Value, json};
+
+/// A referee whose host has said hello.
+fn host(args: &[&str], slots: u64) -> Referee {
+    let mut referee = Referee::start([&["stdio"], args].concat());
+    assert_eq!(referee.hear()["type"], "hello");
+    referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "slots": slots}));
+    referee
+}
+
+fn open(options: Value) -> Value {
+    json!({"type": "open", "game": "checkers", "options": options, "auto_ready": true})
+}
+
+/// The answer to a request.
+fn answer(turn: &Value, text: &Value) -> Value {
+    json!({"type": "move", "match": turn["match"], "seat": turn["seat"], "turn": turn["turn"], "move": text})
+}
+
+fn ready(start: &Value) -> Value {
+    json!({"type": "ready", "match": start["match"], "seat": start["seat"]})
+}
+
+/// Black takes White's last piece at once.
+fn won() -> Value {
+    json!({"fen": "B:W18:B14"})
+}
+
+#[test]
+fn as_many_matches_run_at_once_as_the_host_has_slots() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut referee = host(&["--clock", "none", "--record", &records], 50);
+    for n in 0..50 {
+        let mut open = open(json!({"turn_limit": 20}));
+        open["id"] = json!(format!("open {n}"));
+        referee.tell(open);
+    }
+    referee.tell(json!({"type": "open", "game": "checkers", "id": "one more"}));
+    let (mut requests, mut ends) = (Vec::new(), BTreeMap::<String, u32>::new());
+    let mut seen = BTreeSet::new();
+    let mut most = 0;
+    while ends.len() < 50 || ends.values().any(|&ends| ends < 2) {
+        let message = referee.hear();
+        match message["type"].as_str().expect("a type") {
+            "start" => {
+                seen.insert(message["id"].as_str().expect("the id of its open").to_owned());
+            }
+            "turn" => requests.push(message),
+            "end" => {
+                assert_eq!(message["ended_by"], "turn_limit");
+                *ends.entry(message["match"].as_str().expect("an id").to_owned()).or_default() += 1;
+            }
+            "error" => {
+                assert_eq!([&message["code"], &message["id"]], ["no_slot", "one more"]);
+            }
+            _ => {}
+        }
+        // All matches wait for an answer; then all are answered, the last first, in one write.
+        if requests.len() == 50 - ends.len() && seen.len() == 50 {
+            most = most.max(requests.len());
+            let answers =
+                requests.drain(..).rev().map(|turn| answer(&turn, &turn["legal"][0]).to_string() + "\n");
+            referee.write(answers.collect::<String>());
+        }
+    }
+    assert_eq!((seen.len(), most), (50, 50));
+    referee.end().done();
+    assert_eq!(files(&folder.path("records")).len(), 50);
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn as_many_matches_as_there_are_slots_may_be_opened_in_one_write_again_and_again() {
+    let mut referee = host(&["--clock", "none"], 100);
+    for _ in 0..2 {
+        referee.write((open(won()).to_string() + "\n").repeat(100));
+        let turns: Vec<Value> = (0..100).map(|_| referee.hear_of("turn")).collect();
+        // All matches end, and nothing is asked in between.
+        let answers = turns.iter().map(|turn| answer(turn, &json!("14x23")).to_string() + "\n");
+        referee.write(answers.collect::<String>());
+        for _ in 0..200 {
+            assert_eq!(referee.hear_of("end")["ended_by"], "rules");
+        }
+    }
+    referee.end().done();
+}
+
+#[test]
+fn numbers_beyond_all_bounds_are_read_as_what_they_mean() {
+    let most = (1 << 53) - 1;
+    for many in [256, (1 << 32) + 2, most] {
+        let mut referee = host(&["--clock", "none"], many);
+        referee.tell(json!({"type": "open", "game": "checkers", "seats": many}));
+        let refused = referee.hear();
+        assert_eq!(refused["code"], "bad_setup");
+        let why = format!("checkers is played with 2 seats, not {many}");
+        assert_eq!(refused["message"], why);
+        (0..2).for_each(|_| referee.tell(open(won())));
+        for _ in 0..2 {
+            referee.hear_of("turn");
+        }
+        referee.end().done();
+    }
+    for protocol in [(1 << 32) + 1, most] {
+        let mut referee = Referee::start(["stdio"]);
+        referee.tell(json!({"type": "hello", "protocol": protocol, "name": "host"}));
+        assert_eq!(referee.hear_of("error")["code"], "unsupported_protocol");
+        referee.end().with_code(5).says(&[&format!("protocol {protocol} is not spoken here")]);
+    }
+}
+
+#[test]
+fn the_referee_opens_matches_itself_while_there_are_slots() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let args = ["checkers", "--matches", "5", "--set", "fen=B:W18:B14", "--record", &records, "--seed", SEED];
+    let mut referee = host(&args, 2);
+    let (mut running, mut most, mut deals) = (BTreeSet::new(), 0, Vec::new());
+    let bye = loop {
+        let message = referee.hear();
+        let id = message["match"].clone().to_string();
+        match message["type"].as_str().expect("a type") {
+            "start" => {
+                running.insert(id);
+                most = most.max(running.len());
+                referee.tell(ready(&message));
+            }
+            "turn" => referee.tell(answer(&message, &json!("14x23"))),
+            "end" if message["seat"] == 1 => {
+                running.remove(&id);
+                deals.push(message["reveal"]["deal"].clone());
+            }
+            "bye" => break message,
+            _ => {}
+        }
+    };
+    assert_eq!(bye["reason"], "the run is over");
+    assert_eq!(most, 2);
+    deals.sort_by_key(ToString::to_string);
+    assert_eq!(deals, ["m1", "m2", "m3", "m4", "m5"]);
+    // It ends although its input is still open.
+    referee.wait().done();
+    assert_eq!(files(&folder.path("records")).len(), 5);
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn a_host_that_leaves_before_all_matches_are_played_is_exit_code_1() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let args = ["checkers", "--matches", "3", "--set", "fen=B:W18:B14", "--record", &records];
+    let mut referee = host(&args, 1);
+    for _ in 0..2 {
+        let start = referee.hear_of("start");
+        referee.tell(ready(&start));
+    }
+    let turn = referee.hear_of("turn");
+    referee.tell(answer(&turn, &json!("14x23")));
+    assert_eq!(referee.hear_of("end")["ended_by"], "rules");
+    referee.hear_of("start");
+    referee.tell(json!({"type": "bye"}));
+    referee.wait().with_code(1);
+    let result = |n: u32| the("result", &folder.record(&format!("records/m{n}.jsonl")))["ended_by"].clone();
+    assert_eq!([result(1), result(2)], ["rules", "aborted"]);
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn what_runs_when_the_input_ends_is_aborted_and_recorded() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut referee = host(&["--record", &records], 2);
+    referee.tell(open(json!({})));
+    referee.tell(json!({"type": "open", "game": "checkers"}));
+    let turn = referee.hear_of("turn");
+    referee.tell(answer(&turn, &json!("11-15")));
+    referee.hear_of("turn");
+    let ended = referee.end().done();
+    let ends = ended.all("end");
+    assert_eq!(ends.len(), 4, "every seat is told: {ended:?}");
+    assert!(ends.iter().all(|end| end["ended_by"] == "aborted" && end.get("ranks").is_none()), "{ends:?}");
+    for id in ["m1", "m2"] {
+        let record = folder.record(&format!("records/{id}.jsonl"));
+        assert_eq!(the("result", &record)["ended_by"], "aborted");
+    }
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn a_host_is_told_how_a_match_ended_whose_record_cannot_be_kept() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut referee = host(&["--clock", "none", "--record", &records], 1);
+    referee.tell(open(won()));
+    let turn = referee.hear_of("turn");
+    std::fs::remove_dir_all(&records).expect("it can be removed");
+    referee.tell(answer(&turn, &turn["legal"][0]));
+    let ended = referee.wait().with_code(5);
+    let ended = ended.says(&["the record of m1 cannot be kept"]);
+    assert!(ended.all("end").iter().all(|end| end["ended_by"] == "rules"), "{ended:?}");
+    assert_eq!((ended.all("end").len(), ended.all("bye").len()), (2, 1), "{ended:?}");
+}
+
+#[test]
+fn nothing_on_standard_input_is_a_run_without_matches() {
+    let ended = referee(["stdio"]).done();
+    assert_eq!(ended.one("hello")["may_open"], true);
+}
+
+#[test]
+fn standard_streams_may_be_files_and_all_lines_may_be_there_at_once() {
+    let folder = Folder::new();
+    let resign = |id, seat| json!({"type": "resign", "match": id, "seat": seat});
+    let lines = [
+        json!({"type": "hello", "protocol": 1, "name": "file"}),
+        json!({"type": "open", "game": "checkers"}),
+        ready(&json!({"match": "m1", "seat": 0})),
+        ready(&json!({"match": "m1", "seat": 1})),
+        resign("m1", 1),
+        open(won()),
+        resign("m2", 0),
+        json!({"type": "bye"}),
+    ];
+    let input = folder.write("input", lines.map(|line| line.to_string() + "\n").concat());
+    let output = File::create(folder.path("output")).expect("a new file");
+    let status = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .arg("stdio")
+        .stdin(File::open(input).expect("it is there"))
+        .stdout(output)
+        .status();
+    assert!(status.expect("it runs").success());
+    let ends: Vec<Value> = folder.record("output").into_iter().filter(|line| line["type"] == "end").collect();
+    let ends = ends.iter().map(|end| json!([end["match"], end["seat"], end["ranks"], end["reason"]]));
+    let end = |id, seat, ranks| json!([id, seat, ranks, "resignation"]);
+    assert_eq!(
+        Vec::from_iter(ends),
+        [end("m1", 0, [1, 2]), end("m1", 1, [1, 2]), end("m2", 0, [2, 1]), end("m2", 1, [2, 1])]
+    );
+}
+
+#[test]
+fn the_streams_are_left_as_they_were() {
+    let (input, mut ours) = std::io::pipe().expect("a pipe");
+    let (_theirs, output) = std::io::pipe().expect("a pipe");
+    let is_blocking =
+        |fd: &dyn std::os::fd::AsFd| !fcntl_getfl(fd).expect("flags").contains(OFlags::NONBLOCK);
+    assert!(is_blocking(&input) && is_blocking(&output));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .arg("stdio")
+        .stdin(input.try_clone().expect("a second one"))
+        .stdout(output.try_clone().expect("a second one"))
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("it starts");
+    std::io::Write::write_all(&mut ours, b"{\"type\":\"bye\"}\n").expect("it reads");
+    assert!(child.wait().expect("it ends").success());
+    assert!(is_blocking(&input) && is_blocking(&output), "others share them");
+}
+
+#[test]
+fn a_byte_order_mark_carriage_returns_and_empty_lines_mean_nothing() {
+    let mut referee = Referee::start(["stdio"]);
+    referee.write("\u{feff}{\"type\":\"hello\",\"protocol\":1,\"name\":\"x\"}\r\n\r\n\n");
+    referee.write(open(won()).to_string() + "\r\n");
+    let turn = referee.hear_of("turn");
+    referee.write(format!("  {} \r\n", answer(&turn, &json!("14x23"))));
+    assert_eq!(referee.hear_of("end")["ranks"], json!([1, 2]));
+    referee.end().done();
+}
+
+#[test]
+fn an_answer_may_come_in_pieces() {
+    let mut referee = host(&["--clock", "none"], 1);
+    referee.tell(open(won()));
+    let turn = referee.hear_of("turn");
+    for byte in (answer(&turn, &json!("14x23")).to_string() + "\n").bytes() {
+        referee.write([byte]);
+    }
+    assert_eq!(referee.hear_of("end")["reason"], "no_pieces");
+    referee.end().done();
+}
+
+#[test]
+fn a_line_that_is_too_long_is_a_fault_and_the_rest_of_it_is_passed_over() {
+    let mut referee = host(&["--clock", "none", "--on-fault", "random"], 1);
+    referee.tell(open(json!({"turn_limit": 2})));
+    referee.hear_of("turn");
+    referee.write("x".repeat(100_000) + "\n");
+    let error = referee.hear_of("error");
+    assert_eq!([&error["code"], &error["seat"]], [&json!("line_too_long"), &json!(0)]);
+    let turn = referee.hear_of("turn");
+    assert_eq!(turn["seat"], 1);
+    referee.tell(answer(&turn, &turn["legal"][0]));
+    assert_eq!(referee.hear_of("end")["ended_by"], "turn_limit");
+    referee.end().done();
+}
+
+#[test]
+fn a_line_that_is_not_utf8_is_malformed() {
+    let mut referee = host(&["--clock", "none"], 1);
+    referee.tell(open(won()));
+    referee.hear_of("turn");
+    referee.write(b"{\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":0,\"move\":\"\xff\"}\n");
+    let end = referee.hear_of("end");
+    assert_eq!(end["fault"], json!({"seat": 0, "code": "malformed", "detail": "the line is not UTF-8"}));
+    referee.end().done();
+}
+
+#[test]
+fn a_host_that_floods_is_dismissed() {
+    let mut referee = host(&["--clock", "none"], 1);
+    referee.tell(open(json!({})));
+    referee.hear_of("turn");
+    referee.write("{\"type\":\"pong\",\"id\":1}\n".repeat(65));
+    assert_eq!(referee.hear_of("error")["code"], "protocol");
+    let ended = referee.wait().done();
+    assert_eq!(ended.all("bye").len(), 1, "{ended:?}");
+    assert_eq!(ended.all("end").len(), 2, "{ended:?}");
+}
+
+#[test]
+fn too_many_messages_out_of_their_state_are_the_fault_protocol() {
+    let mut referee = host(&["--clock", "none"], 1);
+    referee.tell(open(json!({})));
+    let turn = referee.hear_of("turn");
+    for _ in 0..20 {
+        referee.tell(json!({"type": "ready", "match": "m1", "seat": 0}));
+        assert_eq!(referee.hear_of("error")["code"], "out_of_state");
+    }
+    referee.tell(answer(&turn, &turn["legal"][0]));
+    referee.hear_of("turn");
+    referee.tell(json!({"type": "ready", "match": "m1", "seat": 0}));
+    let end = referee.hear_of("end");
+    assert_eq!([&end["fault"]["seat"], &end["fault"]["code"]], [&json!(0), &json!("protocol")]);
+    referee.end().done();
+}
+
+#[test]
+fn info_is_recorded_up_to_its_size_and_dropped_beyond_without_a_fault() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let mut referee = host(&["--record", &records], 1);
+    referee.tell(open(json!({"turn_limit": 2})));
+    let turn = referee.hear_of("turn");
+    let mut with_info = answer(&turn, &turn["legal"][0]);
+    with_info["info"] = json!({"score": -7, "text": "ä \"quoted\""});
+    referee.tell(with_info);
+    let turn = referee.hear_of("turn");
+    let mut with_info = answer(&turn, &turn["legal"][0]);
+    with_info["info"] = json!({"pv": "x".repeat(4096)});
+    referee.tell(with_info);
+    assert_eq!(referee.hear_of("error")["code"], "info_dropped");
+    assert_eq!(referee.hear_of("end")["ended_by"], "turn_limit");
+    referee.end().done();
+    let record = folder.record("records/m1.jsonl");
+    let answers: Vec<&Value> = record.iter().filter(|line| line["type"] == "answer").collect();
+    assert_eq!(answers[0]["info"], json!({"score": -7, "text": "ä \"quoted\""}));
+    assert_eq!(answers[1].get("info"), None);
+    assert_eq!(the("result", &record)["faults"], json!([{}, {}]));
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn thinking_is_paid_from_the_bank_and_a_retry_shows_what_is_left() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let args = ["--clock", "bank=100s,increment=3s", "--on-fault", "retry=1", "--record", &records];
+    let mut referee = host(&args, 1);
+    referee.tell(open(json!({})));
+    let first = referee.hear_of("turn");
+    assert_eq!(first["clock"], json!({"bank_ms": 100_000, "limit_ms": 100_000}));
+    std::thread::sleep(Duration::from_millis(200));
+    referee.tell(answer(&first, &json!("1-32")));
+    let second = referee.hear_of("turn");
+    assert_eq!(second["retry"]["of"], 0);
+    assert_eq!(second["clock"]["bank_ms"], 100_000, "it is that of the first request");
+    assert!(second["clock"]["limit_ms"].as_u64() <= Some(99_800), "{}", second["clock"]);
+    std::thread::sleep(Duration::from_millis(200));
+    referee.tell(answer(&second, &second["legal"][0]));
+    let other = referee.hear_of("turn");
+    assert_eq!(other["clock"], first["clock"], "the other seat pays nothing");
+    referee.tell(answer(&other, &other["legal"][0]));
+    let third = referee.hear_of("turn");
+    let bank = third["clock"]["bank_ms"].as_u64().expect("a number");
+    assert!((50_000..=102_600).contains(&bank), "100 s - at least 0.4 s + 3 s: {bank}");
+    referee.tell(json!({"type": "abort", "match": "m1"}));
+    referee.end().done();
+    crate::common::referee(["verify", &records]).done();
+}
+
+#[test]
+fn what_a_host_does_not_want_is_left_out() {
+    let mut referee = Referee::start(["stdio"]);
+    referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "wants": []}));
+    referee.tell(open(json!({"turn_limit": 3})));
+    for text in ["11-15", "23-19", "8-11"] {
+        let turn = referee.hear_of("turn");
+        assert_eq!([turn.get("view"), turn.get("legal")], [None, None]);
+        referee.tell(answer(&turn, &json!(text)));
+    }
+    let end = referee.hear();
+    assert_eq!([&end["type"], &end["ended_by"]], ["end", "turn_limit"], "no event came before it");
+    referee.end().done();
+}
+
+#[test]
+fn the_run_seed_decides_all_chance_and_without_one_every_run_has_its_own() {
+    let starts = |args: &[&str]| -> Vec<String> {
+        let mut referee = host(args, 3);
+        (0..3).for_each(|_| referee.tell(open(json!({}))));
+        let commitment = |_| referee.hear_of("start")["commitment"].to_string();
+        let all: Vec<String> = (0..6).map(commitment).collect();
+        referee.end();
+        all
+    };
+    let (one, two) = (starts(&["--seed", SEED]), starts(&["--seed", SEED]));
+    assert_eq!(one, two);
+    assert_eq!(one.iter().collect::<BTreeSet<_>>().len(), 3, "each match has its own");
+    let (three, four) = (starts(&[]), starts(&[]));
+    assert_eq!([&one, &three, &four].iter().copied().flatten().collect::<BTreeSet<_>>().len(), 9);
+}
+
+#[test]
+fn the_commitment_binds_what_is_revealed() {
+    use sha2::Digest;
+    let mut referee = host(&[], 1);
+    let mut opening = open(json!({}));
+    opening["seed"] = json!("7".repeat(64));
+    referee.tell(opening);
+    let commitment = referee.hear_of("start")["commitment"].clone();
+    referee.tell(json!({"type": "abort", "match": "m1"}));
+    let reveal = referee.hear_of("end")["reveal"].clone();
+    assert_eq!(reveal["seed"], "7".repeat(64));
+    let bytes = |field: &str| {
+        let digits = reveal[field].as_str().expect("hex");
+        (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hex"))
+    };
+    let both: Vec<u8> = bytes("salt").chain(bytes("seed")).collect();
+    let hash: String = sha2::Sha256::digest(both).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(commitment, hash);
+    referee.end().done();
+}
+
+#[test]
+fn a_host_that_reads_no_more_ends_the_run_without_a_panic() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["stdio", "--clock", "none"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().expect("piped");
+    let hello = json!({"type": "hello", "protocol": 1, "name": "host"}).to_string();
+    // Its own end may be closed already.
+    let _ = std::io::Write::write_all(&mut input, format!("{hello}\n{}\n", open(json!({}))).as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_host_that_says_nothing_cannot_be_served_and_is_told_so() {
+    let silent = Referee::start(["stdio", "--hello-limit", "200ms"]).wait().with_code(5);
+    assert!(silent.stderr.contains("no `hello` within 200 ms"), "{}", silent.stderr);
+}

@@ -1,0 +1,618 @@
+//! Bots that connect by themselves, over real sockets.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::common::guest::{Guest, listening};
+use crate::common::{Ended, Folder, WON, files, referee};
+use serde_json::{Value, json};
+
+fn kinds(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["type"].as_str().expect("text")).collect()
+}
+
+/// Checks that somebody was told why they are not let in, and that the connection was closed after that.
+#[track_caller]
+fn assert_turned_away(told: &[Value], code: &str, why: &str) {
+    let [.., error, bye] = told else { panic!("{code}: {told:?}") };
+    assert_eq!([&error["type"], &error["code"], &bye["type"]], ["error", code, "bye"], "{told:?}");
+    assert!(error["message"].as_str().expect("text").contains(why), "{code}: {error}");
+    assert_eq!(error["message"], bye["reason"]);
+}
+
+#[track_caller]
+fn assert_no_faults(ended: &Ended) {
+    let summary = ended.one("summary");
+    let faults: Vec<&Value> =
+        summary["bots"].as_array().expect("a list").iter().map(|bot| &bot["faults"]).collect();
+    assert_eq!(faults, [&json!({}), &json!({})], "{ended:#?}");
+}
+
+// ---- playing ----
+
+#[test]
+fn a_bot_that_connects_plays_like_one_that_is_started() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let args = ["play", "checkers", "tcp:alice", &plain, "-n", "4", "--record", &records];
+    let (referee_, address) = listening(&args);
+    let alice = Guest::named(address, "alice").play_along();
+    let ended = referee_.wait().with_code(0);
+    let told = alice.join().expect("alice plays");
+    assert_eq!(told.last().expect("messages")["type"], "bye");
+    assert_eq!(
+        kinds(&told).iter().filter(|kind| **kind == "end").count(),
+        4,
+        "one connection plays all matches"
+    );
+    assert_no_faults(&ended);
+    let seats: Vec<Value> = ended.all("match").into_iter().map(|line| line["seats"].clone()).collect();
+    assert_eq!(seats[..2], [json!(["alice", "plain"]), json!(["plain", "alice"])]);
+    assert_eq!(ended.one("summary")["bots"][0]["command"], "tcp:alice");
+    let header = &folder.record("records/m1.jsonl")[0];
+    let bot = &header["seats"][0]["bot"];
+    assert_eq!([&bot["connection"], &bot["name"]], ["tcp:alice", "alice"]);
+    assert_eq!([bot.get("command"), header["seats"][1]["bot"].get("connection")], [None, None]);
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn the_address_is_told_and_whom_a_match_waits_for() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
+    assert_ne!(address.port(), 0);
+    let alice = Guest::named(address, "alice").play_along();
+    let ended = referee.wait().with_code(0);
+    alice.join().expect("alice plays");
+    // She may have been there before the match.
+    let rest =
+        ended.stderr.strip_prefix(&format!("listening on {address}\n")).expect("the address comes first");
+    assert!(["", "waiting for `alice` to connect\n"].contains(&rest), "{rest}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bot_that_is_silent_is_asked_within_15_s_whether_its_machine_is_still_there() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
+    let mut alice = Guest::named(address, "alice");
+    alice.play_up_to("turn");
+    // Lines of `/proc/net/tcp`: number, local and remote address, state, queues, timer and when it goes off, ...
+    let port = format!(":{:04X}", address.port());
+    let timer = || {
+        let connections = std::fs::read_to_string("/proc/net/tcp").expect("the connections of the system");
+        let mut lines = connections.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|line| line[1].ends_with(&port) && line[3] == "01").expect("her connection");
+        let (timer, ticks) = line[5].split_once(':').expect("a time");
+        (timer == "02", u64::from_str_radix(ticks, 16).expect("hundredths of a second"))
+    };
+    // At first it waits for the news that her machine has what was written.
+    let asks = (0..2_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        timer().0
+    });
+    assert!(asks && timer().1 <= 1_500, "{:?}", timer());
+    drop(alice);
+    referee.wait().with_code(0);
+}
+
+#[test]
+fn what_is_said_to_a_bot_waits_for_no_word_of_it() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=100", "--record", &records];
+    let (referee, address) = listening(&args);
+    // Each of her moves is told at once, and the next request soon after: the second write of two in a row.
+    let hello = json!({"type": "hello", "protocol": 1, "name": "alice", "push": true});
+    Guest::saying(address, &hello).play();
+    assert_no_faults(&referee.wait().with_code(0));
+    let mut took: Vec<u64> = folder
+        .record("records/m1.jsonl")
+        .iter()
+        .filter(|line| line["type"] == "answer" && line["seat"] == 0)
+        .map(|line| line["took_us"].as_u64().expect("a number"))
+        .collect();
+    took.sort_unstable();
+    // A kernel that collects small writes keeps the second one back for 40 ms.
+    assert!(took[took.len() / 2] < 20_000, "{took:?}");
+}
+
+#[test]
+fn one_name_can_have_both_seats_with_a_connection_for_each() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let args = ["play", "checkers", "tcp:alice", "tcp:alice", "-n", "2", "--record", &records];
+    let (referee_, address) = listening(&args);
+    let guests = [(); 2].map(|()| Guest::named(address, "alice").play_along());
+    let ended = referee_.wait().with_code(0);
+    for guest in guests {
+        let told = guest.join().expect("it plays");
+        assert_eq!(kinds(&told).iter().filter(|kind| **kind == "start").count(), 2, "one seat of each match");
+    }
+    assert_eq!(ended.all("match")[0]["seats"], json!(["alice", "alice-2"]));
+    assert_no_faults(&ended);
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn nobody_who_comes_in_time_ends_the_run_with_the_name() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let args = ["play", "checkers", &plain, "tcp:alice", "--wait", "300ms", "--listen", "127.0.0.1:0"];
+    referee(args).with_code(5).says(&["waiting for `alice`", "nobody connected as `alice` within 0.3 s"]);
+    let none = ["play", "checkers", "tcp:bob", "tcp:alice", "--wait", "300ms", "--listen", "127.0.0.1:0"];
+    referee(none).with_code(5).says(&["waiting for `bob`", "waiting for `alice`", "nobody connected as `"]);
+}
+
+#[test]
+fn one_connection_is_not_enough_for_both_seats() {
+    let args = ["play", "checkers", "tcp:alice", "tcp:alice", "--wait", "500ms"];
+    let (referee, address) = listening(&args);
+    let alice = Guest::named(address, "alice").play_along();
+    referee.wait().with_code(5).says(&["nobody else connected as `alice` within 0.5 s"]);
+    alice.join().expect("it plays");
+}
+
+// ---- who is not let in ----
+
+#[test]
+fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let tokens = folder.write_secret("tokens", "# of the trial\n\nalice = open sesame\n");
+    let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=40", "--record", &records];
+    let args = [&args[..], &["--token-file", &tokens, "--connections", "1", "--hello-limit", "3s"]].concat();
+    let (referee_, address) = listening(&args);
+    let hello = |name: &str, token: Option<&str>| {
+        let mut hello = json!({"type": "hello", "protocol": 1, "name": name});
+        if let Some(token) = token {
+            hello["token"] = token.into();
+        }
+        hello
+    };
+    let mut alice = Guest::saying(address, &hello("alice", Some("open sesame")));
+    assert_eq!(alice.heard[0]["auth"], "token");
+    let mut next = || {
+        let turn = alice.play_up_to("turn");
+        alice.answer(&turn);
+    };
+    for (said, code, why) in [
+        (hello("alice", None).to_string() + "\n", "wrong_token", "no `token`"),
+        (hello("bob", None).to_string() + "\n", "wrong_token", "no `token`"),
+        (
+            hello("alice", Some("open sesam")).to_string() + "\n",
+            "wrong_token",
+            "called `alice` with this token",
+        ),
+        (hello("alice", Some("")).to_string() + "\n", "wrong_token", "called `alice` with this token"),
+        (
+            hello("plain", Some("open sesame")).to_string() + "\n",
+            "wrong_token",
+            "called `plain` with this token",
+        ),
+        (
+            hello("Alice", Some("open sesame")).to_string() + "\n",
+            "wrong_token",
+            "called `Alice` with this token",
+        ),
+        (
+            hello("alice", Some("open sesame")).to_string() + "\n",
+            "too_many_connections",
+            "1 connections already",
+        ),
+        (
+            json!({"type": "hello", "protocol": 2, "name": "alice"}).to_string() + "\n",
+            "unsupported_protocol",
+            "2",
+        ),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: x\r\n\r\n".to_owned(), "malformed", "JSON object"),
+        ("\u{16}\u{3}\u{1}\n".to_owned(), "malformed", "connect without TLS"),
+        ("x".repeat(70_000), "line_too_long", "65536"),
+        ("\n".repeat(100), "protocol", "64 lines"),
+        (String::new(), "no_start", "no `hello` within 3000 ms"),
+        ("{\"type\":\"hello\",\"proto".to_owned(), "no_start", "no `hello` within 3000 ms"),
+        ("{\"type\":\"pong\",\"id\":\"1\"}\n".to_owned(), "no_start", "no `hello` within 3000 ms"),
+    ] {
+        let mut stranger = Guest::connect(address);
+        assert_eq!(stranger.hear()["type"], "hello");
+        stranger.write(said);
+        assert_turned_away(&stranger.rest(), code, why);
+        next();
+    }
+    // These leave by themselves.
+    drop(Guest::connect(address));
+    Guest::connect(address).reset();
+    next();
+    alice.play();
+    let ended = referee_.wait().with_code(0);
+    assert_no_faults(&ended);
+    assert_eq!(ended.one("match")["ended_by"], "turn_limit");
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn in_a_trial_tokens_may_stand_on_the_command_line() {
+    let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON];
+    let (referee, address) =
+        listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
+    let hello =
+        |name: &str, token: &str| json!({"type": "hello", "protocol": 1, "name": name, "token": token});
+    assert_turned_away(&Guest::saying(address, &hello("bob", "one")).rest(), "wrong_token", "called `bob`");
+    let guests = [("alice", "one"), ("bob", "two")]
+        .map(|(name, token)| Guest::saying(address, &hello(name, token)).play_along());
+    assert_no_faults(&referee.wait().with_code(0));
+    guests.into_iter().for_each(|guest| drop(guest.join().expect("it plays")));
+}
+
+#[test]
+fn a_message_before_hello_is_refused_and_hello_still_counts() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
+    let mut alice = Guest::connect(address);
+    alice.say(&json!({"type": "ready", "match": "m1"}));
+    assert_eq!(alice.hear_of("error")["code"], "out_of_state");
+    alice.say(&json!({"type": "hello", "protocol": 1, "name": "a/b"}));
+    assert_eq!(alice.hear_of("error")["code"], "malformed");
+    alice.say(&json!({"type": "hello", "protocol": 1, "name": "alice"}));
+    alice.play();
+    assert_no_faults(&referee.wait().with_code(0));
+}
+
+#[test]
+fn without_tokens_an_unknown_name_is_told() {
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
+    assert_turned_away(&Guest::named(address, "carol").rest(), "unknown_name", "`carol`");
+    referee.signal(crate::common::Signal::INT);
+    referee.wait().with_code(130);
+}
+
+#[test]
+fn tokens_stand_in_no_log_no_record_and_no_error() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let (right, wrong) = ("open-sesame", "open-barley");
+    let tokens = folder.write_secret("tokens", format!("alice={right}\n"));
+    let args = ["play", "checkers", "tcp:alice", &plain, "--token-file", &tokens, "--log-level", "trace"];
+    let (referee_, address) = listening(&[&args[..], &["--record", &records, "-n", "2"]].concat());
+    let hello = |token| json!({"type": "hello", "protocol": 1, "name": "alice", "token": token});
+    let turned_away = Guest::saying(address, &hello(wrong)).rest();
+    let told = Guest::saying(address, &hello(right)).play();
+    let ended = referee_.wait().with_code(0);
+    assert!(ended.stderr.contains("connected"), "the log tells what happens: {}", ended.stderr);
+    let mut written = format!("{}{}{turned_away:?}{told:?}", ended.stdout, ended.stderr);
+    for record in files(records.as_ref()) {
+        written.push_str(&folder.read(&format!("records/{record}")));
+    }
+    for given in ["al*ce=open-sesame", "open-sesame", "=open-sesame", "bob=open-sesame"] {
+        let args = ["play", "checkers", "tcp:alice", &plain, "--listen", "127.0.0.1:0", "--token", given];
+        written.push_str(&referee(args).with_code(2).stderr);
+    }
+    let broken = folder.write_secret("broken", "alice=open-sesame\nopen-sesame\n");
+    let args = ["play", "checkers", "tcp:alice", &plain, "--listen", "127.0.0.1:0", "--token-file", &broken];
+    written.push_str(&referee(args).with_code(2).says(&["line 2"]).stderr);
+    for token in [right, wrong] {
+        assert!(!written.contains(token), "{token} is in: {written}");
+    }
+}
+
+#[test]
+fn refused_logins_are_logged_once_an_address_with_the_reason_and_without_the_token() {
+    let folder = Folder::new();
+    let tokens = folder.write_secret("tokens", "alice=open-sesame\nbob=swordfish\n");
+    let (referee, address) =
+        listening(&["play", "checkers", "tcp:alice", "tcp:bob", "--token-file", &tokens]);
+    let login = |source: u8, name: &str, token: &str| {
+        let mut guest = Guest::connect_from(std::net::Ipv4Addr::new(127, 0, 0, source), address);
+        assert_eq!(guest.hear()["type"], "hello");
+        guest.say(&json!({"type": "hello", "protocol": 1, "name": name, "token": token}));
+        assert_turned_away(&guest.rest(), "wrong_token", name);
+    };
+    for _ in 0..2 {
+        login(1, "alice", "open-barley");
+    }
+    login(1, "bob", "open-sesame");
+    login(1, "alcie", "open-sesame");
+    login(2, "alice", "open-barley");
+    let mut scanner = Guest::connect(address);
+    scanner.write("open-sesame\n");
+    scanner.rest();
+    referee.signal(crate::common::Signal::INT);
+    let log = referee.wait().with_code(130).stderr;
+    for (refused, times) in [
+        ("127.0.0.1: the token of `alice` is missing or wrong", 1),
+        ("127.0.0.1: the token of `bob` is missing or wrong", 1),
+        ("127.0.0.1: no bot called `alcie` takes part", 1),
+        ("127.0.0.2: the token of `alice` is missing or wrong", 1),
+        ("127.0.0.1: its first line is no message of the protocol", 1),
+        ("open-", 0),
+    ] {
+        assert_eq!(log.matches(refused).count(), times, "{refused} is not in: {log}");
+    }
+}
+
+#[test]
+fn a_tls_handshake_on_a_plain_port_is_answered_at_once_and_logged() {
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
+    let mut guest = Guest::connect(address);
+    assert_eq!(guest.hear()["type"], "hello");
+    guest.write(b"\x16\x03\x01\x02\x00\x01\n");
+    assert_turned_away(&guest.rest(), "malformed", "connect without TLS");
+    referee.signal(crate::common::Signal::INT);
+    let told = "refused a connection from 127.0.0.1: this port speaks plain text, and TLS came";
+    referee.wait().with_code(130).says(&[told]);
+}
+
+// ---- connections that end ----
+
+#[test]
+fn a_connection_lost_in_a_match_costs_it_and_the_bot_plays_on_in_the_next() {
+    type Lose = fn(Guest);
+    let lose: [(&str, Lose); 4] = [
+        ("reset", Guest::reset),
+        ("closed", drop),
+        ("half closed", |mut guest| {
+            guest.half_close();
+            let told = guest.rest();
+            assert!(!kinds(&told).contains(&"turn"), "{told:?}");
+        }),
+        ("bye", |mut guest| guest.say(&json!({"type": "bye"}))),
+    ];
+    for (how, lose) in lose {
+        let folder = Folder::new();
+        let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+        let args = ["play", "checkers", "tcp:alice", &plain, "-n", "3", "--record", &records];
+        let (referee_, address) = listening(&args);
+        let mut alice = Guest::named(address, "alice");
+        alice.play_up_to("end");
+        alice.play_up_to("turn");
+        lose(alice);
+        let told = Guest::named(address, "alice").play();
+        assert_eq!(told.iter().filter(|message| message["type"] == "end").count(), 1, "{how}");
+        let ended = referee_.wait().with_code(0);
+        let played = ended.all("match");
+        assert_eq!([&played[0]["faults"], &played[2]["faults"]], [&json!([{}, {}]); 2], "{how}");
+        assert_eq!(played[1]["fault"]["code"], "disconnected", "{how}");
+        assert_eq!(played[1]["faults"], json!([{}, {"disconnected": 1}]), "{how}");
+        let summary = ended.one("summary");
+        assert_eq!(
+            [&summary["matches"], &summary["bots"][0]["faults"]],
+            [&json!(3), &json!({"disconnected": 1})]
+        );
+        referee(["verify", &records]).done();
+    }
+}
+
+#[test]
+fn a_connection_that_ends_between_two_matches_costs_nothing_however_late_the_bot_comes_back() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let args = ["play", "checkers", "tcp:alice", &plain, "-n", "4", "--set", WON, "--record", &records];
+    // Longer away than `ready` may take.
+    let (referee_, address) = listening(&[&args[..], &["--ready-limit", "200ms"]].concat());
+    for _ in 0..4 {
+        let mut alice = Guest::named(address, "alice");
+        alice.play_up_to("end");
+        drop(alice);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let ended = referee_.wait().with_code(0);
+    assert_eq!(ended.all("match").len(), 4);
+    assert_no_faults(&ended);
+    referee(["verify", &records]).done();
+}
+
+#[test]
+fn a_bot_that_does_not_come_back_in_time_ends_the_run() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let args = ["play", "checkers", "tcp:alice", &plain, "-n", "3", "--set", WON, "--wait", "1s"];
+    let (referee, address) = listening(&args);
+    let mut alice = Guest::named(address, "alice");
+    alice.play_up_to("end");
+    drop(alice);
+    let ended = referee.wait().with_code(5).says(&["nobody connected as `alice` within 1 s"]);
+    let played = ended.all("match");
+    assert_eq!(
+        [&played[0]["faults"], &played[1]["faults"]],
+        [&json!([{}, {}]), &json!([{}, {"no_start": 1}])]
+    );
+}
+
+#[test]
+fn bots_that_wait_may_leave_and_come_again() {
+    let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON, "--connections", "1"];
+    let (referee, address) = listening(&args);
+    for _ in 0..3 {
+        let mut alice = Guest::named(address, "alice");
+        alice.say(&json!({"type": "bye"}));
+        assert!(alice.rest().is_empty());
+    }
+    let [alice, bob] = ["alice", "bob"].map(|name| Guest::named(address, name).play_along());
+    assert_no_faults(&referee.wait().with_code(0));
+    let told = [alice, bob].map(|guest| guest.join().expect("it plays"));
+    assert!(told.iter().all(|told| told.last().is_some_and(|bye| bye["reason"] == "the run is over")));
+}
+
+// ---- TLS ----
+
+/// Plays over TLS and prints which version of it; ends well only if the referee said goodbye properly.
+const TLS_BOT: &str = "import json, socket, ssl, sys
+host, port, trusted, highest = sys.argv[1:]
+context = ssl.create_default_context(cafile=trusted)
+context.maximum_version = ssl.TLSVersion[highest]
+raw = socket.create_connection((host, int(port)), timeout=60)
+stream = context.wrap_socket(raw, server_hostname=host, suppress_ragged_eofs=False)
+print(stream.version())
+def say(**message):
+    stream.sendall(json.dumps(message).encode() + b'\\n')
+for line in stream.makefile('rb'):
+    message = json.loads(line)
+    if message['type'] == 'hello':
+        say(type='hello', protocol=1, name='alice', padding='x' * 40_000)
+    elif message['type'] == 'start':
+        say(type='ready', match=message['match'])
+    elif message['type'] == 'turn':
+        say(type='move', match=message['match'], turn=message['turn'], move=message['legal'][0])
+    print(message['type'])
+";
+
+/// Plays two matches over TLS with these options, and with who does not trust the certificate or speaks without TLS.
+fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
+    let script = folder.write("tls.py", TLS_BOT);
+    let plain = folder.plain_bot("plain");
+    let records = folder.text("records");
+    for version in ["TLSv1_3", "TLSv1_2"] {
+        let args = ["play", "checkers", "tcp:alice", &plain, "-n", "2", "--record", &records];
+        let (referee_, address) = listening(&[&args[..], options].concat());
+        // A handshake that stands still keeps nobody waiting.
+        let stuck: Vec<Guest> = (0..50)
+            .map(|_| {
+                let mut guest = Guest::connect(address);
+                guest.write(b"\x16\x03\x01\x02");
+                guest
+            })
+            .collect();
+        // Plain text gets a hint at once, and does no harm.
+        for said in
+            ["{\"type\":\"hello\",\"protocol\":1,\"name\":\"alice\"}\n", "GET / HTTP/1.1\r\n\r\n", "\n"]
+        {
+            let mut stranger = std::net::TcpStream::connect(address).expect("it listens");
+            std::io::Write::write_all(&mut stranger, said.as_bytes()).expect("it reads");
+            let mut told = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut stranger, &mut told);
+            let told = String::from_utf8(told).expect("plain text");
+            assert!(told.contains("this port speaks TLS") && !told.contains("hello"), "{said:?}: {told:?}");
+        }
+        drop(Guest::connect(address));
+        let bot = |trusted: &str| {
+            let mut bot = Command::new("python3");
+            bot.arg(&script).args([&address.ip().to_string(), &address.port().to_string(), trusted, version]);
+            bot.output().expect("python3 runs")
+        };
+        let distrusts = bot("/etc/ssl/certs/ca-certificates.crt");
+        assert!(!distrusts.status.success(), "another certificate is not trusted");
+        let output = bot(trusted);
+        let (said, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{said}{errors}");
+        assert!(said.starts_with(&version.replace('_', ".")), "{said}");
+        assert_eq!(said.lines().filter(|line| *line == "end").count(), 2, "{said}");
+        assert!(said.ends_with("bye\n"), "{said}");
+        let ended = referee_.wait().with_code(0);
+        assert_no_faults(&ended);
+        let told = "refused a connection from 127.0.0.1: this port speaks TLS";
+        assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
+        drop(stuck);
+        referee(["verify", &records]).done();
+        std::fs::remove_dir_all(&records).expect("the records are there");
+    }
+}
+
+#[test]
+fn a_connection_is_kept_secret_with_a_certificate_made_for_the_trial() {
+    let folder = Folder::new();
+    let trusted = folder.text("referee.pem");
+    play_over_tls(&folder, &["--tls-self-signed", &trusted], &trusted);
+}
+
+#[test]
+fn a_connection_is_kept_secret_with_a_certificate_of_ones_own() {
+    let folder = Folder::new();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let chain = folder.write("chain.pem", made.cert.pem());
+    let key = folder.write_secret("key.pem", made.signing_key.serialize_pem());
+    play_over_tls(&folder, &["--tls-cert", &chain, "--tls-key", &key], &chain);
+}
+
+// ---- options ----
+
+#[test]
+fn options_that_do_not_fit_are_refused_with_the_reason() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let chain = folder.write("chain.pem", made.cert.pem());
+    let key = folder.write_secret("key.pem", other.signing_key.serialize_pem());
+    let empty = folder.write("empty.pem", "");
+    let missing = folder.text("missing");
+    let listen = ["--listen", "127.0.0.1:0"];
+    let cases: [(&[&str], &[&str]); 13] = [
+        (&["tcp:alice", &plain], &["`tcp:alice`", "--listen"]),
+        (&["tcp:", &plain], &["1 to 64"]),
+        (&["tcp:a/b", &plain], &["`tcp:a/b`", "1 to 64"]),
+        (&[&plain, &plain, "--listen", "127.0.0.1:0"], &["no bot connects", "tcp:"]),
+        (&["tcp:alice", &plain, "--listen", "localhost"], &["localhost"]),
+        (&["tcp:alice", &plain, "--token", "alice=x"], &["--listen"]),
+        (&["tcp:alice", "tcp:bob", "--token", "alice=x"], &["no token for `bob`"]),
+        (&["tcp:alice", &plain, "--token", "alice=x", "--token", "alice=y"], &["two tokens for `alice`"]),
+        (&["tcp:alice", &plain, "--token-file", &missing], &["--token-file", "missing"]),
+        (&["tcp:alice", &plain, "--tls-cert", &chain], &["--tls-key"]),
+        (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &key], &["--tls-cert"]),
+        (&["tcp:alice", &plain, "--tls-cert", &empty, "--tls-key", &key], &["empty.pem", "no certificate"]),
+        (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &missing], &["missing"]),
+    ];
+    for (index, (args, says)) in cases.into_iter().enumerate() {
+        let listen = if index >= 6 { &listen[..] } else { &[] };
+        referee([&["play", "checkers"], args, listen].concat()).with_code(2).says(says);
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (_holds, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
+    let address = address.to_string();
+    let args = ["play", "checkers", "tcp:alice", &plain, "--listen", &address];
+    referee(args).with_code(5).says(&[&format!("--listen {address}"), "in use"]);
+}
+
+#[test]
+fn a_signal_while_bots_are_waited_for_ends_the_run() {
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
+    let alice = Guest::named(address, "alice");
+    referee.signal(crate::common::Signal::INT);
+    let ended = referee.wait().with_code(130);
+    assert_eq!(ended.one("summary")["interrupted"], true);
+    // What `alice` said may still be on its way.
+    assert!(alice.rest().last().is_none_or(|bye| bye["type"] == "bye"));
+}
+
+#[test]
+fn a_line_without_end_is_told_before_the_connection_is_closed() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
+    let mut alice = Guest::named(address, "alice");
+    alice.hear_of("start");
+    alice.write(vec![b'x'; (16 << 20) + 1]);
+    let rest = alice.rest();
+    let types: Vec<&str> = rest.iter().filter_map(|message| message["type"].as_str()).collect();
+    assert!(types.ends_with(&["error", "bye"]), "{rest:?}");
+    let ended = referee.wait().with_code(0);
+    assert_eq!(ended.one("match")["fault"]["code"], "protocol");
+}
+
+#[test]
+fn a_record_tells_of_processes_only_where_there_were_some() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    for (opponent, has_processes) in [("tcp:bob", false), (&*plain, true)] {
+        let records = folder.text(if has_processes { "with" } else { "without" });
+        let args = ["play", "checkers", "tcp:alice", opponent, "--set", WON, "--record", &records];
+        let (referee, address) = listening(&args);
+        let alice = std::thread::spawn(move || Guest::named(address, "alice").play());
+        if !has_processes {
+            Guest::named(address, "bob").play();
+        }
+        alice.join().expect("it plays");
+        referee.wait().with_code(0);
+        let record = folder.record(&format!("{records}/m1.jsonl"));
+        assert_eq!(record.iter().any(|line| line["type"] == "bots"), has_processes);
+        assert_eq!(record[0]["seats"][0]["bot"]["connection"], "tcp:alice");
+    }
+}

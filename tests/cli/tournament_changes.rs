@@ -1,0 +1,135 @@
+//! `referee tournament add`, `withdraw` and `change`: on a tournament that is stopped, and on one that is played.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::common::guest::Guest;
+use crate::common::{Folder, Referee, SEED, referee};
+use serde_json::{Value, json};
+
+/// Writes the file of a short tournament: `head`, and an entrant for each name with its further key.
+fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
+    let mut text = format!(
+        "game = 'checkers'\nseed = '{SEED}'\noptions = {{ turn_limit = 12 }}\n{head}\n\n[format]\nkind = 'round_robin'\n"
+    );
+    for (name, key) in entrants {
+        text += &format!("[[entrants]]\nname = '{name}'\n{key}\n");
+    }
+    folder.write("cup.toml", text)
+}
+
+fn command(bot: &str) -> String {
+    format!("command = \"{bot}\"")
+}
+
+/// The names of the entrants that have not left.
+fn entrants(dir: &str) -> Vec<String> {
+    let status = referee(["tournament", "status", dir, "--json"]).done().one("status");
+    let rows = status["entrants"].as_array().expect("a list").iter().filter(|row| row["has_left"] == false);
+    rows.map(|row| row["name"].as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn a_stopped_tournament_goes_on_with_another_clock_and_a_repaired_command() {
+    let folder = Folder::new();
+    let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
+    let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    std::fs::remove_file(folder.path("two.py")).expect("it is there");
+    referee(["tournament", "change", &dir, "--command", "three=x"])
+        .with_code(2)
+        .says(&["no `three`", "one, two"]);
+    referee(["tournament", "change", &dir, "--clock", "5s"]).with_code(2).says(&["--clock"]);
+    referee(["tournament", "change", &dir]).with_code(2);
+    let repaired = folder.plain_bot("repaired");
+    let named = format!("two={repaired}");
+    let more = ["--jobs", "2", "--clock", "bank=30s", "--command", &named];
+    let said = referee(["tournament", "change", &dir].iter().chain(&more)).done().stdout;
+    for what in
+        ["jobs: 2, before 1", "clock of the matches to come: bank=30s, before delay=5s,bank=60s", "two: `"]
+    {
+        assert!(said.contains(what), "{what} is not in: {said}");
+    }
+    let third = folder.plain_bot("third");
+    assert_eq!(
+        referee(["tournament", "add", &dir, &third]).done().stdout,
+        "third joins: 4 matches more, after all others\n"
+    );
+    let told = ["`third` takes part already: `python3", "third.py", "--name"];
+    referee(["tournament", "add", &dir, &third]).with_code(2).says(&told);
+    referee(["tournament", "add", &dir, &repaired, "--name", "one"])
+        .with_code(2)
+        .says(&["`one` takes part already"]);
+    referee(["tournament", "add", &dir, "tcp:carol"]).with_code(2).says(&["--listen 127.0.0.1:4700"]);
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 4);
+    let clock = |id: &str| folder.record(&format!("cup/records/{id}.jsonl"))[0]["clock"]["bank_ms"].clone();
+    assert_eq!([clock("m1"), clock("m3")], [json!(60_000), json!(30_000)]);
+    referee(["tournament", "verify", &dir]).done();
+}
+
+#[test]
+fn a_bot_that_connects_joins_a_stopped_tournament_that_did_not_listen() {
+    let folder = Folder::new();
+    let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
+    let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    let tokens = folder.write_secret("tokens", "carol=secret\n");
+    let more = ["--listen", "127.0.0.1:0", "--token-file", &tokens, "--name", "rl"];
+    referee(["tournament", "add", &dir, "tcp:carol"].iter().chain(&more)).done();
+    let mut run = Referee::start(["tournament", "resume", &dir, "--json"]);
+    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let hello = json!({"type": "hello", "protocol": 1, "name": "carol", "token": "secret"});
+    let carol = Guest::saying(address, &hello).play_along();
+    assert_eq!(run.wait().with_code(0).all("match").len(), 4);
+    carol.join().expect("she plays");
+}
+
+/// Plays as this name as soon as it takes part.
+fn connect(address: SocketAddr, name: &str) -> Vec<Value> {
+    for _ in 0..200 {
+        let told = Guest::named(address, name).play();
+        if told.iter().any(|message| message["type"] == "start") {
+            return told;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("`{name}` does not get in")
+}
+
+#[test]
+fn a_tournament_that_is_played_takes_changes_and_bots_stay_connected() {
+    let folder = Folder::new();
+    let slow = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.04), first(t)))");
+    let entrants_before = [
+        ("one", command(&slow)),
+        ("two", command(&slow)),
+        ("three", command(&slow)),
+        ("alice", "tcp = 'alice'".to_owned()),
+    ];
+    let (config, dir) =
+        (cup(&folder, "listen = { address = '127.0.0.1:0' }", &entrants_before), folder.text("cup"));
+    let mut run = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
+    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let alice = Guest::named(address, "alice").play_along();
+    run.hear_of("match");
+    let said = referee(["tournament", "add", &dir, "tcp:carol"]).done().stdout;
+    assert!(said.starts_with("carol joins: 8 matches more") && said.contains("have ended"), "{said}");
+    referee(["tournament", "withdraw", &dir, "three"]).done();
+    referee(["tournament", "change", &dir, "--jobs", "2", "--clock", "bank=30s"]).done();
+    let carol = connect(address, "carol");
+    let ended = run.wait().with_code(0).says(&[
+        "changed: carol joins",
+        "changed: three has left",
+        "changed: jobs: 2, before 1\nclock of the matches to come: bank=30s",
+    ]);
+    assert_eq!(entrants(&dir), ["one", "two", "alice", "carol"]);
+    let faults = ended.all("match").into_iter().filter(|played| played["faults"] != json!([{}, {}]));
+    assert_eq!(faults.count(), 0, "{ended:#?}");
+    let alice = alice.join().expect("she plays");
+    for told in [&alice, &carol] {
+        let count = |kind: &str| told.iter().filter(|message| message["type"] == kind).count();
+        assert!(count("end") >= 6 && count("bye") == 1, "{}", count("end"));
+    }
+    referee(["tournament", "verify", &dir]).done();
+}

@@ -1,0 +1,390 @@
+//! What a tournament leaves on the disk: results bound to records, what kills leave behind, folders that move or vanish.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::common::{Folder, Referee, SEED, Signal, referee};
+use rusqlite::Connection;
+use serde_json::Value;
+
+/// A tournament of three bots that always do the same in the same position.
+fn cup(folder: &Folder, head: &str, format: &str) -> String {
+    let mut text = format!(
+        "game = 'checkers'\nseed = '{SEED}'\nopening_plies = 4\njobs = 2\n{head}\n[format]\n{format}\n"
+    );
+    text += "[options]\nturn_limit = 30\n";
+    for step in 0..3 {
+        let pick =
+            format!("lambda t: move(t, t['legal'][(len(t['view']['fen']) + {step}) % len(t['legal'])])");
+        folder.bot(&format!("bot{step}"), &format!("play(turn={pick})"));
+        text += &format!("[[entrants]]\nname = 'bot{step}'\ncommand = 'python3 bot{step}.py'\n");
+    }
+    folder.write("cup.toml", text)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy(&path, &target) } else { _ = fs::copy(&path, &target).unwrap() }
+    }
+}
+
+fn change(dir: &Path, sql: &str) {
+    Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
+}
+
+/// What `verify` says of a folder: the differences as `m1: ...`, and the summary.
+fn verified(dir: &Path, code: i32) -> (Vec<String>, Value, Value) {
+    let ended = referee(["tournament", "verify", dir.to_str().unwrap(), "--json"]).with_code(code).says(&[]);
+    let told = |told: &Value| {
+        format!("{}: {}", told["match"].as_str().unwrap_or("?"), told["what"].as_str().unwrap())
+    };
+    let differences = ended.all("difference").iter().map(told).collect();
+    (differences, ended.one("standings"), ended.one("summary"))
+}
+
+#[test]
+fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records() {
+    let folder = Folder::new();
+    let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
+    referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--no-fsync"]).done();
+    let sound = folder.path("cup");
+    let told = referee(["tournament", "verify", &folder.text("cup")]).done().stdout;
+    assert!(told.contains("12 results, 12 records, 0 differ"), "{told}");
+    let (none, standings, summary) = verified(&sound, 0);
+    assert_eq!((none.len(), &summary["unbound"]), (0, &0.into()));
+    type Act<'a> = &'a dyn Fn(&Path);
+    let sql = |text: &'static str| move |dir: &Path| change(dir, text);
+    let cases: [(&str, Act<'_>, &[&str]); 13] = [
+        (
+            "ranks",
+            &sql("UPDATE matches SET ranks = '[2,1]' WHERE number = 3"),
+            &["m3: ranks: [2,1] in the results, [1,1]"],
+        ),
+        (
+            "faults",
+            &sql("UPDATE matches SET forfeited = 1 WHERE number = 2"),
+            &["m2: forfeited: [0] in the results, []"],
+        ),
+        (
+            "lineup",
+            &sql("UPDATE matches SET lineup = '[2,2]' WHERE number = 2"),
+            &["m2: lineup: [2,2] in the results"],
+        ),
+        (
+            "details",
+            &sql("UPDATE details SET decisions = 0 WHERE number = 12"),
+            &["m12: decisions: 0 in the results, 26"],
+        ),
+        ("seal", &sql("UPDATE details SET seal = 'ff' WHERE number = 1"), &["m1: the seal of its record is"]),
+        ("a row less", &sql("DELETE FROM matches WHERE number = 5"), &["m5: the results have no row for"]),
+        (
+            "cut off",
+            &sql(
+                "UPDATE matches SET ranks = NULL, ended_by = 'cut_off' WHERE number = 5; DELETE FROM details WHERE number = 5",
+            ),
+            &["m5: by the results nothing is known of it, but there is"],
+        ),
+        (
+            "void",
+            &sql(
+                "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = 5; UPDATE details SET scores = NULL WHERE number = 5",
+            ),
+            &["m5: by the results it does not count"],
+        ),
+        (
+            "no JSON",
+            &sql("UPDATE matches SET lineup = '[0' WHERE number = 5"),
+            &["m5: its `lineup`: EOF while parsing a list"],
+        ),
+        (
+            "a record less",
+            &|dir| fs::remove_file(dir.join("records/m7.jsonl")).unwrap(),
+            &["m7: records/m7.jsonl is not there"],
+        ),
+        (
+            "another record",
+            &|dir| _ = fs::copy(dir.join("records/m7.jsonl"), dir.join("records/m8.jsonl")).unwrap(),
+            &["m8: its record has the match m7, not m8"],
+        ),
+        (
+            "an empty record",
+            &|dir| fs::write(dir.join("records/m8.jsonl"), "").unwrap(),
+            &["m8: its record differs: line 1"],
+        ),
+        (
+            "an attempt more",
+            &sql("INSERT INTO matches VALUES (4, 3, 2, '[0,1]', NULL, 0, 0, 'cut_off', '')"),
+            &["m4.3: the results have no attempt 2 before it"],
+        ),
+    ];
+    for (what, act, expected) in cases {
+        let dir = folder.path(what);
+        copy(&sound, &dir);
+        act(&dir);
+        let (differences, by_records, summary) = verified(&dir, 1);
+        assert_eq!(differences.len(), expected.len(), "{what}: {differences:?}");
+        for (difference, expected) in differences.iter().zip(expected) {
+            assert!(difference.contains(expected), "{what}: {difference}");
+        }
+        assert_eq!(summary["differing"], expected.len(), "{what}");
+        if !["void", "a record less", "another record", "an empty record"].contains(&what) {
+            assert_eq!(by_records, standings, "{what}");
+        }
+    }
+    // The points that a change gave are told.
+    let dir = folder.path("all");
+    copy(&sound, &dir);
+    change(
+        &dir,
+        "UPDATE matches SET ranks = iif(lineup LIKE '[0,%', '[1,2]', '[2,1]') WHERE lineup LIKE '%0%'",
+    );
+    let told = referee(["tournament", "verify", dir.to_str().unwrap()]).with_code(1).says(&[]).stdout;
+    assert!(
+        told.contains("bot0: 4 points by the records, 8 in the results") && told.contains("8 differ"),
+        "{told}"
+    );
+    // What a version before this one wrote has no seals.
+    let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; PRAGMA user_version = 1";
+    change(&sound, older);
+    let (none, _, summary) = verified(&sound, 0);
+    assert_eq!((none.len(), &summary["unbound"]), (0, &12.into()));
+    referee(["tournament", "resume", &folder.text("cup")]).done();
+    change(&sound, "SELECT seal FROM details");
+}
+
+#[test]
+fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
+    let folder = Folder::new();
+    let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
+    let (dir, text) = (folder.path("cup"), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &text]).done();
+    let shown = || referee(["tournament", "standings", &text]).done().stdout;
+    let before = shown();
+    // As if the process had been killed between the records and the results.
+    change(&dir, "DELETE FROM matches WHERE number > 9; DELETE FROM details WHERE number > 9");
+    fs::write(dir.join("begun"), "m10 0,2\nm11 2,1\nm12 1,2\n").unwrap();
+    // And while it wrote, or as a power failure leaves what was not on the disk yet.
+    let cut = fs::read(dir.join("records/m12.jsonl")).unwrap();
+    fs::write(dir.join("records/m12.jsonl"), &cut[..cut.len() / 2]).unwrap();
+    fs::write(dir.join("records/m12.2.jsonl.part"), &cut[..9]).unwrap();
+    let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
+    let ended = ended.says(&["m12.jsonl: removed, for it was not written to its end"]);
+    let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
+    assert_eq!(ids, ["m12.2"], "the others are not played again");
+    assert_eq!(shown(), before);
+    assert_eq!(verified(&dir, 0).2["records"], 12);
+    let records = crate::common::files(&dir.join("records"));
+    assert!(records.len() == 12 && records.iter().all(|name| name.ends_with(".jsonl")), "{records:?}");
+    // What is no record of this tournament is not taken in.
+    fs::copy(dir.join("records/m1.jsonl"), dir.join("records/m13.jsonl")).unwrap();
+    referee(["tournament", "resume", &text])
+        .with_code(5)
+        .says(&["m13.jsonl is no record of this tournament"]);
+}
+
+#[test]
+fn a_tournament_goes_on_at_once_after_its_referee_was_killed() {
+    let folder = Folder::new();
+    let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 200");
+    let dir = folder.text("cup");
+    let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
+    for _ in 0..8 {
+        running.hear_of("match");
+        // It is not waited for.
+        running.signal(Signal::KILL);
+        let next = Referee::start(["tournament", "resume", &dir, "--json"]);
+        running = next;
+    }
+    running.hear_of("match");
+    referee(["tournament", "resume", &dir]).with_code(5).says(&["another process plays this tournament"]);
+}
+
+#[test]
+fn a_folder_that_vanishes_during_a_run_ends_it_with_an_error() {
+    type Act<'a> = &'a dyn Fn(&Path);
+    let acts: [(&str, Act<'_>, &str); 4] = [
+        ("removed", &|dir| fs::remove_dir_all(dir).unwrap(), "cup"),
+        (
+            "moved",
+            &|dir| fs::rename(dir, dir.with_file_name("elsewhere")).unwrap(),
+            "was removed or replaced during the run",
+        ),
+        (
+            "without its records",
+            &|dir| fs::rename(dir.join("records"), dir.join("old")).unwrap(),
+            "was removed or replaced during the run",
+        ),
+        (
+            "without its results",
+            &|dir| fs::remove_file(dir.join("results.sqlite")).unwrap(),
+            "was removed or replaced during the run",
+        ),
+    ];
+    for (what, act, why) in acts {
+        let folder = Folder::new();
+        let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 500");
+        let args = ["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"];
+        let mut running = Referee::start(args);
+        running.hear_of("match");
+        // Files that are made meanwhile can keep a folder from being removed.
+        running.signal(Signal::STOP);
+        std::thread::sleep(Duration::from_millis(20));
+        act(&folder.path("cup"));
+        running.signal(Signal::CONT);
+        let ended = running.end().with_code(5).says(&["error: ", why]);
+        assert!(ended.all("standings").is_empty(), "{what}");
+    }
+}
+
+/// Stops a run after so many matches, as Ctrl-C does.
+fn play_some(args: &[&str], matches: usize) {
+    let mut running = Referee::start(args);
+    for _ in 0..matches {
+        running.hear_of("match");
+    }
+    running.signal(Signal::INT);
+    running.end().with_code(130);
+}
+
+#[test]
+fn a_tournament_moves_with_its_bots_and_goes_on() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("here/bots")).unwrap();
+    let plain = |name: &str| {
+        fs::write(
+            folder.path("here/bots").join(name),
+            include_str!("common/testbot.py").to_owned() + "\nplay()\n",
+        )
+    };
+    let mut text = format!(
+        "game = 'checkers'\nseed = '{SEED}'\nopenings = 'openings.fen'\n[options]\nturn_limit = 30\n[format]\nkind = 'round_robin'\ncycles = 10\n"
+    );
+    for name in ["one", "two"] {
+        plain(&format!("{name}.py")).unwrap();
+        text +=
+            &format!("[[entrants]]\nname = '{name}'\ncommand = 'python3 {name}.py'\ndirectory = 'bots'\n");
+    }
+    plain("late.py").unwrap();
+    folder.write("here/openings.fen", "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12\n");
+    let config = folder.write("here/cup.toml", text);
+    play_some(&["tournament", "run", &config, "--dir", &folder.text("here/runs/cup"), "--json"], 4);
+    fs::rename(folder.path("here"), folder.path("there")).unwrap();
+    let dir = folder.text("there/runs/cup");
+    let mut add = Command::new(env!("CARGO_BIN_EXE_referee"));
+    add.args(["tournament", "add", "../runs/cup", "python3 late.py"]).current_dir(folder.path("there/bots"));
+    assert!(add.output().unwrap().status.success());
+    play_some(&["tournament", "resume", &dir, "--json"], 4);
+    // A link to it changes nothing of where its bots are.
+    fs::rename(folder.path("there"), folder.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(folder.path("elsewhere/runs/cup"), folder.path("link")).unwrap();
+    let ended = referee(["tournament", "resume", &folder.text("link"), "--json"]).done();
+    assert_eq!(ended.one("standings")["matches"], 60);
+    let config: String = Connection::open(folder.path("elsewhere/runs/cup/results.sqlite"))
+        .unwrap()
+        .query_row("SELECT value FROM tournament WHERE key = 'config'", [], |row| row.get(0))
+        .unwrap();
+    assert!(!config.contains(folder.path("").to_str().unwrap()), "{config}");
+    // With the records of what was cut off.
+    let summary = verified(&folder.path("elsewhere/runs/cup"), 0).2;
+    assert!(summary["records"].as_u64().unwrap() >= 60, "{summary}");
+}
+
+#[test]
+fn a_tournament_of_schema_1_is_read_and_gone_on_with() {
+    let folder = Folder::new();
+    let dir = folder.path("cup");
+    copy(&Path::new(crate::common::ROOT).join("tests/fixtures/tournament-1"), &dir);
+    fs::copy(folder.path("testbot.py"), dir.join("testbot.py")).unwrap();
+    let text = folder.text("cup");
+    let status = referee(["tournament", "status", &text, "--json"]).done().one("status");
+    assert_eq!((&status["played"], &status["missing"]), (&5.into(), &7.into()));
+    let standings = referee(["tournament", "standings", &text, "--json"]).done().one("standings");
+    assert_eq!(standings["matches"], 5);
+    let (differences, by_records, summary) = verified(&dir, 0);
+    assert_eq!((differences.len(), &by_records, &summary["unbound"]), (0, &standings, &5.into()));
+    change(
+        &dir,
+        &format!("UPDATE tournament SET value = replace(value, '/tmp/old/', '{text}') WHERE key = 'config'"),
+    );
+    let ended = referee(["tournament", "resume", &text, "--json", "--allow-changed"]).done();
+    assert_eq!((ended.all("match").len(), &ended.one("standings")["matches"]), (7, &12.into()));
+    let (differences, _, summary) = verified(&dir, 0);
+    assert_eq!((differences.len(), &summary["unbound"], &summary["records"]), (0, &5.into(), &12.into()));
+    assert_eq!(dated(&text), 7);
+}
+
+/// How many matches a report tells the date of.
+fn dated(dir: &str) -> usize {
+    let report = referee(["tournament", "report", dir, "--format", "json"]).done().one("report");
+    let matches = report["attempts"].as_array().unwrap();
+    matches.iter().filter(|told| told["began_at"].is_string()).count()
+}
+
+#[test]
+fn a_tournament_of_schema_2_is_read_and_gone_on_with() {
+    let folder = Folder::new();
+    let (config, text) = (cup(&folder, "", "kind = 'round_robin'"), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &text]).done();
+    let all = dated(&text);
+    assert!(all > 0);
+    change(&folder.path("cup"), "ALTER TABLE details DROP COLUMN began_at; PRAGMA user_version = 2");
+    assert_eq!(dated(&text), 0);
+    referee(["tournament", "resume", &text]).done();
+    assert_eq!(dated(&text), 0);
+    change(&folder.path("cup"), "DELETE FROM matches WHERE number = 1; DELETE FROM details WHERE number = 1");
+    referee(["tournament", "resume", &text]).done();
+    assert_eq!(dated(&text), 1, "its record is taken in with the date of its file");
+}
+
+#[test]
+fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
+    let folder = Folder::new();
+    let fifo = folder.text("fifo.fen");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let plain = folder.plain_bot("plain");
+    let cases: [&[&str]; 7] = [
+        &["tournament", "check", &fifo],
+        &["play", "checkers", &plain, &plain, "--seed-file", &fifo],
+        &["play", "checkers", "tcp:a", &plain, "--listen", "127.0.0.1:0", "--token-file", &fifo],
+        &["play", "checkers", &plain, &plain, "--openings", &fifo],
+        &["play", "checkers", &plain, &plain, "--record", &fifo],
+        &["verify", &fifo],
+        &["check", "checkers", &plain, "--junit", &fifo],
+    ];
+    for args in cases {
+        let ended = referee(args).says(&["fifo.fen"]);
+        assert!(matches!(ended.code, Some(2 | 5)), "{ended:#?}");
+    }
+    let secret = folder.write("readable", SEED);
+    referee(["play", "checkers", &plain, &plain, "--seed-file", &secret])
+        .with_code(2)
+        .says(&["others may read it (mode 0644): `chmod 600 ", "readable"]);
+    // What stands in the folder of a tournament.
+    let config = cup(&folder, "", "kind = 'round_robin'");
+    for name in ["begun", "results.sqlite", "results.part", "records"] {
+        let dir = folder.path(&format!("with-{name}"));
+        fs::create_dir(&dir).unwrap();
+        fs::rename(&fifo, dir.join(name)).unwrap();
+        let ended = referee(["tournament", "run", &config, "--dir", dir.to_str().unwrap()]);
+        assert!(matches!(ended.code, Some(2 | 5)), "{ended:#?}");
+        ended.says(&["a FIFO is in the place of ", name]);
+        fs::rename(dir.join(name), &fifo).unwrap();
+    }
+}
+
+#[test]
+fn a_folder_that_others_may_write_to_is_warned_of() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    fs::create_dir(folder.path("open")).unwrap();
+    fs::set_permissions(folder.path("open"), fs::Permissions::from_mode(0o777)).unwrap();
+    referee(["play", "checkers", &plain, &plain, "--record", &folder.text("open")])
+        .with_code(0)
+        .says(&["others may write to the folder ", "chmod go-w"]);
+}

@@ -1,0 +1,147 @@
+//! `referee tournament`: fixed teams of different bots.
+
+use std::collections::BTreeSet;
+
+use crate::common::{Folder, SEED, referee};
+use serde_json::Value;
+
+/// Two fixed teams and a bot that plays both seats of its side; `bad` of the second team makes a fault whenever its
+/// hand lets it move, which with this seed it does in each match.
+const TEAMS: &str = "seed = 'SEED'
+game = 'keezen'
+seats = 4
+options = { turn_limit = 30 }
+[format]
+kind = 'round_robin'
+[[entrants]]
+name = 'pair'
+team = [{ name = 'north', command = \"GOOD\" }, { command = \"OTHER\", clock_factor = 2.0 }]
+[[entrants]]
+name = 'alone'
+command = \"GOOD\"
+[[entrants]]
+name = 'duo'
+[[entrants.team]]
+name = 'bad'
+command = \"BAD\"
+[[entrants.team]]
+name = 'fine'
+command = \"GOOD\"
+";
+
+/// The file of [`TEAMS`].
+fn teams(folder: &Folder) -> String {
+    let good = folder.bot("good", "play()");
+    let bad = folder.bot("bad", "play(turn=lambda t: move(t, 'nonsense'))");
+    let other = folder.bot("other", "play()");
+    folder.write(
+        "cup.toml",
+        TEAMS.replace("SEED", SEED).replace("GOOD", &good).replace("BAD", &bad).replace("OTHER", &other),
+    )
+}
+
+#[test]
+fn a_team_of_different_bots_is_one_entrant() {
+    let folder = Folder::new();
+    let (config, dir) = (teams(&folder), folder.text("cup"));
+    let checked = referee(["tournament", "check", &config]).done().stdout;
+    assert!(checked.starts_with("keezen: 3 entrants, 3 matches\n"), "{checked}");
+    assert!(["north: ", "other: ", "alone: "].into_iter().all(|bot| checked.contains(bot)), "{checked}");
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    let standings = ended.one("standings");
+    let names: BTreeSet<&str> =
+        standings["entrants"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, BTreeSet::from(["alone", "duo", "pair"]));
+    let mut seated = BTreeSet::new();
+    for told in ended.all("match") {
+        let record = folder.record(&format!("cup/records/{}.jsonl", told["id"].as_str().unwrap()));
+        let seats = record[0]["seats"].as_array().unwrap();
+        for side in [0, 1] {
+            let names = [side, side + 2].map(|seat| seats[seat]["name"].as_str().unwrap().to_owned());
+            let clocks = [side, side + 2].map(|seat| seats[seat]["clock"]["bank_ms"].as_u64());
+            assert_eq!(clocks[1].is_some(), names[1] == "other", "its clock is its own");
+            seated.insert(names.join(" + "));
+        }
+    }
+    let sides = ["alone + alone", "bad + fine", "north + other"].map(str::to_owned);
+    assert_eq!(seated, BTreeSet::from(sides), "the bots of a team keep their seats");
+    assert_eq!(
+        referee(["tournament", "verify", &dir, "--json"]).done().one("standings")["entrants"],
+        standings["entrants"]
+    );
+    let report = referee(["tournament", "report", &dir, "--format", "json"]).done().one("report");
+    let details = report["details"].as_array().unwrap();
+    let duo = details.iter().find(|details| details["name"] == "duo").unwrap();
+    assert_eq!((&duo["team"][0]["name"], &duo["team"][1]["name"]), (&"bad".into(), &"fine".into()));
+    assert_eq!(
+        (&duo["team"][0]["faults"], &duo["faults"]),
+        (&duo["faults"], &serde_json::json!({ "illegal_move": 2 }))
+    );
+    assert_eq!(duo["team"][1]["faults"], serde_json::json!({}));
+    let told = report["attempts"].as_array().unwrap().iter().find(|told| told["seats"][0] == "pair").unwrap();
+    assert_eq!((&told["bots"][0], &told["bots"][2]), (&"north".into(), &"other".into()));
+    let table = referee(["tournament", "report", &dir]).done().stdout;
+    assert!(table.contains("duo: bad") && table.contains("2 illegal_move"), "{table}");
+    let xml = referee(["tournament", "report", &dir, "--format", "junit"]).done().stdout;
+    assert!(xml.contains("2 illegal_move of bad in 2 matches"), "{xml}");
+    assert!(referee(["tournament", "resume", &dir, "--json"]).done().all("match").is_empty());
+}
+
+#[test]
+fn a_match_of_teams_that_was_killed_is_cut_off_for_the_teams() {
+    let folder = Folder::new();
+    let (config, dir) = (teams(&folder), folder.path("cup"));
+    let text = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &text]).done();
+    // As if the referee had been killed in a fourth match of the last team, whose bots are numbers 3 and 4.
+    let before = referee(["tournament", "status", &text, "--json"]).done().one("status");
+    std::fs::write(dir.join("begun"), "m9 3,0,4,1\n").unwrap();
+    referee(["tournament", "resume", &text]).done();
+    let after = referee(["tournament", "status", &text, "--json"]).done().one("status");
+    let counts = |status: &Value| {
+        let rows = status["entrants"].as_array().unwrap().iter();
+        rows.map(|row| row["interruptions"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((counts(&before), counts(&after)), (vec![0, 0, 0], vec![1, 0, 1]));
+}
+
+#[test]
+fn a_team_that_cannot_play_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    let good = teams(&folder);
+    let good = std::fs::read_to_string(good).unwrap();
+    let north = good.split("{ name = 'north', ").nth(1).unwrap().split(" }").next().unwrap();
+    for (from, to, what) in [
+        (
+            "game = 'keezen'\nseats = 4",
+            "game = 'checkers'",
+            "entrant pair: a `team` needs partners: checkers with 2 seats",
+        ),
+        (
+            "kind = 'round_robin'",
+            &format!("kind = 'partners'\n[[entrants]]\nname = 'fourth'\n{north}"),
+            "entrant pair: a `team` is fixed",
+        ),
+        (
+            "team = [{",
+            &format!("team = [{{ {north} }}, {{"),
+            "entrant pair: its team has 3 bots, but a side of keezen has 2 seats",
+        ),
+        ("name = 'pair'\n", "", "entrant number 1: a team needs a `name`"),
+        (
+            "name = 'pair'\n",
+            "name = 'pair'\ntcp = 'x'\n",
+            "entrant pair: a `team` stands beside a `name` alone",
+        ),
+        ("name = 'north', ", "name = 'alone', ", "entrant alone: there are two of this name"),
+        (
+            "name = 'north', ",
+            "name = 'north', tcp = 'x', ",
+            "entrant pair: bot north: it has either a `command`",
+        ),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let bad = folder.write("bad.toml", good.replacen(from, to, 1));
+        referee(["tournament", "check", &bad]).with_code(2).says(&[what]);
+    }
+}

@@ -1,0 +1,493 @@
+//! What a schedule keeps when a run is interrupted, entrants come and go, and matches are void.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use referee::core::Seating;
+use referee::tournament::schedule::{Due, Entry, Format, Plan, Schedule};
+use referee::tournament::standings::Withdrawn;
+use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
+use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
+
+/// The results with the numbers of their matches.
+fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {
+    let legs = schedule.legs();
+    let number = |result: &MatchResult| {
+        let first = schedule.sets()[result.set as usize - 1].first;
+        let legs_of = (0..legs).find(|&leg| schedule.plan().deals.leg(first, leg as usize) == result.lineup);
+        (result.set - 1) * legs + legs_of.unwrap() + 1
+    };
+    schedule.results().map(|result| (number(result), *result)).collect()
+}
+
+/// Everything that a user sees of a schedule.
+fn seen(schedule: &Schedule) -> impl PartialEq + std::fmt::Debug {
+    let due: Vec<(Due, String)> = schedule.due().map(|due| (due, due.deal())).collect();
+    let results: Vec<MatchResult> = schedule.results().copied().collect();
+    (schedule.sets().to_vec(), due, results, schedule.awards(), schedule.is_over(), schedule.champion())
+}
+
+fn formats() -> impl Strategy<Value = (Format, Seating, Deals)> {
+    let formats = [
+        (Format::RoundRobin { cycles: 2 }, TWO),
+        (Format::RoundRobin { cycles: 1 }, Seating::new(6, 3)),
+        (Format::Gauntlet { cycles: 2 }, TWO),
+        (Format::Swiss { rounds: 5, sets: 1 }, TWO),
+        (Format::Swiss { rounds: 3, sets: 2 }, Seating::new(4, 2)),
+        (Format::Knockout { best_of: 2, tie_breaks: 2 }, TWO),
+        (Format::Knockout { best_of: 5, tie_breaks: 1 }, TWO),
+        (Format::Partners { cycles: 1 }, Seating::new(4, 2)),
+    ];
+    let deals = [Deals::Single, Deals::Mirrored, Deals::AllOrders];
+    (0..formats.len(), 0usize..3)
+        .prop_map(move |(format, deal)| (formats[format].0, formats[format].1, deals[deal]))
+}
+
+#[test]
+fn after_interruptions_at_any_moment_the_schedule_is_that_of_an_uninterrupted_run() {
+    check(
+        300,
+        (formats(), 4usize..11, any::<u64>(), vec((0usize..6, 0u8..8), 1..200)),
+        |(format, entrants, seed, moments)| {
+            let (format, seating, deals) = format;
+            let plan = plan(format, seating, deals, entrants, 0);
+            let mut whole = scheduled(plan.clone());
+            play(&mut whole, |due| drawn(seed, due));
+            prop_assert!(whole.is_over());
+
+            // Several matches at once end in any order, and now and then everything is killed.
+            let mut broken = scheduled(plan.clone());
+            let mut stored: Vec<(u32, MatchResult)> = Vec::new();
+            for &(job, chance) in moments.iter().cycle().take(100_000) {
+                let jobs: Vec<Due> = broken.due().take(6).collect();
+                let Some(due) = jobs.get(job % jobs.len().max(1)) else { break };
+                if chance == 0 && stored.len() % 3 == job % 3 {
+                    let by = job.min(stored.len());
+                    stored.rotate_left(by);
+                    let (again, refused) =
+                        Schedule::resume(plan.clone(), stored.iter().copied(), []).unwrap();
+                    prop_assert!(refused.is_empty(), "{:?}", refused);
+                    prop_assert_eq!(seen(&again), seen(&broken));
+                    broken = again;
+                }
+                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, due));
+                prop_assert_eq!(broken.record(due.id.number, result), Ok(()));
+                stored.push((due.id.number, result));
+            }
+            prop_assert_eq!(seen(&broken), seen(&whole));
+            let (again, refused) = Schedule::resume(plan, stored, []).unwrap();
+            prop_assert!(refused.is_empty());
+            prop_assert_eq!(seen(&again), seen(&broken));
+            Ok(())
+        },
+    );
+}
+
+/// A number that looks like chance, below `below`.
+fn next(random: &mut u64, below: usize) -> usize {
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*random >> 33) as usize % below
+}
+
+/// Plays several matches at once, which end in any order. Now and then everything is killed: matches that run are cut
+/// off, and the last results are lost before they are stored. A match without ranks is void. Returns the schedule and
+/// the matches that were played.
+fn play_at_once(
+    plan: &Plan,
+    (jobs, kills): (usize, usize),
+    mut random: u64,
+    rank: impl Fn(&Due) -> Option<Vec<u8>>,
+) -> (Schedule, BTreeSet<u32>) {
+    let mut schedule = scheduled(plan.clone());
+    let (mut running, mut played) = (Vec::new(), BTreeSet::new());
+    let mut stored: Vec<(u32, Lineup, Option<MatchResult>)> = Vec::new();
+    let mut kills_left = kills;
+    loop {
+        let free =
+            schedule.due().filter(|due| running.iter().all(|other: &Due| other.id.number != due.id.number));
+        let free: Vec<Due> = free.take(jobs - running.len()).collect();
+        running.extend(free);
+        if running.is_empty() {
+            return (schedule, played);
+        }
+        if kills_left > 0 && next(&mut random, 10) == 0 {
+            kills_left -= 1;
+            running.clear();
+            let lost = next(&mut random, jobs).min(stored.len());
+            stored.truncate(stored.len() - lost);
+            let by = next(&mut random, stored.len() + 1);
+            let mut in_any_order = stored.clone();
+            in_any_order.rotate_left(by);
+            let results = in_any_order.iter().filter_map(|&(number, _, result)| Some((number, result?)));
+            let voids = in_any_order.iter().filter(|(_, _, result)| result.is_none());
+            let voids = voids.map(|&(number, lineup, _)| (number, lineup));
+            let (again, refused) = Schedule::resume(plan.clone(), results, voids).unwrap();
+            let refused: BTreeSet<u32> = refused.iter().map(|refused| refused.number()).collect();
+            stored.retain(|(number, _, _)| !refused.contains(number));
+            schedule = again;
+            continue;
+        }
+        let due = running.swap_remove(next(&mut random, running.len()));
+        let result = rank(&due).map(|ranks| MatchResult::played(due.set, due.lineup, &ranks));
+        let taken = match result {
+            Some(result) => schedule.record(due.id.number, result),
+            None => schedule.void(due.id.number),
+        };
+        taken.unwrap_or_else(|error| panic!("{error}"));
+        stored.push((due.id.number, due.lineup, result));
+        played.insert(due.id.number);
+    }
+}
+
+#[test]
+fn the_same_matches_are_played_with_any_number_at_once_and_after_any_kills() {
+    let formats = vec![
+        (Format::RoundRobin { cycles: 2 }, TWO),
+        (Format::RoundRobin { cycles: 1 }, Seating::new(6, 3)),
+        (Format::Gauntlet { cycles: 3 }, TWO),
+        (Format::Swiss { rounds: 5, sets: 1 }, TWO),
+        (Format::Swiss { rounds: 4, sets: 3 }, Seating::new(4, 2)),
+        (Format::Knockout { best_of: 1, tie_breaks: 3 }, TWO),
+        (Format::Knockout { best_of: 3, tie_breaks: 1 }, TWO),
+        (Format::Knockout { best_of: 4, tie_breaks: 0 }, Seating::new(4, 2)),
+        (Format::Knockout { best_of: 9, tie_breaks: 2 }, TWO),
+        (Format::Partners { cycles: 1 }, Seating::new(4, 2)),
+    ];
+    let deals = vec![Deals::Single, Deals::Mirrored];
+    let format = (prop::sample::select(formats), prop::sample::select(deals));
+    check(
+        400,
+        (format, 4usize..12, any::<u64>(), any::<u64>(), 1usize..9, (0usize..4, 0u64..6)),
+        |(((format, seating), deals), entrants, seed, random, jobs, (kills, voids))| {
+            let plan = plan(format, seating, deals, entrants, 0);
+            // Of eight matches some are void, in half of the tournaments.
+            let is_void = |due: &Due| (seed ^ (u64::from(due.id.number) * 0x9e37_79b9)) % 8 + 3 < voids;
+            let rank = |due: &Due| (!is_void(due)).then(|| drawn(seed, due));
+            let (whole, expected) = play_at_once(&plan, (1, 0), 0, rank);
+            let (parallel, played) = play_at_once(&plan, (jobs, kills), random, rank);
+            prop_assert!(whole.is_over());
+            prop_assert_eq!(seen(&parallel), seen(&whole));
+            prop_assert_eq!(parallel.standings(), whole.standings());
+            // Nothing was played that did not count.
+            prop_assert_eq!(&played, &expected);
+            prop_assert_eq!(expected.len(), whole.results().count() + whole.voids());
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn a_pair_of_a_knockout_plays_at_once_what_it_needs_however_that_ends() {
+    let due = |wins: &[u32]| {
+        let knockout = Format::Knockout { best_of: 5, tie_breaks: 0 };
+        let mut schedule = scheduled(plan(knockout, TWO, Deals::Single, 2, 0));
+        for &number in wins {
+            let due = schedule.due().find(|due| due.id.number == number).unwrap();
+            // Always the first entrant.
+            let ranks = if due.lineup.seats()[0] == Entrant(0) { [1, 2] } else { [2, 1] };
+            schedule.record(number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
+        }
+        let late = MatchResult::played(5, schedule.sets()[4].first, &[1, 2]);
+        let refused = schedule.record(5, late).unwrap_err().to_string();
+        assert!(refused.starts_with("match m5 is not due: an entrant left, or its pair is decided or may"));
+        schedule.due().map(|due| due.id.number).collect::<Vec<_>>()
+    };
+    assert_eq!(due(&[]), [1, 2, 3]);
+    assert_eq!(due(&[3]), [1, 2]);
+    assert_eq!(due(&[3, 1]), [2]);
+    assert_eq!(due(&[3, 1, 2]), [0; 0]);
+}
+
+#[test]
+fn who_withdraws_at_any_moment_keeps_its_results_and_the_others_play_on() {
+    check(
+        300,
+        (formats(), 5usize..10, any::<u64>(), 0usize..60, 0u16..5),
+        |(format, entrants, seed, moment, who)| {
+            let (format, seating, deals) = format;
+            let mut before = scheduled(plan(format, seating, deals, entrants, 0));
+            let mut stored: Vec<(u32, MatchResult)> = Vec::new();
+            for _ in 0..moment {
+                let Some(due) = before.due().next() else { break };
+                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
+                before.record(due.id.number, result).unwrap();
+                stored.push((due.id.number, result));
+            }
+            let mut plan = before.plan().clone();
+            plan.entrants[who as usize].leaves = Some(before.next_round());
+            let (mut after, refused) = Schedule::resume(plan.clone(), stored.iter().copied(), []).unwrap();
+            prop_assert!(refused.is_empty(), "{:?}", refused);
+            prop_assert_eq!(&after.sets()[..before.sets().len()], before.sets());
+            loop {
+                let Some(due) = after.due().next() else { break };
+                prop_assert!(!due.lineup.has(Entrant(who)));
+                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
+                after.record(due.id.number, result).unwrap();
+                stored.push((due.id.number, result));
+            }
+            prop_assert!(after.is_over());
+            let (again, refused) = Schedule::resume(plan, stored.into_iter().rev(), []).unwrap();
+            prop_assert!(refused.is_empty(), "{:?}", refused);
+            prop_assert_eq!(seen(&again), seen(&after));
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn missing_matches_are_counted_through_all_rounds() {
+    let at_once = |format, entrants| {
+        let missing = scheduled(plan(format, TWO, Deals::Mirrored, entrants, 0)).missing();
+        (missing.least, missing.most)
+    };
+    assert_eq!(at_once(Format::RoundRobin { cycles: 1 }, 5), (20, 20));
+    assert_eq!(at_once(Format::Swiss { rounds: 5, sets: 1 }, 9), (40, 40), "one of nine has a bye");
+    assert_eq!(at_once(Format::Knockout { best_of: 3, tie_breaks: 1 }, 5), (16, 32));
+}
+
+#[test]
+fn as_many_matches_are_played_as_were_missing_at_any_moment() {
+    check(
+        300,
+        (formats(), 5usize..12, any::<u64>(), 0usize..60, 0u16..10),
+        |(format, entrants, seed, moment, who)| {
+            let (format, seating, deals) = format;
+            let mut schedule = scheduled(plan(format, seating, deals, entrants, 0));
+            let mut told = vec![schedule.missing()];
+            let mut next = |schedule: &mut Schedule| {
+                let Some(due) = schedule.due().next() else { return false };
+                let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
+                schedule.record(due.id.number, result).unwrap();
+                told.push(schedule.missing());
+                true
+            };
+            let before = (0..moment).take_while(|_| next(&mut schedule)).count();
+            if usize::from(who) < entrants && !schedule.is_over() {
+                let mut plan = schedule.plan().clone();
+                plan.entrants[usize::from(who)].leaves = Some(schedule.next_round());
+                let results: Vec<(u32, MatchResult)> = numbered(&schedule);
+                schedule = Schedule::resume(plan, results, []).unwrap().0;
+            }
+            while next(&mut schedule) {}
+            prop_assert!(schedule.is_over());
+            // What was told before someone left is over.
+            told.drain(..before);
+            told[0] =
+                Schedule::resume(schedule.plan().clone(), numbered(&schedule).into_iter().take(before), [])
+                    .unwrap()
+                    .0
+                    .missing();
+            let all = told.len() as u64 - 1;
+            for (at, missing) in told.iter().enumerate() {
+                let rest = all - at as u64;
+                prop_assert!(missing.least <= rest && rest <= missing.most, "{:?}: {}", missing, rest);
+                let is_knockout = matches!(format, Format::Knockout { .. });
+                prop_assert!(missing.is_certain() || is_knockout);
+            }
+            Ok(())
+        },
+    );
+}
+
+/// A round robin of five that the first entrant leaves after so many of its four matches; the first of each pair wins.
+fn left_after(matches: usize) -> Schedule {
+    let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 5, 0));
+    while schedule.results().filter(|result| result.lineup.has(Entrant(0))).count() < matches {
+        let due = schedule.due().find(|due| due.lineup.has(Entrant(0))).unwrap();
+        let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
+        schedule.record(due.id.number, result).unwrap();
+    }
+    let mut plan = schedule.plan().clone();
+    plan.entrants[0].leaves = Some(schedule.next_round());
+    let mut schedule = Schedule::resume(plan, numbered(&schedule), []).unwrap().0;
+    play(&mut schedule, |_| vec![1, 1]);
+    schedule
+}
+
+#[test]
+fn withdrawn_before_half_of_the_matches_annuls_all_results() {
+    let schedule = left_after(1);
+    assert_eq!(schedule.withdrawn()[0], Some(Withdrawn::Annulled));
+    let standings = schedule.standings();
+    let last = standings.rows.last().unwrap();
+    assert_eq!((last.entrant, last.points, last.matches), (Entrant(0), 0.0, 1));
+    assert_eq!(last.withdrawn, Some(Withdrawn::Annulled));
+    // Three draws each, whoever had met the one that left.
+    assert!(standings.rows[..4].iter().all(|row| (row.points, row.matches, row.place) == (1.5, 3, 1)));
+    assert!(schedule.awards().is_empty());
+    assert_eq!(schedule.results().count(), 7, "ratings take them all in");
+}
+
+#[test]
+fn withdrawn_after_half_of_the_matches_keeps_its_results_and_opponents_win_the_rest() {
+    let schedule = left_after(2);
+    assert_eq!(schedule.withdrawn(), [Some(Withdrawn::Counted), None, None, None, None]);
+    let awarded: Vec<u32> = schedule.awards().iter().map(|award| award.matches).collect();
+    assert_eq!(awarded, [1, 1]);
+    let points: f64 = schedule.standings().rows.iter().map(|row| row.points).sum();
+    assert_eq!(points, 10.0, "one for each of the matches");
+}
+
+#[test]
+fn later_entrants_change_nothing_for_one_that_has_left() {
+    let schedule = left_after(2);
+    let mut plan = schedule.plan().clone();
+    for _ in 0..4 {
+        let joins = Schedule::new(plan.clone()).unwrap().next_round();
+        plan.entrants.push(Entry { joins, leaves: None });
+    }
+    let (schedule, _) = Schedule::resume(plan, numbered(&schedule), []).unwrap();
+    assert_eq!(schedule.withdrawn()[0], Some(Withdrawn::Counted));
+    assert_eq!(schedule.awards().iter().map(|award| award.matches).sum::<u32>(), 2);
+}
+
+#[test]
+fn who_comes_late_to_a_swiss_tournament_is_paired_from_the_next_round_on() {
+    let swiss = Format::Swiss { rounds: 4, sets: 1 };
+    let mut schedule = scheduled(plan(swiss, TWO, Deals::Mirrored, 6, 0));
+    let mut stored = Vec::new();
+    for _ in 0..4 {
+        let due = schedule.due().next().unwrap();
+        let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
+        schedule.record(due.id.number, result).unwrap();
+        stored.push((due.id.number, result));
+    }
+    let mut plan = schedule.plan().clone();
+    plan.entrants.push(Entry { joins: schedule.next_round(), leaves: None });
+    let (mut schedule, _) = Schedule::resume(plan, stored, []).unwrap();
+    play(&mut schedule, |_| vec![1, 2]);
+    let rounds: BTreeSet<u32> =
+        schedule.sets().iter().filter(|set| set.first.has(Entrant(6))).map(|set| set.round).collect();
+    assert!(!rounds.contains(&1) && rounds.len() + schedule.awards().len() >= 3, "{rounds:?}");
+    // Seven are odd: one bye in each of the rounds 2 to 4, each to another.
+    let byes: BTreeSet<Entrant> = schedule.awards().iter().map(|award| award.entrant).collect();
+    assert_eq!((schedule.awards().len(), byes.len()), (3, 3));
+}
+
+#[test]
+fn a_match_that_was_cut_off_is_due_under_its_next_attempt_with_a_new_deal_but_not_in_a_mirrored_set() {
+    let format = Format::RoundRobin { cycles: 1 };
+    let ids = |deals| {
+        let mut schedule = scheduled(plan(format, TWO, deals, 3, 0));
+        let first = schedule.due().next().unwrap();
+        schedule.record(1, MatchResult::played(1, first.lineup, &[1, 2])).unwrap();
+        schedule.cut_off(2);
+        let due = schedule.due().next().unwrap();
+        (due.id.to_string(), due.deal())
+    };
+    assert_eq!(ids(Deals::Single), ("m2.2".to_owned(), "m2.2".to_owned()));
+    assert_eq!(ids(Deals::Mirrored), ("m2.2".to_owned(), "s1".to_owned()));
+}
+
+/// Plays all that is due: those of these numbers are void, the first entrant of all others wins.
+fn with_voids(plan: &Plan, void: &[u32]) -> Schedule {
+    let mut schedule = scheduled(plan.clone());
+    loop {
+        let Some(due) = schedule.due().next() else { break };
+        if void.contains(&due.id.number) {
+            schedule.void(due.id.number).unwrap();
+            continue;
+        }
+        let ranks = if due.lineup.seats()[0] < due.lineup.seats()[1] { [1, 2] } else { [2, 1] };
+        schedule.record(due.id.number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
+    }
+    assert!(schedule.is_over());
+    schedule
+}
+
+#[test]
+fn a_void_match_is_not_due_again_and_gives_nobody_points() {
+    for format in [Format::RoundRobin { cycles: 1 }, Format::Swiss { rounds: 3, sets: 1 }] {
+        let schedule = with_voids(&plan(format, TWO, Deals::Single, 4, 0), &[2, 3]);
+        assert_eq!((schedule.results().count(), schedule.voids()), (4, 2), "{format:?}");
+        let points: f64 = schedule.standings().rows.iter().map(|row| row.points).sum();
+        assert_eq!(points, 4.0, "{format:?}");
+        assert!(schedule.awards().is_empty());
+    }
+}
+
+#[test]
+fn bots_of_a_void_match_have_not_met_and_may_meet_again_in_a_swiss_tournament() {
+    let swiss = plan(Format::Swiss { rounds: 2, sets: 1 }, TWO, Deals::Single, 2, 0);
+    let schedule = with_voids(&swiss, &[1]);
+    assert_eq!((schedule.results().count(), schedule.voids()), (1, 1));
+}
+
+#[test]
+fn void_matches_leave_a_pair_of_a_knockout_to_its_other_matches_then_to_tie_breaks_then_to_the_seeds() {
+    let knockout =
+        |best_of, tie_breaks| plan(Format::Knockout { best_of, tie_breaks }, TWO, Deals::Mirrored, 2, 0);
+    let champion = |plan: &Plan, void: &[u32]| {
+        let schedule = with_voids(plan, void);
+        (schedule.champion().unwrap().0, schedule.results().count())
+    };
+    assert_eq!(champion(&knockout(1, 1), &[2]), (0, 1), "the other match decides");
+    assert_eq!(champion(&knockout(1, 1), &[1, 2]), (0, 2), "a tie-break decides");
+    assert_eq!(champion(&knockout(1, 1), &[1, 2, 3, 4]), (0, 0), "the higher seed goes on");
+    assert_eq!(champion(&knockout(3, 0), &[1, 2, 3, 4, 5, 6]), (0, 0));
+}
+
+#[test]
+fn only_what_is_due_can_be_made_void_and_a_void_match_takes_no_result() {
+    let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 3, 0));
+    let due = schedule.due().next().unwrap();
+    let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
+    assert!(schedule.void(0).is_err() && schedule.void(99).is_err());
+    schedule.void(1).unwrap();
+    assert!(schedule.void(1).is_err() && schedule.record(1, result).is_err());
+    assert_eq!(schedule.due().map(|due| due.id.number).collect::<Vec<_>>(), [2, 3]);
+    // Others have the seats: it is another match.
+    let other = schedule.due().next().unwrap().lineup;
+    let (again, _) = Schedule::resume(schedule.plan().clone(), [], [(1, other)]).unwrap();
+    assert_eq!((again.due().count(), again.voids()), (3, 0));
+}
+
+#[test]
+fn results_that_do_not_fit_the_schedule_are_refused_and_change_nothing() {
+    let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Mirrored, 3, 0));
+    let due = schedule.due().next().unwrap();
+    let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
+    for (number, result, why) in [
+        (0, result, "there is no match m0 in the schedule"),
+        (99, result, "there is no match m99 in the schedule"),
+        (2, result, "match m2 has other seats in the schedule"),
+    ] {
+        assert_eq!(schedule.record(number, result).unwrap_err().to_string(), why);
+    }
+    schedule.record(1, result).unwrap();
+    assert_eq!(schedule.record(1, result).unwrap_err().to_string(), "match m1 has a result already");
+    let (_, refused) =
+        Schedule::resume(schedule.plan().clone(), [(1, result), (2, result), (77, result)], []).unwrap();
+    assert_eq!(refused.len(), 2);
+}
+
+#[test]
+fn plans_whose_parts_do_not_fit_are_refused_with_the_reason() {
+    let three = Seating::new(6, 3);
+    for (format, seating, entrants, why) in [
+        (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament is not for 3 sides"),
+        (
+            Format::Partners { cycles: 1 },
+            TWO,
+            6,
+            "rotations of partners need sides of two seats, not 2 seats in 2 sides",
+        ),
+        (Format::RoundRobin { cycles: 0 }, TWO, 6, "round robin needs at least one cycle, round or set"),
+        (Format::RoundRobin { cycles: 1 }, three, 2, "round robin needs from 3 to 65535 entrants, not 2"),
+        (Format::Duel { sets: 10 }, TWO, 3, "a duel has 2 entrants, not 3"),
+        (
+            Format::Swiss { rounds: 1001, sets: 1 },
+            TWO,
+            8,
+            "a Swiss tournament has at most 1000 rounds, not 1001",
+        ),
+    ] {
+        let plan = Plan::new(format, seating, Deals::Mirrored, entrants);
+        assert_eq!(Schedule::new(plan).unwrap_err().to_string(), why);
+    }
+    let huge = Plan::new(Format::RoundRobin { cycles: u32::MAX }, TWO, Deals::Mirrored, 60_000);
+    assert!(Schedule::new(huge).is_err());
+    let longest = Plan::new(Format::Swiss { rounds: 1000, sets: 1 }, TWO, Deals::Mirrored, 500);
+    assert_eq!(longest.check(), Ok(()), "500,000 matches");
+}
