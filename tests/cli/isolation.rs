@@ -248,7 +248,8 @@ fn a_bot_that_writes_its_standard_error_byte_by_byte_costs_the_others_nothing() 
     assert_no_faults(&results, count);
     assert_little_lag(&results);
     // What it wrote is in its records, and in no others.
-    let said = |record: &[Value], seat: usize| crate::common::the("bots", record)["bots"][seat]["stderr"].clone();
+    let said =
+        |record: &[Value], seat: usize| crate::common::the("bots", record)["bots"][seat]["stderr"].clone();
     let record = folder.record(&format!("records{last}/m1.jsonl"));
     assert_eq!(said(&record, 0), "");
     assert!(said(&record, 1).as_str().expect("text").starts_with('x'));

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use crate::common::guest::{Guest, listening};
+use crate::common::{
+    Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
+};
 use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::{Leg, Opening};
 use ::referee::server::{
     BotSpec, Fixture, MatchReport, MatchRunner, Next, Run, Scheduler, Source, Terms, Wait,
-};
-use crate::common::guest::{Guest, listening};
-use crate::common::{
-    Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +40,11 @@ fn slots(count: u32) -> String {
 /// Starts bots with slots that connect.
 fn connecting(slots: u32, address: std::net::SocketAddr, name: &str) -> Child {
     let mut bot = Command::new("python3");
-    bot.arg(format!("{ROOT}/tests/cli/common/slotbot.py")).args([&slots.to_string(), &address.to_string(), name]);
+    bot.arg(format!("{ROOT}/tests/cli/common/slotbot.py")).args([
+        &slots.to_string(),
+        &address.to_string(),
+        name,
+    ]);
     bot.stderr(Stdio::piped()).spawn().expect("python3 runs")
 }
 

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use ::referee::bot::{Launch, Launcher};
 use crate::common::{Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, on_a_terminal};
+use ::referee::bot::{Launch, Launcher};
 use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");

@@ -3,12 +3,12 @@
 
 use std::process::{Child, Command, Stdio};
 
+use crate::common::{Folder, ROOT, on_one_processor, the};
 use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::Opening;
 use ::referee::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, Run, Source, Terms};
-use crate::common::{Folder, ROOT, on_one_processor, the};
 use serde_json::{Value, json};
 
 /// The longest that an answer of a seat took, in microseconds.

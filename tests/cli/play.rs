@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::common::{Folder, KEEPS_ITS_PID, SEED, WON, assert_gone, files, on_a_terminal, referee, sample, the};
+use crate::common::{
+    Folder, KEEPS_ITS_PID, SEED, WON, assert_gone, files, on_a_terminal, referee, sample, the,
+};
 use serde_json::{Value, json};
 
 // ---- what is played ----

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 use proptest::prelude::*;
 use referee::core::Seating;
 use referee::tournament::schedule::{Format, Schedule};
 use referee::tournament::{Deals, Entrant, Lineup};
-use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 
 /// The line-ups of all matches.
 fn lineups(schedule: &Schedule) -> Vec<Lineup> {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use referee::core::Seating;
 use referee::tournament::schedule::{Due, Entry, Format, Plan, Schedule};
 use referee::tournament::standings::Withdrawn;
 use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
-use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 
 /// The results with the numbers of their matches.
 fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {

@@ -1,7 +1,5 @@
 //! What the black-box tests share: the real binary, bots to play with, folders that go away.
 
-#![allow(dead_code, reason = "each test program uses a part of this")]
-
 pub(crate) mod guest;
 
 use std::ffi::OsStr;
