@@ -19,7 +19,7 @@ use crate::server::arena::{Arena, key};
 use crate::server::bot_spec::check_name;
 use crate::server::lane::MatchKey;
 use crate::server::ready_queue::{ReadyQueue, StreamWaker};
-use crate::transport::{Lines, ReadProgress, Stream, Wire};
+use crate::transport::{Lines, ReadProgress, Stream, TLS_HANDSHAKE, Wire};
 
 key! {
     /// A session of a lane.
@@ -139,8 +139,6 @@ const GRACE: u64 = 100_000;
 const READS: usize = 2;
 /// Reads in a row from a stream that is looked at for the last time: more than a pipe holds.
 const DRAINS: usize = 16;
-/// A TLS connection begins so: a handshake record of any version of TLS.
-const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
 /// What a connection without TLS is told where TLS is expected.
 const PLAIN_TEXT: &str = "this port speaks TLS, and plain text came: connect over TLS";
 
@@ -288,7 +286,7 @@ impl Session {
 
     /// Whether the other end begins a TLS handshake where plain text is expected.
     pub(super) fn speaks_tls(&self) -> bool {
-        self.lines.pending().starts_with(&TLS_HANDSHAKE)
+        self.lines.pending().first() == Some(&TLS_HANDSHAKE)
             && self.stream.as_ref().is_some_and(|stream| !stream.has_tls())
     }
 

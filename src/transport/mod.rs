@@ -12,7 +12,7 @@ pub use line::{Line, Lines};
 pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;
 pub use stream::{ReadProgress, Stream, Wire};
-pub use tls::{Certificate, Tls};
+pub use tls::{Certificate, TLS_HANDSHAKE, Tls};
 
 /// The error for "nothing to read" and "no room to write".
 fn would_block() -> io::Error {

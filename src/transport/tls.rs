@@ -80,7 +80,7 @@ impl Certificate {
 }
 
 /// The first byte of every TLS connection: a handshake record.
-pub(super) const HANDSHAKE: u8 = 0x16;
+pub const TLS_HANDSHAKE: u8 = 0x16;
 
 /// The server side of a TLS connection.
 pub struct Tls {
@@ -120,7 +120,7 @@ impl Tls {
 
     /// Whether the other end sent something other than TLS.
     pub(super) fn heard_plain_text(&self) -> bool {
-        self.first.get().is_some_and(|first| first != HANDSHAKE)
+        self.first.get().is_some_and(|first| first != TLS_HANDSHAKE)
     }
 
     /// Whether the expensive part of the handshake is done.
