@@ -31,8 +31,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Play a match yourself at the terminal, against a bot
 ///
-/// Before each of your moves you see the board as your seat may see it, and the legal moves with numbers. Nothing is
-/// sent before you have confirmed it. Say `?` for what else you can do: offer a draw, accept one, resign.
+/// Before each of your moves you see the board as your seat may see it, and the legal moves with numbers. Type a
+/// move, the beginning of one, or its number after `#`, such as #5. Nothing is sent before you have confirmed it. Say `?` for what else you can do: offer a draw, accept one, resign.
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("clock", |clock| clock.default_value("none")))]
 #[command(after_help = "Examples:

@@ -14,12 +14,11 @@ use crate::core::{Drawn, Game, Known, Seat, Seating, Viewer};
 use crate::games::{self, Visitor};
 use crate::report::Scoresheet;
 
-const HELP: &str = "\
-  a number or a move   choose it; the beginning of a move will do
-  draw MOVE            choose it, and offer a draw
-  accept               accept the draw that was offered
-  resign, quit         give up
-  moves                list the legal moves again
+const HELP: &str = "  #1, #2, ... or a move  choose it; the beginning of a move will do
+  draw MOVE              choose it, and offer a draw
+  accept                 accept the draw that was offered
+  resign, quit           give up
+  moves                  list the legal moves again
 Nothing is sent before you confirm it, with Enter on an empty line or y.";
 
 /// The characters of a line of moves at most.
@@ -168,34 +167,40 @@ impl Person {
     }
 }
 
-/// Lists moves in columns, with numbers.
+/// Lists moves in columns, each with its number.
 fn list(out: &mut impl Write, legal: &[&str]) -> io::Result<()> {
     let longest = legal.iter().map(|text| text.len()).max().unwrap_or(0);
-    let columns = (WIDTH / (longest + 6)).max(1);
+    let columns = (WIDTH / (longest + 7)).max(1);
     for (row, texts) in legal.chunks(columns).enumerate() {
         for (column, text) in texts.iter().enumerate() {
-            write!(out, "{:4} {text:longest$} ", row * columns + column + 1)?;
+            let number = format!("#{}", row * columns + column + 1);
+            write!(out, "{number:>5} {text:longest$} ")?;
         }
         writeln!(out)?;
     }
     Ok(())
 }
 
-/// The move that somebody means: by its text, its number, or as much of its beginning as no other has.
+/// The move that a person means: by its text, by `#` and its number, or by a prefix that no other move has. Without `#` a
+/// number would be ambiguous, because moves begin with squares and ranks of cards.
 fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
     if let Some(text) = legal.iter().find(|text| text.eq_ignore_ascii_case(said)) {
         return Ok(text);
     }
-    if let Ok(number) = said.parse::<usize>() {
-        let text = number.checked_sub(1).and_then(|index| legal.get(index)).copied();
-        return text.ok_or_else(|| format!("The moves have the numbers 1 to {}.", legal.len()));
+    if let Some(number) = said.strip_prefix('#') {
+        let index = number.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let text = index.and_then(|index| legal.get(index)).copied();
+        return text.ok_or_else(|| format!("The moves have the numbers #1 to #{}.", legal.len()));
     }
     let begins = |text: &&&str| text.get(..said.len()).is_some_and(|head| head.eq_ignore_ascii_case(said));
     let mut fitting = legal.iter().filter(begins);
     match (fitting.next(), fitting.next()) {
         (Some(text), None) => Ok(text),
         (Some(one), Some(other)) => Err(format!("`{said}` may be {one} or {other}.")),
-        (None, _) => Err(format!("`{said}` is no legal move; `moves` lists them.")),
+        (None, _) => Err(format!(
+            "`{said}` is no legal move; `moves` lists them, with the numbers #1 to #{}.",
+            legal.len()
+        )),
     }
 }
 
@@ -224,5 +229,23 @@ impl Visitor for Drawing<'_> {
         // What the seat cannot see is not drawn, so any position that agrees with the view will do.
         let position = G::imagine(&known, &seen, &mut RandomKey([0; 32]).stream());
         self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_of_a_card_is_no_number_of_a_move() {
+        let legal = ["10 t3", "2 t3", "5 t3", "5 t7", "K enter"];
+        assert_eq!(find(&legal, "2"), Ok("2 t3"));
+        assert_eq!(find(&legal, "#2"), Ok("2 t3"));
+        assert_eq!(find(&legal, "#1"), Ok("10 t3"));
+        assert_eq!(find(&legal, "1"), Ok("10 t3"));
+        assert_eq!(find(&legal, "#3"), Ok("5 t3"));
+        assert_eq!(find(&legal, "5"), Err("`5` may be 5 t3 or 5 t7.".to_owned()));
+        assert_eq!(find(&legal, "k"), Ok("K enter"));
+        assert_eq!(find(&legal, "#0"), Err("The moves have the numbers #1 to #5.".to_owned()));
     }
 }

@@ -14,10 +14,10 @@ fn typed(args: &[&str], lines: &[&str]) -> Ended {
 fn a_person_sees_board_and_moves_and_plays_by_number_text_and_beginning() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
-    let ended = typed(&["checkers", &bot, "--record", &records], &["1", "", "11-15", "", "9", "resign", ""]);
+    let ended = typed(&["checkers", &bot, "--record", &records], &["#1", "", "11-15", "", "9", "resign", ""]);
     let text = ended.done().stdout;
     assert!(text.starts_with("checkers: human - bot; you have seat 0\n"), "{text}");
-    assert!(text.contains("   1 10-14    2 10-15    3 11-15 "), "{text}");
+    assert!(text.contains("   #1 10-14    #2 10-15    #3 11-15 "), "{text}");
     assert!(text.contains("play 10-14? Enter: yes; else say another: "), "{text}");
     assert!(text.contains("  1. human: 10-14\n  2. bot: "), "{text}");
     assert!(text.contains("m1: ") && text.contains("bot wins (resignation)"), "{text}");
@@ -28,12 +28,31 @@ fn a_person_sees_board_and_moves_and_plays_by_number_text_and_beginning() {
 }
 
 #[test]
+fn moves_are_numbered_apart_from_squares_and_ranks_in_every_game() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    for game in referee(["games", "--json"]).json() {
+        let id = game["id"].as_str().expect("an id");
+        let text = typed(&[id, &bot], &["?", "#1", "y", "quit", "y"]).done().stdout;
+        assert!(text.contains("   #1 ") && text.contains("  #1, #2, ... or a move "), "{id}: {text}");
+        assert!(
+            text.contains("bot wins (resignation)") && !text.contains("before the first move"),
+            "{id}: {text}"
+        );
+    }
+    let text = typed(&["checkers", &bot], &["9", "1"]).done().stdout;
+    assert!(text.contains("`9` may be 9-13 or 9-14."), "{text}");
+    let long = referee(["human", "--help"]).done().stdout;
+    assert!(long.split_whitespace().collect::<Vec<_>>().join(" ").contains("such as #5"), "{long}");
+}
+
+#[test]
 fn what_was_mistyped_can_be_corrected_before_it_is_sent() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
-    let lines = ["99", "nonsense", "1", "9-14", "", "resign", ""];
+    let lines = ["#99", "nonsense", "#1", "9-14", "", "resign", ""];
     let text = typed(&["checkers", &bot, "--record", &records], &lines).done().stdout;
-    assert!(text.contains("The moves have the numbers 1 to 7."), "{text}");
+    assert!(text.contains("The moves have the numbers #1 to #7."), "{text}");
     assert!(text.contains("`nonsense` is no legal move"), "{text}");
     assert!(text.contains("play 10-14? Enter: yes; else say another: play 9-14? "), "{text}");
     let record = folder.record("records/m1.jsonl");
@@ -73,7 +92,7 @@ fn every_game_can_be_played_to_its_end() {
         let has_limit =
             game["options"].as_array().expect("a list").iter().any(|one| one["name"] == "turn_limit");
         let limit = if has_limit { vec!["--set", "turn_limit=300"] } else { vec![] };
-        let lines = ["1", ""].repeat(600);
+        let lines = ["#1", ""].repeat(600);
         let text = typed(&[&[id, &bot], &limit[..]].concat(), &lines).done().stdout;
         assert!(text.contains("\nm1: ") && !text.contains("resignation"), "{id}: {text}");
     }
