@@ -98,12 +98,13 @@ struct InHeader<'a> {
 impl BotSpec {
     /// One for each source, in order.
     pub fn of(sources: Vec<Source>) -> Vec<BotSpec> {
-        BotSpec::named(sources.into_iter().map(|source| (source, None)).collect())
+        BotSpec::named(sources.into_iter().map(|source| (source, None)).collect(), HashSet::new())
     }
 
-    /// One for each source, in order, with the names that some of them have, which differ.
-    pub fn named(sources: Vec<(Source, Option<String>)>) -> Vec<BotSpec> {
-        let mut taken: HashSet<String> = sources.iter().filter_map(|(_, name)| name.clone()).collect();
+    /// One for each source, in order, with the names that some of them have, which differ. `taken` are the names that the
+    /// others do not get.
+    pub fn named(sources: Vec<(Source, Option<String>)>, mut taken: HashSet<String>) -> Vec<BotSpec> {
+        taken.extend(sources.iter().filter_map(|(_, name)| name.clone()));
         let named = sources.into_iter().map(|(source, given)| {
             let (label, files) = match &source {
                 Source::Command(command) => (command.label(), command.fingerprints()),

@@ -145,3 +145,47 @@ fn a_team_that_cannot_play_is_refused_with_the_reason() {
         referee(["tournament", "check", &bad]).with_code(2).says(&[what]);
     }
 }
+
+#[test]
+fn a_team_joins_and_the_command_of_a_bot_of_a_team_is_repaired() {
+    let folder = Folder::new();
+    let (config, dir) = (teams(&folder), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    let [one, two] = ["one", "two"].map(|name| folder.plain_bot(name));
+    referee(["tournament", "add", &dir, &one, &two])
+        .with_code(2)
+        .says(&["--name: a team of several bots needs a name"]);
+    referee(["tournament", "add", &dir, &one, &two, &one, "--name", "late"])
+        .with_code(2)
+        .says(&["entrant late: its team has 3 bots, but a side of keezen has 2 seats"]);
+    referee(["tournament", "add", &dir, "tcp:alice", &two, "--name", "late"])
+        .with_code(2)
+        .says(&["--listen"]);
+    // A bot whose script has the name of its team gets another one.
+    let said = referee(["tournament", "add", &dir, &one, &two, "--name", "two"]).done().stdout;
+    assert_eq!(said, "two joins: 3 matches more, after all others\n");
+    referee(["tournament", "add", &dir, &one, &two, "--name", "two"])
+        .with_code(2)
+        .says(&["`two` takes part already"]);
+
+    let repaired = folder.plain_bot("repaired");
+    let change =
+        |name: &str| referee(["tournament", "change", &dir, "--command", &format!("{name}={repaired}")]);
+    let said = change("bad").done().stdout;
+    assert!(said.starts_with("bad: `python3 ") && said.contains("bad.py'`"), "{said}");
+    change("duo").with_code(2).says(&["`duo` is a team: name one of its bots, bad, fine"]);
+    change("nobody")
+        .with_code(2)
+        .says(&["there is no `nobody`: there is north, other, alone, bad, fine, one, two-2"]);
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 3);
+    let seats: BTreeSet<&str> = matches
+        .iter()
+        .flat_map(|told| told["seats"].as_array().unwrap())
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert_eq!(seats, BTreeSet::from(["alone", "bad", "fine", "north", "one", "other", "two-2"]));
+    assert!(matches.iter().all(|told| told.get("evidence").is_none()), "{matches:?}");
+    referee(["tournament", "verify", &dir]).done();
+}

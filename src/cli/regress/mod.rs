@@ -4,6 +4,7 @@ mod merge;
 mod results;
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -270,7 +271,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     }
     let listen = args.listen.listen(&bots)?;
     let names = ["new", "base"].map(|name| Some(name.to_owned()));
-    let mut entrants = BotSpec::named(bots.into_iter().zip(names).collect());
+    let mut entrants = BotSpec::named(bots.into_iter().zip(names).collect(), HashSet::new());
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }

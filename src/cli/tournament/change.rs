@@ -12,7 +12,7 @@ use crate::bot::Command;
 use crate::cli::options::clock;
 use crate::cli::screen::complain;
 use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig, way};
-use crate::cli::tournament::folder::{Alone, Reading, fingerprints, read, row};
+use crate::cli::tournament::folder::{Alone, Reading, fingerprints, read, row, sources};
 use crate::cli::tournament::results;
 use crate::cli::{Exit, Failure, screen};
 use crate::server::Source;
@@ -22,19 +22,23 @@ use crate::tournament::schedule::{Entry, Format, Schedule};
 use crate::tournament::standings::Withdrawn;
 
 /// Take another entrant in, also while the tournament is played
+///
+/// Several bots are a fixed team, one for each seat of a side in this order, in a game with partners. A team needs a name.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament add cup ./newbot --name new
+  referee tournament add cup ./north ./south --name compass
   referee tournament add cup tcp:alice --listen 127.0.0.1:4700 --token-file tokens")]
 pub(super) struct AddArgs {
     /// The tournament's folder
     dir: PathBuf,
-    /// The bot: a command line, or tcp:NAME
-    bot: Source,
-    /// Its label [default: the name of its script or program]
+    /// The bot, or those of a team: command lines, or tcp:NAME
+    #[arg(required = true, value_name = "BOT")]
+    bots: Vec<Source>,
+    /// Its label [default: the name of its script or program; a team has none]
     #[arg(long)]
     name: Option<String>,
-    /// The folder that it runs in [default: this one]
+    /// The folder that its bots run in [default: this one]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
     /// Where to listen for bots that connect, if the tournament does not yet
@@ -84,7 +88,7 @@ struct Settings {
     /// Each bot's clock, as for `referee play`
     #[arg(long, value_name = "CLOCK")]
     clock: Option<String>,
-    /// The command line of an entrant, run in this folder; may be repeated
+    /// The command line of a bot, run in this folder; may be repeated. NAME is its entrant, or the bot of a team
     #[arg(long, value_name = "NAME=COMMAND")]
     command: Vec<String>,
 }
@@ -104,7 +108,7 @@ enum Change {
     Set {
         jobs: Option<u32>,
         clock: Option<String>,
-        /// By entrant.
+        /// By bot.
         commands: BTreeMap<String, String>,
         directory: PathBuf,
     },
@@ -121,7 +125,10 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     // Seen from the tournament's folder, so that both can move together, unless it is named from the root.
     let here = here(&args.dir)?;
     let directory = here.join(args.directory.unwrap_or_default());
-    let entrant = EntrantConfig::new(args.name, args.bot, Some(directory));
+    if args.bots.len() > 1 && args.name.is_none() {
+        return Err(Failure::usage("--name: a team of several bots needs a name"));
+    }
+    let entrant = EntrantConfig::new(args.name, args.bots, &directory);
     let token_file = args.token_file.map(|path| here.join(path));
     change(&args.dir, &Change::Add { entrant, listen: args.listen, token_file })
 }
@@ -206,7 +213,7 @@ fn decide_to_add(
             return Err(Failure::usage(format!("--listen: the tournament listens at {}", has.address)));
         }
         (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
-        (None, None) if entrant.tcp.is_some() => {
+        (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
             let what = "the bot connects by itself: say where, such as --listen 127.0.0.1:4700";
             return Err(Failure::usage(what));
         }
@@ -233,7 +240,7 @@ fn decide_to_add(
     let prepared = config.prepare(reading.seed()?, &plan)?;
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
-    let row = row(&bots[0].name, bots, joins);
+    let row = row(&config.names()[own.index()], bots, joins);
     let said = if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
@@ -268,6 +275,21 @@ fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
         let names: Vec<&str> = reading.entrants.iter().map(|row| row.name.as_str()).collect();
         Failure::usage(format!("there is no `{name}`: there is {}", names.join(", ")))
     })
+}
+
+/// The bot of this name, and its entrant.
+fn find_bot<'a>(config: &'a mut Config, name: &str) -> Result<(usize, &'a mut EntrantConfig), Failure> {
+    let all = config.bot_names();
+    let of_team =
+        config.names().iter().position(|entrant| entrant == name).filter(|&index| all[index].len() > 1);
+    if let Some(index) = of_team {
+        let bots = all[index].join(", ");
+        return Err(Failure::usage(format!("--command: `{name}` is a team: name one of its bots, {bots}")));
+    }
+    let mut bots = (config.entrants.iter_mut().enumerate())
+        .flat_map(|(index, entrant)| entrant.bots_mut().iter_mut().map(move |bot| (index, bot)));
+    let found = bots.find(|(_, bot)| bot.name.as_deref() == Some(name));
+    found.ok_or_else(|| Failure::usage(format!("there is no `{name}`: there is {}", all.concat().join(", "))))
 }
 
 fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure> {
@@ -306,19 +328,18 @@ fn decide_to_set(
     }
     let mut changed = Vec::new();
     for (name, command) in commands {
-        let index = find(reading, name)?;
-        let entrant = &mut config.entrants[index];
-        let Some(before) = entrant.command.replace(command.clone()) else {
+        let (index, bot) = find_bot(&mut config, name)?;
+        let Some(before) = bot.command.replace(command.clone()) else {
             return Err(Failure::usage(format!("--command: `{name}` has no command line of its own")));
         };
-        entrant.directory = Some(directory.to_owned());
+        bot.directory = Some(directory.to_owned());
         said.push(format!("{name}: `{command}`, before `{before}`"));
         changed.push(index);
     }
     let prepared = config.prepare(reading.seed()?, reading.schedule.plan())?;
     let source = |index: usize| {
         let bots = prepared.bots_of(index);
-        (index, bots[0].source.to_string(), fingerprints(bots))
+        (index, sources(bots), fingerprints(bots))
     };
     let sources = changed.into_iter().map(source).collect();
     let changes = Changes { config: Some(config.to_toml()?), sources, ..Changes::default() };

@@ -212,7 +212,7 @@ impl EntrantConfig {
         if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
     }
 
-    fn bots_mut(&mut self) -> &mut [EntrantConfig] {
+    pub(super) fn bots_mut(&mut self) -> &mut [EntrantConfig] {
         if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
     }
 
@@ -256,18 +256,33 @@ impl EntrantConfig {
             && restart.is_none()
     }
 
-    pub(super) fn new(name: Option<String>, source: Source, directory: Option<PathBuf>) -> EntrantConfig {
-        let (command, tcp) = match source {
-            Source::Command(command) => (Some(command.to_string()), None),
-            Source::Tcp(name) => (None, Some(name)),
+    /// An entrant with this bot, or with these as its team, all in one folder.
+    pub(super) fn new(name: Option<String>, sources: Vec<Source>, directory: &Path) -> EntrantConfig {
+        let bot = |source| {
+            let (command, tcp) = match source {
+                Source::Command(command) => (Some(command.to_string()), None),
+                Source::Tcp(name) => (None, Some(name)),
+            };
+            EntrantConfig { command, tcp, directory: Some(directory.to_owned()), ..EntrantConfig::blank() }
         };
+        let mut bots: Vec<EntrantConfig> = sources.into_iter().map(bot).collect();
+        match bots.pop() {
+            Some(only) if bots.is_empty() => EntrantConfig { name, ..only },
+            last => {
+                bots.extend(last);
+                EntrantConfig { name, team: bots, ..EntrantConfig::blank() }
+            }
+        }
+    }
+
+    fn blank() -> EntrantConfig {
         EntrantConfig {
-            name,
-            command,
-            tcp,
-            directory,
+            name: None,
+            command: None,
+            tcp: None,
+            directory: None,
             env: BTreeMap::new(),
-            clock_factor: 1.0,
+            clock_factor: full(),
             restart: None,
             team: Vec::new(),
         }
@@ -514,7 +529,9 @@ impl Config {
         let listen = self.listen_options(&sources)?;
         let openings = self.openings(rules, plan.seating, &seed)?;
         let names = self.bots().map(|bot| bot.name.clone());
-        let mut entrants = BotSpec::named(sources.into_iter().zip(names).collect());
+        let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
+        let of_teams = of_teams.filter_map(|entrant| entrant.name.clone()).collect();
+        let mut entrants = BotSpec::named(sources.into_iter().zip(names).collect(), of_teams);
         for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
             entrant.clock_factor = config.clock_factor;
             if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {

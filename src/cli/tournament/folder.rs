@@ -40,12 +40,17 @@ pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {
     bots.iter().flat_map(of_bot).collect()
 }
 
+/// Where the bots of an entrant come from.
+pub(super) fn sources(bots: &[BotSpec]) -> String {
+    let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
+    sources.join(" + ")
+}
+
 /// An entrant with these bots that is paired from this round on.
 pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
-    let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
     EntrantRow {
         name: name.to_owned(),
-        source: sources.join(" + "),
+        source: sources(bots),
         files: fingerprints(bots),
         joins,
         leaves: None,
