@@ -66,7 +66,7 @@ def _read(path: str) -> str:
         return file.read()
 
 
-def out_of(pipe: int) -> None:
+def out_of(pipe: int, prepare: Callable[[], object] = lambda: None) -> None:
     """Has a child copy what comes from the pipe to a socket that is full: with the first bytes it holds the pipe."""
     _, full = socketpair()
     os.set_blocking(full, False)
@@ -76,5 +76,6 @@ def out_of(pipe: int) -> None:
     except BlockingIOError:
         os.set_blocking(full, True)
     if os.fork() == 0:
+        prepare()
         copy(pipe, full)
         os._exit(0)

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use rustix::process::{Pid, getpid};
@@ -159,13 +160,17 @@ impl Processes {
         self.of_bots(bots).filter(|(process, _)| holds(*process, pipes)).collect()
     }
 
-    /// The processes of these bots that have one of these pipes open.
-    pub(super) fn with_open(&self, pipes: &[u64], bots: &[Pid]) -> Vec<(Pid, Owner)> {
-        let has_open = |process: Pid| {
-            let fds = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
-            fds.flatten().any(|fd| is_one_of(&fd.path(), pipes))
+    /// The processes of these bots that have one of these pipes open, or hide what they have open.
+    pub(super) fn suspects(&self, pipes: &[u64], bots: &[Pid]) -> Vec<(Pid, Owner)> {
+        // A process that is not dumpable hides its descriptors from those without CAP_SYS_PTRACE.
+        let hides = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        let may_hold = |process: Pid| {
+            fs::read_dir(format!("/proc/{process}/fd")).map_or_else(hides, |fds| {
+                fds.flatten()
+                    .any(|fd| fs::read_link(fd.path()).map_or_else(hides, |target| is_pipe(&target, pipes)))
+            })
         };
-        self.of_bots(bots).filter(|(process, _)| has_open(*process)).collect()
+        self.of_bots(bots).filter(|(process, _)| may_hold(*process)).collect()
     }
 
     fn of_bots(&self, bots: &[Pid]) -> impl Iterator<Item = (Pid, Owner)> {
@@ -180,13 +185,14 @@ impl Processes {
 fn holds(process: Pid, pipes: &[u64]) -> bool {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let mut threads = threads.filter_map(|thread| Thread::read(&thread.path()));
-    let is_ours = |fd: u64| is_one_of(Path::new(&format!("/proc/{process}/fd/{fd}")), pipes);
+    let is_ours = |fd: u64| {
+        fs::read_link(format!("/proc/{process}/fd/{fd}")).is_ok_and(|target| is_pipe(&target, pipes))
+    };
     threads.any(|thread| thread.moves_and_waits().is_some_and(|mut fds| fds.any(is_ours)))
 }
 
-/// Whether a descriptor below `/proc` refers to one of these pipes.
-fn is_one_of(fd: &Path, pipes: &[u64]) -> bool {
-    let target = fs::read_link(fd).unwrap_or_default();
+/// Whether the target of a descriptor below `/proc` is one of these pipes.
+fn is_pipe(target: &Path, pipes: &[u64]) -> bool {
     pipes.iter().any(|pipe| target.as_os_str() == format!("pipe:[{pipe}]").as_str())
 }
 

@@ -94,7 +94,7 @@ fn poll(watched: &mut Vec<Watched>) {
     for (group, pipes, is_too_long) in held {
         let mut guilty = processes.holders(&pipes, &bots);
         if guilty.is_empty() && is_too_long {
-            guilty = processes.with_open(&pipes, &bots);
+            guilty = processes.suspects(&pipes, &bots);
             guilty.retain(|(_, owner)| matches!(owner, Owner::Gone) || *owner == Owner::Bot(group));
             end(watched, group, group);
         }

@@ -3,13 +3,15 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Folder, ROOT, on_one_processor, the};
+use crate::common::{Folder, ROOT, Referee, assert_gone, on_one_processor, the};
 use ::referee::bot::Launch;
 use ::referee::core::chance::Seed;
 use ::referee::games;
 use ::referee::referee::Opening;
 use ::referee::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, Run, Source, Terms};
 use serde_json::{Value, json};
+
+const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
 /// The longest that an answer of a seat took, in microseconds.
 fn slowest(record: &[Value]) -> u64 {
@@ -53,6 +55,51 @@ play(turn=turn)"
             assert!(slowest(&record) < 500_000, "{id}: {} us", slowest(&record));
         }
     }
+}
+
+#[test]
+fn a_holder_that_hides_from_the_referee_is_ended_after_ten_seconds() {
+    let folder = Folder::new();
+    // The holder is in a session of its own, and what it does is hidden from processes without CAP_SYS_PTRACE.
+    let script = format!(
+        "sys.path.append('{ROOT}/bots/hostile')
+import _splice, pathlib, time
+PR_SET_DUMPABLE = 4
+def hide():
+    os.setsid()
+    assert _splice._libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+    # It lets go long after the referee should have ended it.
+    alarm = signal.alarm
+    signal.alarm = lambda _: alarm(90)
+    pathlib.Path(__file__).with_suffix('.pids').write_text(f'{{os.getpid()}}\\n')
+def turn(t):
+    if t['match'] != 'm2':
+        return first(t)
+    _splice.out_of(0, prepare=hide)
+    # The process takes the first error from the pipe and holds it when the referee writes another one.
+    for _ in range(4):
+        say(type='nonsense', match='m2')
+        time.sleep(0.2)
+    time.sleep(60)
+play(turn=turn)"
+    );
+    let (holder, plain) = (folder.bot("holder", &script), folder.plain_bot("plain"));
+    let args =
+        ["play", "checkers", &holder, &plain, "-n", "3", "--jobs", "1", "--set", "turn_limit=20", "--json"];
+    // Root without this capability is as any other user here.
+    let mut command = if rustix::process::geteuid().is_root() {
+        let mut setpriv = Command::new("setpriv");
+        setpriv.args(["--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace", REFEREE]);
+        setpriv
+    } else {
+        Command::new(REFEREE)
+    };
+    let ended = Referee::start_as(command.args(args)).end().done();
+    let matches = ended.all("match");
+    let details: Vec<&Value> = matches.iter().map(|played| &played["fault"]["detail"]).collect();
+    let held = json!("signal 9: it held its pipe, and the referee had to wait");
+    assert_eq!(details, [&Value::Null, &held, &Value::Null]);
+    assert_gone(&folder.pids("holder.pids"));
 }
 
 /// A child that moves data between a pipe and a socket, as a bridge does, and waits for that for long.
