@@ -69,7 +69,7 @@ fn no_more_processes_live_than_the_set_up_allows() {
     let script = "import pathlib
 PIDS = pathlib.Path(__file__).parent / 'pids'
 with PIDS.open('a') as file:
-    file.write(f'{os.getpid()}\\n')
+    file.write(f'{os.getpid()}\n')
 def lives(pid):
     try:
         return open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0] != 'Z'
@@ -77,7 +77,7 @@ def lives(pid):
         return False
 alive = sum(lives(pid) for pid in PIDS.read_text().split())
 with (PIDS.parent / 'alive').open('a') as file:
-    file.write(f'{alive}\\n')
+    file.write(f'{alive}\n')
 play()";
     let entrants: Vec<String> = (0..7).map(|n| program(&folder, &format!("bot-{n}"), script)).collect();
     let ended = tournament(&folder, "jobs = 2\nprocesses = 5\nmirror = \"none\"", &entrants).with_code(0);
@@ -108,7 +108,7 @@ def start(message):
     global most
     running.add(message['match'])
     most = max(most, len(running))
-    pathlib.Path(__file__).with_suffix('.most').write_text(f'{most}\\n')
+    pathlib.Path(__file__).with_suffix('.most').write_text(f'{most}\n')
     ready(message)
 def end(message):
     running.discard(message['match'])
@@ -133,7 +133,7 @@ fn a_process_that_may_not_be_killed_does_not_hold_the_end_up() {
     let folder = Folder::new();
     let script = "import pathlib, subprocess
 free = subprocess.Popen(['setpriv', '--reuid=65534', '--clear-groups', 'sleep', '300'], start_new_session=True)
-pathlib.Path(__file__).with_suffix('.pids').write_text(f'{free.pid}\\n')
+pathlib.Path(__file__).with_suffix('.pids').write_text(f'{free.pid}\n')
 import time
 while b'sleep' not in open(f'/proc/{free.pid}/cmdline', 'rb').read().split(b'\\0')[0]:
     time.sleep(0.01)
@@ -175,4 +175,81 @@ fn with_few_descriptors_fewer_matches_are_played_at_once_and_no_bot_loses_by_it(
 
     std::fs::remove_dir_all(&dir).expect("a tournament");
     with_files(40).with_code(5).says(&["a match needs up to 44 descriptors, this process may have 40"]);
+}
+
+/// Runs a script of `sh` as a user whose number of processes can be limited: root's cannot.
+fn as_limited_user(script: &str) -> Command {
+    let is_root = rustix::process::geteuid().is_root();
+    let mut command = Command::new(if is_root { "setpriv" } else { "unshare" });
+    if is_root {
+        // A user of its own, who may use the files of the test as root does.
+        command.args(["--reuid=61234", "--clear-groups", "--inh-caps=+dac_override"]);
+        command.arg("--ambient-caps=+dac_override");
+    } else {
+        // Processes are counted by user and user namespace.
+        command.args(["--user", "--map-current-user"]);
+    }
+    command.args(["sh", "-c", script]);
+    command
+}
+
+#[test]
+fn bots_that_cannot_start_for_want_of_processes_are_retried_and_the_tournament_goes_on() {
+    let folder = Folder::new();
+    // Uses up all processes of the user from the file `fill` to the file `release`.
+    folder.write(
+        "hog.py",
+        "import os, pathlib, signal, time
+HERE = pathlib.Path(__file__).parent
+signal.alarm(100)
+while not (HERE / 'fill').exists():
+    time.sleep(0.01)
+children = []
+try:
+    while True:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(100)
+            signal.pause()
+        children.append(child)
+except BlockingIOError:
+    (HERE / 'full').touch()
+while not (HERE / 'release').exists():
+    time.sleep(0.01)
+for child in children:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+",
+    );
+    let script = "import pathlib, time
+HERE = pathlib.Path(__file__).parent
+def turn(t):
+    (HERE / 'fill').touch()
+    while not (HERE / 'full').exists():
+        time.sleep(0.01)
+    first(t)
+play(turn=turn)";
+    let entrants = ["one", "other", "third"].map(|name| program(&folder, name, script));
+    let format = "[format]\nkind = \"round_robin\"\n[options]\nfen = \"B:W18:B14\"\n";
+    let settings = "jobs = 1\nrestart = \"always\"\n";
+    let toml =
+        folder.write("cup.toml", format!("game = \"checkers\"\n{settings}{format}{}", entrants.concat()));
+    // The hog may have more processes than the referee, so that ended bots leave none free.
+    let both = "prlimit --nproc=120 python3 \"$1\" & shift; exec prlimit --nproc=80 \"$@\"";
+    let mut command = as_limited_user(both);
+    command.args(["sh", &folder.text("hog.py"), env!("CARGO_BIN_EXE_referee"), "--log-level", "debug"]);
+    command.args(["tournament", "run", &toml, "--dir", &folder.text("cup"), "--json"]);
+    let mut running = Referee::start_as(&mut command);
+    let first = running.hear_of("match");
+    let second = running.hear_of("match");
+    folder.write("release", "");
+    let ended = running.end().with_code(0);
+    assert_eq!(first["faults"], json!([{}, {}]));
+    assert_eq!(second["fault"]["code"], "no_start", "{second}");
+    let detail = second["fault"]["detail"].as_str().expect("a detail");
+    assert!(detail.contains("Resource temporarily unavailable"), "{detail}");
+    let tries = ended.stderr.matches("not started; to be retried").count();
+    assert!(tries >= 3, "{tries} retries: {}", ended.stderr);
+    let rest = ended.all("match");
+    assert_eq!((rest.len(), &rest[3]["faults"]), (4, &json!([{}, {}])));
 }
