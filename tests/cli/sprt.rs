@@ -78,9 +78,9 @@ fn the_output_says_what_the_estimates_assume() {
 #[test]
 fn one_sided_and_short_results_say_why_there_is_no_normalized_elo() {
     for (counts, why) in [
-        ("2399,1,0,0,0", "nearly all sets have the same score"),
-        ("0,0,0,0,40", "nearly all sets have the same score"),
-        ("4000,3,0,0,0", "one-sided"),
+        ("2399,1,0,0,0", "too few sets differ in score for an interval: 1 of 2400"),
+        ("0,0,0,0,40", "too few sets differ in score for an interval: 0 of 40"),
+        ("40000,15,0,0,0", "one-sided"),
         ("1,2,3,2,1", "fewer than 20 sets"),
     ] {
         let ended = referee(["sprt", "--counts", counts]);
