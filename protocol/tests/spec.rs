@@ -109,7 +109,7 @@ fn every_line_of_the_transcripts_is_valid() {
                 }
                 (Some("bot"), Value::Null, Value::String(text)) => {
                     let message = serde_json::from_str(text).unwrap_or(Value::Null);
-                    // Only its text shows that a key stands twice.
+                    // Only its text shows a duplicate key.
                     let is_plain =
                         serde_json::to_string(&message).is_ok_and(|plain| plain.len() == text.len());
                     assert!(!is_plain || !from_bot.is_valid(&message), "{place}: write it as `line`");

@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         let command = &self.check.command;
         let talk = Talk::start(command, self.check.launch.clone())
             .await
-            .map_err(|error| Stop::CannotRun(format!("the bot cannot be started: {error}")))?;
+            .map_err(|error| Stop::CannotRun(format!("cannot start the bot: {error}")))?;
         self.has_played = false;
         let talk = self.talk.insert(talk);
         let limit = self.check.hello_limit;

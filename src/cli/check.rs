@@ -1,4 +1,4 @@
-//! `referee check`: whether a bot does what the protocol asks.
+//! `referee check`: tests whether a bot conforms to the protocol.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use crate::cli::{Exit, Failure, block_on, launch};
 use crate::core::json;
 use crate::report::{junit, table};
 
-/// The lines of a bot's standard error that people are shown for each step: the last ones.
+/// The number of final lines of a bot's standard error that are shown per step.
 const LINES: usize = 10;
 
-/// Check that a bot does what the protocol asks, step by step
+/// Test whether a bot conforms to the protocol, step by step
 ///
-/// Starts the bot and talks to it: start-up, whole matches and every kind of decision of each game that it plays,
-/// unknown fields and messages, split, joined and slow writes, requests as long as they may be, errors and retries,
-/// draw offers, several matches at once, and its end. What fails is shown with what was sent, what came back and what the
-/// specification says. Exit code 1 if a step failed, 5 if the bot cannot be started.
+/// Starts the bot and exercises it: start-up, whole matches and every kind of decision of each game that it plays,
+/// unknown fields and messages, split, joined and slow writes, requests of maximum length, errors and retries, draw
+/// offers, concurrent matches, and termination. A failed step is shown with what was sent, what came back, and the
+/// violated sentence of the specification. Exit code 1 if a step failed, 5 if the bot cannot be started.
 #[derive(Debug, ClapArgs)]
 #[command(
     override_usage = "referee check [OPTIONS] [GAME] <BOT>",
@@ -37,20 +37,20 @@ const LINES: usize = 10;
   referee check ./bot --junit report.xml"
 )]
 pub(super) struct Args {
-    /// The only game to check it in [default: every game that it plays], and the bot: a command line in one argument,
+    /// The only game to test [default: every game that the bot plays], and the bot: a command line in one argument,
     /// split as a shell would and run without a shell
     #[arg(required = true, num_args = 1..=2, value_name = "[GAME] BOT")]
     bot: Vec<String>,
-    /// How long it has for a decision; half of it is a warning
+    /// The time limit of a decision; more than half of it is a warning
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = milliseconds)]
     move_limit: u64,
-    /// How long it has from its start to `hello`
+    /// The time limit from start to `hello`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
     hello_limit: u64,
-    /// How long it has for its first `ready`; later ones get 5 s at most
+    /// The time limit of the first `ready`; later ones get at most 5 s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
     ready_limit: u64,
-    /// One JSON object a line: each step, then the summary
+    /// One JSON object per line: each step, then the summary
     #[arg(long)]
     json: bool,
     /// Write the steps to this file as JUnit XML
@@ -58,7 +58,7 @@ pub(super) struct Args {
     junit: Option<PathBuf>,
 }
 
-/// What `--json` prints last.
+/// The last line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "summary")]
 struct Summary {
@@ -91,7 +91,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     if args.move_limit == 0 {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
-    // What cannot be written is known before the bot has run for minutes.
+    // A file that cannot be written is reported before the bot runs for minutes.
     let junit_file = args.junit.as_deref().map(OutFile::create).transpose()?;
     let check = Check {
         command,
@@ -105,7 +105,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let is_live = !args.json && io::stderr().is_terminal();
     let tell = |outcome: &StepResult| {
         if args.json {
-            // An error is kept for the end.
+            // `Tolerant` keeps the error until the end.
             let _ = writeln!(out, "{}", json::text(outcome));
         } else if is_live {
             complain(format_args!("{} {}", outcome.step, outcome.verdict.as_str()));
@@ -132,7 +132,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     out.0.end(if summary.failed > 0 { Exit::No } else { Exit::Done })
 }
 
-/// For people: a table of the steps, then what was wrong.
+/// Prints a table of the steps, then the complaints.
 fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io::Result<()> {
     let row = |outcome: &StepResult| {
         let wrong = outcome.complaint.iter().map(|complaint| complaint.wrong.clone());

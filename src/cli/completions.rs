@@ -1,4 +1,4 @@
-//! `referee completions`: what a shell needs to complete command lines.
+//! `referee completions`: shell completions.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use clap_complete::{Shell, generate};
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
 
-/// Print a script with which a shell completes subcommands, options and their values
+/// Print a shell completion script
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee completions bash > ~/.local/share/bash-completion/completions/referee
@@ -21,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    // What writes the script does not survive an output that fails.
+    // The generator panics if the output fails, so it writes to memory.
     let mut script = Vec::new();
     generate(args.shell, &mut Cli::command(), "referee", &mut script);
     let mut out = stdout();

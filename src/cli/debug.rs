@@ -1,4 +1,4 @@
-//! `referee debug`: a match with every line that passes.
+//! `referee debug`: plays a match and shows every line.
 
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
@@ -22,10 +22,10 @@ use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::server::incoming::{self, Incoming};
 use crate::server::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
 
-/// Play a match with a bot and show every line both ways, with the time
+/// Play a match with a bot and show every line in both directions, with times
 ///
-/// `>` is what the bot is sent, `<` what it says, `!` what it writes to standard error. The other seats make random moves,
-/// or another bot plays them. Exit code 1 if the bot has a fault.
+/// `>` marks lines to the bot, `<` lines from the bot, `!` lines on its standard error. The other seats make random
+/// moves, or another bot plays them. Exit code 1 if the bot makes a fault.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee debug checkers 'python3 mybot.py'
@@ -36,16 +36,16 @@ pub(super) struct Args {
     game: String,
     /// The bot: a command line in one argument, split as a shell would and run without a shell
     bot: Command,
-    /// Another bot for the next seat; what is left is random
+    /// Another bot for the next seat; the remaining seats play random moves
     #[arg(long, value_name = "BOT")]
     against: Option<Command>,
     /// The bot's seat
     #[arg(long, value_name = "N", default_value_t = 0)]
     seat: u8,
-    /// How many seats [default: the game's smallest number]
+    /// The number of seats [default: the game's smallest number]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
-    /// Ask on standard error before each line is sent to the bot: Enter sends it
+    /// Ask on standard error before each line is sent to the bot; Enter sends it
     #[arg(long)]
     step: bool,
     /// The clock of every seat, as for `referee play`
@@ -64,7 +64,7 @@ struct Player {
     is_here: bool,
 }
 
-/// Shows what passes.
+/// Displays the lines.
 struct Screen {
     out: Tolerant,
     began: Instant,
@@ -78,18 +78,18 @@ impl Screen {
         writeln!(self.out, "{time:10.6} {mark} {}", printable(String::from_utf8_lossy(line).trim_end()))
     }
 
-    /// Waits until the person wants the next line to be sent.
+    /// Waits until the user confirms the next line.
     fn ask(&mut self) -> io::Result<()> {
         if self.is_asking {
             // If standard error is closed, the prompt is lost; Enter still sends the line.
             let _ = write!(screen::stderr(), "send? [Enter] ");
-            // At the end of the input nobody is there to ask any more.
+            // At the end of input there are no more answers.
             self.is_asking = io::stdin().lock().read_line(&mut String::new())? > 0;
         }
         Ok(())
     }
 
-    /// Sends lines to a player and shows them.
+    /// Sends lines to a player and displays them.
     async fn send(&mut self, player: &mut Player, lines: &[u8]) -> io::Result<()> {
         let patience = Duration::from_millis(limits::STALLED_MS);
         if !player.is_shown {
@@ -101,14 +101,14 @@ impl Screen {
                 player.talk.send(line, patience).await;
             }
         } else {
-            // In one write, as in any match.
+            // In one write, as in a real match.
             lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| self.show('>', line))?;
             player.talk.send(lines, patience).await;
         }
         Ok(())
     }
 
-    /// Shows what came from a player.
+    /// Displays output of a player.
     fn came(&mut self, player: &Player, came: &BotOutput) -> io::Result<()> {
         if !player.is_shown {
             return Ok(());
@@ -121,7 +121,7 @@ impl Screen {
             BotOutput::TooLong => self.show('<', b"(a line of more than 65536 bytes)"),
             BotOutput::Ended(how) => {
                 let how = how.as_ref().map(|how| format!(", {how}")).unwrap_or_default();
-                self.show('<', format!("(the end of its output{how})").as_bytes())
+                self.show('<', format!("(end of output{how})").as_bytes())
             }
             BotOutput::Timeout => Ok(()),
         }
@@ -133,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let seating = games::seating(rules, args.seats).map_err(Failure::usage)?;
     if usize::from(args.seat) >= seating.seats() {
         return Err(Failure::usage(format!(
-            "--seat {}: there are seats 0 to {}",
+            "--seat {}: the seats are 0 to {}",
             args.seat,
             seating.seats() - 1
         )));
@@ -180,7 +180,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     })?
 }
 
-/// Starts the bots and checks their `hello` as a match does.
+/// Starts the bots and checks their `hello` as in a real match.
 async fn start(
     args: &Args,
     game: &str,
@@ -192,7 +192,7 @@ async fn start(
         let seat = Seat((usize::from(args.seat) + index).rem_euclid(seating.seats()) as u8);
         let talk = Talk::start(command, launch()?)
             .await
-            .map_err(|error| Failure::cannot_run(format!("the bot cannot be started: {error}")))?;
+            .map_err(|error| Failure::cannot_run(format!("cannot start the bot: {error}")))?;
         let mut player = Player { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         screen.send(&mut player, &hello()).await?;
         let hello = greet(&mut player, screen).await?.and_then(|hello| {
@@ -207,7 +207,7 @@ async fn start(
     Ok(players)
 }
 
-/// Waits for the `hello` of a bot, as a match does: a rejected line gets an `error`, and the bot may try again.
+/// Waits for the `hello` of a bot. A rejected line gets an `error`, and the bot may try again.
 async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<BotHello, String>> {
     let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
     let mut received = Received::Nothing;
@@ -254,7 +254,7 @@ async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<Bo
     }
 }
 
-/// An `error` that concerns no match, as a line.
+/// An `error` without a match, as a line.
 fn error(code: ErrorCode, message: String) -> Vec<u8> {
     let error =
         message::Error { code, message, id: None, r#match: None, seat: None, turn: None, legal_forms: None };
@@ -304,7 +304,7 @@ async fn play(
     }
 }
 
-/// What comes next, and from which player; nothing when the deadline is there.
+/// Waits for the next output of any player, or for the deadline.
 async fn next(players: &mut [Player], until: Option<Instant>) -> (usize, BotOutput) {
     match players {
         [one] if one.is_here => (0, one.talk.receive(until).await),

@@ -1,27 +1,27 @@
-//! Exit codes: the same for every subcommand, documented API.
+//! The exit codes, which are the same for every subcommand: documented API.
 
 use std::process::ExitCode;
 
-/// What the process ends with.
+/// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done, or passed.
     Done = 0,
-    /// It ran, and the answer is no: a record differs, a match had a fault under `--strict`.
+    /// It ran, with a negative result: a record differs, or a match had a fault under `--strict`.
     No = 1,
-    /// The command line or a configuration is wrong.
+    /// The command line or a configuration is invalid.
     Usage = 2,
-    /// Undecided at its limit.
+    /// A test reached its limit without a verdict.
     Undecided = 3,
-    /// Invalid: too many faults.
+    /// A test is invalid: too many faults.
     Invalid = 4,
-    /// It could not run: a bot does not start, disk, network.
+    /// It could not run: a bot does not start, an error of the disk or the network.
     CannotRun = 5,
     /// Interrupted.
     Interrupted = 130,
 }
 
-/// The same for `--help`.
+/// The exit codes, for `--help`.
 pub(super) const HELP: &str = "Exit codes of every subcommand:
   0    done, or passed
   1    it ran, and the answer is no (a record differs; a fault under --strict)
@@ -37,29 +37,29 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a subcommand did not do what it was asked.
+/// Why a subcommand failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the process ends with.
+    /// The exit code.
     pub exit: Exit,
-    /// For the person who asked.
+    /// The error message.
     pub error: anyhow::Error,
 }
 
 impl Failure {
-    /// The command line or a configuration is wrong.
+    /// An invalid command line or configuration.
     pub fn usage(what: impl std::fmt::Display) -> Failure {
         Failure { exit: Exit::Usage, error: anyhow::anyhow!("{what}") }
     }
 
-    /// It could not run.
+    /// An error that prevents the subcommand from running.
     pub fn cannot_run(what: impl std::fmt::Display) -> Failure {
         Failure { exit: Exit::CannotRun, error: anyhow::anyhow!("{what}") }
     }
 }
 
 impl From<std::io::Error> for Failure {
-    /// Output that nobody reads any more, or that cannot be written.
+    /// An error of standard output, or a closed reader.
     fn from(error: std::io::Error) -> Failure {
         let exit = if error.kind() == std::io::ErrorKind::BrokenPipe { Exit::Done } else { Exit::CannotRun };
         Failure { exit, error: anyhow::Error::new(error).context("standard output") }

@@ -1,4 +1,4 @@
-//! `referee export`: records in the notation that others read.
+//! `referee export`: writes records in other notations.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use crate::cli::{Exit, Failure};
 use crate::games;
 use crate::record;
 
-/// Write records in a notation that other programs read: PDN for checkers
+/// Export records to a notation that other programs read: PDN for checkers
 ///
-/// Every record is verified first. One that differs is refused: standard error tells what differs, the exit code is 1,
-/// and the others are still written. Results have the meaning that they have in PDN: 1-0 is a win of Black, who is
-/// seat 0 and moves first. A capture is written with its first and last square, and with all squares where that could
-/// mean several.
+/// Every record is verified first. A record with errors is rejected: the errors are printed to standard error, the
+/// exit code is 1, and the other records are still exported. Results have the meaning of PDN: 1-0 is a win of Black,
+/// who has seat 0 and moves first. A capture is written with its first and last square, and with all squares if that
+/// is ambiguous.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee export records --pdn > games.pdn
   referee export records/m1.jsonl records/m2.jsonl --pdn -o games.pdn")]
 pub(super) struct Args {
-    /// Records, or folders of them
+    /// Records, or directories of records
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write PDN, which checkers has
+    /// Export PDN, for checkers
     #[arg(long, required = true)]
     pdn: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             Ok((game, sheet)) => {
                 let rules = games::find(&game).and_then(|rules| rules.notation());
                 let pdn = rules.filter(|notation| notation.name() == "PDN");
-                let pdn = pdn.ok_or_else(|| format!("{game} is not written in PDN"));
+                let pdn = pdn.ok_or_else(|| format!("{game} has no PDN notation"));
                 pdn.and_then(|pdn| pdn.write(&sheet, &mut text))
                     .map_err(|what| Failure::usage(format!("{}: {what}", file.display())))?;
             }

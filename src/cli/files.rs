@@ -1,4 +1,4 @@
-//! Which files a command line means.
+//! Input and output files of the command line.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use crate::cli::{Failure, screen};
 use crate::store::open_regular;
 
-/// A file that cannot be read.
+/// The error for a file that cannot be read.
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let what = format!("{}: {error}", path.display());
     if error.kind() == io::ErrorKind::NotFound { Failure::usage(what) } else { Failure::cannot_run(what) }
 }
 
-/// A file that cannot be written.
+/// The error for a file that cannot be written.
 fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", path.display()))
 }
 
-/// Whether the name of a file ends with `.` and this.
+/// Whether a file name ends with `.` and this extension.
 pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
-/// The files, and those of the folders that have one of the endings, by name.
+/// Expands directories to their files with one of the extensions, sorted by name.
 pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -39,7 +39,7 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
             .collect();
         if found.is_empty() {
             let wanted: Vec<String> = endings.iter().map(|ending| format!("*.{ending}")).collect();
-            let what = format!("{} holds no records ({})", path.display(), wanted.join(", "));
+            let what = format!("{} contains no records ({})", path.display(), wanted.join(", "));
             return Err(Failure::usage(what));
         }
         found.sort();
@@ -48,7 +48,7 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
     Ok(files)
 }
 
-/// The bytes of a file at most, for it is read whole.
+/// The maximum size of a file, which is read as a whole.
 const LIMIT: u64 = 1 << 30;
 
 /// Reads a file.
@@ -63,24 +63,24 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Where what is asked for is written to.
+/// The output of a subcommand: a file or standard output.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct OutputOptions {
-    /// A new file to write to instead of standard output
+    /// Write to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Overwrite the file of -o if there is one
+    /// Overwrite the file given with -o
     #[arg(long, requires = "output")]
     force: bool,
 }
 
 impl OutputOptions {
-    /// Whether it is a file.
+    /// Whether the output is a file.
     pub(super) fn is_file(&self) -> bool {
         self.output.is_some()
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let Some(path) = &self.output else {
             let mut out = screen::stdout();
@@ -102,22 +102,24 @@ impl OutputOptions {
     }
 }
 
-/// A file that is opened before a run, which fails at once where it could not be written after it.
+/// An output file, opened before a run so that an error is reported at once.
 pub(super) struct OutFile {
     file: File,
     path: PathBuf,
 }
 
 impl OutFile {
-    /// Makes it anew.
+    /// Creates or truncates the file.
     pub(super) fn create(path: &Path) -> Result<OutFile, Failure> {
         OutFile::open(OpenOptions::new().write(true).truncate(true), path)
     }
 
-    /// What GitHub shows as the summary of a job.
+    /// The job summary file of GitHub Actions.
     pub(super) fn job_summary() -> Result<OutFile, Failure> {
         let path = env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).ok_or_else(|| {
-            Failure::usage("--github: $GITHUB_STEP_SUMMARY is not set; is this a step of a job on GitHub?")
+            Failure::usage(
+                "--github: $GITHUB_STEP_SUMMARY is not set; it exists in steps of GitHub Actions only",
+            )
         })?;
         OutFile::open(OpenOptions::new().append(true), Path::new(&path))
     }
@@ -127,7 +129,7 @@ impl OutFile {
         Ok(OutFile { file, path: path.to_owned() })
     }
 
-    /// Writes it.
+    /// Writes the contents.
     pub(super) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
         write(self.file).map_err(|error| not_written(&self.path, &error))
     }

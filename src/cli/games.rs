@@ -1,4 +1,4 @@
-//! `referee games`: what can be played.
+//! `referee games`: lists the games.
 
 use std::io::{self, Write};
 
@@ -18,12 +18,12 @@ use crate::report::table;
   referee games
   referee games --json")]
 pub(super) struct Args {
-    /// One JSON object a line, a game each
+    /// One JSON object per line and game
     #[arg(long)]
     json: bool,
 }
 
-/// What `--json` prints.
+/// A line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "game")]
 struct Listed {

@@ -1,4 +1,4 @@
-//! `referee human`: a person plays at the terminal.
+//! `referee human`: lets a person play at the terminal.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -26,13 +26,14 @@ use crate::referee::Opening;
 use crate::report::{evidence_lines, result_line};
 use crate::server::{BotSpec, Evidence, MatchRunner, Openings, Play, PlayEvent, PlayResult, Source, Watch};
 
-/// How long the person's side may take to show what it was told before the result is shown.
+/// How long to wait until the person's side has displayed its last messages, before the result is printed.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Play a match yourself at the terminal, against a bot
+/// Play a match yourself at the terminal, against bots
 ///
-/// Before each of your moves you see the board as your seat may see it, and the legal moves with numbers. Type a
-/// move, the beginning of one, or its number after `#`, such as #5. Nothing is sent before you have confirmed it. Say `?` for what else you can do: offer a draw, accept one, resign.
+/// Before each of your moves you see the board as your seat may see it, and the legal moves with numbers. Type a move, a
+/// prefix of one, or its number after `#`, such as #5. Nothing is sent until you confirm it. Type `?` for other actions:
+/// offer a draw, accept one, resign.
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("clock", |clock| clock.default_value("none")))]
 #[command(after_help = "Examples:
@@ -41,10 +42,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Args {
     /// The game: see `referee games`
     game: String,
-    /// The bots on the other seats, in their order
+    /// The bots in the other seats, in order
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<Command>,
-    /// Your seat; seat 0 has the first bot's place in `referee play`
+    /// Your seat; seat 0 is that of the first bot in `referee play`
     #[arg(long, value_name = "N", default_value_t = 0)]
     seat: u8,
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false };
     let listener = door.listener.try_clone().map_err(Failure::cannot_run)?;
     let (tell, told) = channel();
-    // It may wait for the keyboard when all is over, so nobody waits for it.
+    // Not joined: it may still wait for the keyboard when the match is over.
     thread::spawn(move || {
         let played = listener.accept().and_then(|(stream, _)| Person::new(stream, seating)?.play());
         let _ = tell.send(played);
@@ -110,8 +111,8 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     }
 }
 
-/// Where the person's seat is served: to the referee it is a bot like any other, whose process passes everything on to a
-/// socket in a folder that nobody else can open.
+/// The socket of the person's seat. For the referee the person is a bot, whose process relays everything to this
+/// socket, in a directory that other users cannot open.
 struct RelaySocket {
     folder: PathBuf,
     listener: UnixListener,
@@ -124,7 +125,7 @@ impl RelaySocket {
         let folder = std::env::temp_dir().join(format!("referee-{}", hex::encode(&name)));
         DirBuilder::new().mode(0o700).create(&folder)?;
         let opened = UnixListener::bind(folder.join("socket"));
-        // The name of the program is the name of the player.
+        // The file name of the program becomes the name of the player.
         let linked = std::env::current_exe().and_then(|program| symlink(program, folder.join("human")));
         match (opened, linked) {
             (Ok(listener), Ok(())) => Ok(RelaySocket { folder, listener }),

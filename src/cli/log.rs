@@ -1,17 +1,16 @@
-//! The log: what goes to standard error beside results and progress. A thread of its own writes it, so that no lane waits
-//! for whoever reads it.
+//! The log on standard error. A thread of its own writes it, so that no lane blocks on a slow reader.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// So many bytes wait to be written at most. Entries that come then are dropped, and counted.
+/// The maximum number of bytes that wait to be written. Later entries are dropped and counted.
 const MOST: usize = 1024 * 1024;
-/// How long the end of the process waits for the reader.
+/// How long to wait for a slow reader at exit.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where entries are written to. Dropping it waits until they are, but not for a reader that takes nothing.
+/// The log. Dropping it waits until everything has been written, unless the reader is blocked.
 pub(super) struct Log(Arc<Shared>);
 
 #[derive(Default)]
@@ -38,7 +37,7 @@ impl Log {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the system has none.
+    /// If the thread cannot be started.
     pub(super) fn open() -> io::Result<Log> {
         let shared = Arc::<Shared>::default();
         let log = shared.clone();
@@ -46,7 +45,7 @@ impl Log {
         Ok(Log(shared))
     }
 
-    /// For one entry, which is handed over in one write.
+    /// Creates an entry, which is passed on as a whole.
     pub(super) fn entry(&self) -> Entry {
         Entry(self.0.clone())
     }
@@ -93,10 +92,10 @@ fn write(log: &Shared) {
             return log.changed.notify_all();
         }
         drop(state);
-        // An error here means that standard error is closed.
+        // An error means that standard error is closed.
         let _ = io::stderr().write_all(&waiting);
         if dropped > 0 {
-            tracing::warn!(dropped, "entries of the log: its reader is too slow");
+            tracing::warn!(dropped, "log entries dropped: the reader is too slow");
         }
     }
 }

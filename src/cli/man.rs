@@ -1,4 +1,4 @@
-//! `referee man`: manual pages.
+//! `referee man`: man pages.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
 use crate::store::open_regular;
 
-/// Write the manual pages: referee.1, and one for each subcommand, such as referee-play.1
+/// Write the man pages: referee.1, and one per subcommand, such as referee-play.1
 ///
-/// Without a folder: print referee.1.
+/// Without a directory: print referee.1.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee man | man -l -
   referee man ~/.local/share/man/man1")]
 pub(super) struct Args {
-    /// The folder; it is made if it is not there
+    /// The directory; created if missing
     dir: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The pages of a command and of all below it.
+/// Writes the pages of a command and its subcommands.
 fn write(dir: &Path, command: &Command) -> io::Result<()> {
     let (name, page) = page(command)?;
     open_regular(&dir.join(name), OpenOptions::new().write(true).create(true).truncate(true))?
@@ -49,7 +49,7 @@ fn write(dir: &Path, command: &Command) -> io::Result<()> {
     shown.try_for_each(|subcommand| write(dir, subcommand))
 }
 
-/// The name of a page and the page. What follows the help stands in it line by line, so that an example can be copied.
+/// The file name and text of a page. The text after the help keeps its line breaks, so that examples can be copied.
 fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
     let extra = command.get_after_help().map(ToString::to_string);
     let man = Man::new(command.clone().after_help(Resettable::Reset))

@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The command line: one file per subcommand.
 
 mod check;
 mod completions;
@@ -45,10 +45,10 @@ use crate::cli::screen::{OneLine, Screen};
 #[derive(Debug, Parser)]
 #[command(name = "referee", version, after_help = exit::HELP, arg_required_else_help = true)]
 pub struct Cli {
-    /// What goes to standard error: off, error, warn, info, debug or trace
+    /// The log level on standard error: off, error, warn, info, debug or trace
     #[arg(long, global = true, help_heading = "Logging", value_name = "LEVEL", default_value = "warn")]
     log_level: LevelFilter,
-    /// How it is written
+    /// The log format
     #[arg(long, global = true, help_heading = "Logging", value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     #[command(subcommand)]
@@ -86,10 +86,10 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what the command line asks for.
+    /// Runs the subcommand.
     ///
     /// # Errors
-    /// What went wrong, and what the process ends with.
+    /// The error message and the exit code.
     pub fn run(self) -> Result<Exit, Failure> {
         let _log = self.start_logging()?;
         match self.command {
@@ -127,36 +127,36 @@ impl Cli {
     }
 }
 
-/// Every bot needs descriptors, three for a process and one for a connection; many systems allow 1,024 until one asks for
-/// more.
+/// Raises the limit of open files. Each process needs three descriptors and each connection one; many systems have a
+/// soft limit of 1,024.
 fn raise_open_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "cannot raise the limit of open files");
     }
 }
 
-/// How this command starts bots.
+/// How this program starts bots.
 fn launch() -> Result<Launch, Failure> {
     Launch::through_this_program()
-        .map_err(|error| Failure::cannot_run(format!("this program is not found: {error}")))
+        .map_err(|error| Failure::cannot_run(format!("cannot find the path of this program: {error}")))
 }
 
-/// Runs this on one thread: a lane is never shared.
+/// Runs a future on the current thread.
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::cannot_run)?;
     Ok(with_bots(|| runtime.block_on(future)))
 }
 
-/// Does what starts bots. None is left when it returns.
+/// Runs a function that starts bots. No bot process is left when it returns.
 fn with_bots<T>(work: impl FnOnce() -> T) -> T {
-    // A bot of the same user must not read the referee's memory, seeds and other bots' secrets in it.
+    // A bot of the same user must not read the referee's memory, which contains seeds and secrets of other bots.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
     {
-        tracing::warn!(%error, "the referee stays dumpable");
+        tracing::warn!(%error, "cannot make the referee non-dumpable");
     }
     raise_open_files();
     let orphanage = OrphanReaper::open();

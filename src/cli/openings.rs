@@ -1,4 +1,4 @@
-//! Options of what matches begin with.
+//! The options for openings.
 
 use std::path::{Path, PathBuf};
 
@@ -17,21 +17,21 @@ use crate::referee::Limits;
 use crate::referee::opening::{self, Opening};
 use crate::server::Openings;
 
-/// Flaws of a file that are named at most.
+/// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
 
-/// What matches begin with.
+/// The openings of matches.
 #[derive(Debug, Args)]
 pub(super) struct OpeningOptions {
-    /// Begin each match with so many random moves, which follow from its seed; in games that have openings [default: 0,
-    /// in `regress` 6 for checkers and 4 for jeex]
+    /// Start each match with this number of random moves, derived from its seed, in games that have openings
+    /// [default: 0, in `regress` 6 for checkers and 4 for jeex]
     #[arg(long, value_name = "N", conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
     pub(super) opening_plies: Option<u32>,
-    /// Begin each match, with --mirror each set, with the next opening of this file; after the last comes the first.
-    /// `referee rules GAME` tells how such files look: .pdn and .fen for checkers, .txt for jeex
+    /// Start each match, with --mirror each set, with the next opening of this file; after the last, start again from
+    /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .txt for jeex
     #[arg(long, value_name = "FILE")]
     pub(super) openings: Option<PathBuf>,
-    /// The order of the openings; the random one follows from the run seed
+    /// The order of the openings; the random order is derived from the run seed
     #[arg(long, value_enum, requires = "openings", default_value_t = Order::File)]
     pub(super) order: Order,
 }
@@ -45,7 +45,7 @@ pub(super) enum Order {
 }
 
 impl OpeningOptions {
-    /// What [`OpeningOptions::openings`] gives, in words that differ where the openings do.
+    /// Identifies the openings as text: equal texts mean equal openings.
     pub(super) fn in_words(&self, plies: u32) -> Result<String, Failure> {
         let Some(path) = &self.openings else {
             return Ok(format!("{} random moves", self.opening_plies.unwrap_or(plies)));
@@ -57,7 +57,7 @@ impl OpeningOptions {
         Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
     }
 
-    /// What the matches of a run begin with, tried out; `plies` random moves where nothing is said.
+    /// Reads and validates the openings of a run. `plies` is the default number of random moves.
     pub(super) fn openings(
         &self,
         rules: &dyn Rules,
@@ -86,7 +86,7 @@ impl OpeningOptions {
         let given = (format.read)(&read(path)?);
         let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
         if let Some(option) = starts.find(|&option| set.contains_key(option)) {
-            return refuse(format!("its openings choose `{option}` themselves: leave --set {option} out"));
+            return refuse(format!("its openings set `{option}` themselves: omit --set {option}"));
         }
         match Openings::given(rules, seating, &set, given) {
             Ok(mut openings) => {
@@ -108,15 +108,15 @@ impl OpeningOptions {
     }
 }
 
-/// The format that the name of a file tells.
+/// The format of an opening file, by its name.
 fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, String> {
     let id = rules.meta().id;
     let formats = rules.opening_files();
     if formats.is_empty() {
-        return Err(format!("{id} has no openings: its matches begin with the first turn"));
+        return Err(format!("{id} has no openings"));
     }
     formats.iter().find(|format| ends_with(path, format.ending)).ok_or_else(|| {
         let endings: Vec<String> = formats.iter().map(|format| format!(".{}", format.ending)).collect();
-        format!("the name of a file of openings of {id} ends with {}", endings.join(" or "))
+        format!("opening files of {id} have the extension {}", endings.join(" or "))
     })
 }

@@ -1,4 +1,4 @@
-//! Options that several subcommands share.
+//! Options shared by several subcommands.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -26,18 +26,18 @@ use crate::transport::Certificate;
 /// Options of the game.
 #[derive(Debug, Args)]
 pub(super) struct GameOptions {
-    /// An option of the game, as `referee games` lists them; may be repeated
+    /// An option of the game, as listed by `referee games`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, Value)>,
 }
 
 impl GameOptions {
-    /// As a JSON object.
+    /// The options as a JSON object.
     pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
         serde_json::value::to_raw_value(&self.to_map()?).map_err(Failure::usage)
     }
 
-    /// By their names.
+    /// The options by name.
     pub(super) fn to_map(&self) -> Result<Map<String, Value>, Failure> {
         let mut options = Map::new();
         for (key, value) in &self.set {
@@ -51,7 +51,7 @@ impl GameOptions {
 
 fn key_value(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
-    // What is no JSON is a string: `--set fen=B:W18:B12` needs no quotes.
+    // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok((key.to_owned(), value))
 }
@@ -64,51 +64,52 @@ pub(super) fn game(id: &str) -> Result<&'static dyn Rules, Failure> {
 /// Options of matches.
 #[derive(Debug, Args)]
 pub(super) struct MatchOptions {
-    /// Each bot's clock: `none`, or some of delay=TIME (free for every move), bank=TIME (for what goes beyond),
-    /// increment=TIME (added after a move)
+    /// The clock of each bot: `none`, or a list of delay=TIME (free for every move), bank=TIME (for time beyond the
+    /// delay), increment=TIME (added after a move)
     #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s", value_parser = clock)]
     clock: ClockOption,
-    /// Forgiven beyond a limit, but billed
+    /// Grace period beyond the limit; still deducted from the bank
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = milliseconds)]
     margin: u64,
-    /// What a fault leads to: forfeit, retry=N or random
+    /// The fault policy: forfeit, retry=N or random
     #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
     on_fault: OnFault,
-    /// How long a bot has from its start to `hello`
+    /// The time limit from the start of a bot to its `hello`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
     hello_limit: u64,
-    /// How long a bot has for its first `ready`, where it loads what it needs; later ones get 5 s at most
+    /// The time limit of the first `ready`, in which a bot may load data; later ones get at most 5 s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
     ready_limit: u64,
-    /// The run seed, from which all chance follows: 64 hex digits [default: from the operating system]
+    /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
     #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = seed)]
     seed: Option<Seed>,
-    /// A file with the run seed: other programs of the machine can read a command line
+    /// A file with the run seed; unlike the command line, other users cannot see it
     #[arg(long, value_name = "FILE")]
     seed_file: Option<PathBuf>,
-    /// A folder for the records, one file a match; if it holds records already, the first of DIR-2, DIR-3, ... that holds none
+    /// The directory for records, one file per match; if it contains records already, the first of DIR-2, DIR-3, ...
+    /// without records
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Do not wait until records are on the disk: quicker, but a power failure may leave empty ones
+    /// Do not wait until records are on the disk: faster, but after a power failure they may be empty
     #[arg(long, requires = "record")]
     no_fsync: bool,
 }
 
-/// The most matches that a process or connection plays at once, unless the set-up says otherwise.
+/// The default maximum number of concurrent matches per process or connection.
 pub(super) const SLOTS: u32 = 64;
 
-/// How many matches are played at once, and where.
+/// Concurrency.
 #[derive(Debug, Args)]
 pub(super) struct LaneOptions {
-    /// How many processes or connections of each bot play at once, each as many matches as it has slots for; they
-    /// share the processors
+    /// The number of processes or connections of each bot that play concurrently, each as many matches as it has
+    /// slots; they share the CPUs
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) jobs: u32,
-    /// The most matches that a process or connection plays at once, whatever its `slots` say; a match keeps up to 1 MiB of
-    /// `info` for each seat
+    /// The maximum number of concurrent matches per process or connection, even if its `slots` are more; each match
+    /// keeps up to 1 MiB of `info` per seat
     #[arg(long, value_name = "N", default_value_t = SLOTS, value_parser = clap::value_parser!(u32).range(1..=limits::SLOTS as i64))]
     pub(super) slots: u32,
-    /// Keep each lane and the processes of its bots on a processor of their own
+    /// Pin each lane and the processes of its bots to a CPU
     #[arg(long)]
     pub(super) pin: bool,
 }
@@ -117,34 +118,34 @@ pub(super) struct LaneOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bots that connect (tcp:NAME)")]
 pub(super) struct ListenOptions {
-    /// Where to listen for them; port 0: any that is free, which is then printed
+    /// Accept connections on this address; port 0 picks a free port, which is printed
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) listen: Option<SocketAddr>,
-    /// A file with a line NAME=TOKEN for each of them; `#` begins a comment
+    /// A file with a line NAME=TOKEN for each bot that connects; `#` starts a comment
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(super) token_file: Option<PathBuf>,
-    /// The token of a name, for trials: other programs of the machine can read a command line; may be repeated
+    /// The token of a name, for experiments: other users can see the command line; may be repeated
     #[arg(long, value_name = "NAME=TOKEN", requires = "listen")]
     pub(super) token: Vec<String>,
     /// How long a match waits for a bot that is not connected
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds)]
     pub(super) wait: u64,
-    /// Most connections of one name
+    /// The maximum number of connections per name
     #[arg(long, value_name = "N", default_value_t = limits::CONNECTIONS as u32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) connections: u32,
-    /// TLS: a PEM file with the certificate and those that it was signed with
+    /// TLS: a PEM file with the certificate chain
     #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
     pub(super) tls_cert: Option<PathBuf>,
-    /// TLS: a PEM file with the certificate's key
+    /// TLS: a PEM file with the private key of the certificate
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(super) tls_key: Option<PathBuf>,
-    /// TLS for trials: make a certificate and write it to this file, for the bots to trust
+    /// TLS for experiments: generate a certificate and write it to this file, for the bots to trust
     #[arg(long, value_name = "FILE", requires = "listen", conflicts_with = "tls_cert")]
     pub(super) tls_self_signed: Option<PathBuf>,
 }
 
 impl ListenOptions {
-    /// Nothing connects.
+    /// No bot connects.
     pub(super) fn none() -> ListenOptions {
         ListenOptions {
             listen: None,
@@ -158,7 +159,7 @@ impl ListenOptions {
         }
     }
 
-    /// How these bots connect; none if none of them does.
+    /// The listener for these bots; `None` if none of them connects.
     pub(super) fn listen<'a>(
         &self,
         bots: impl IntoIterator<Item = &'a Source>,
@@ -175,11 +176,11 @@ impl ListenOptions {
             (Some(address), Some(first)) => (address, first),
             (None, Some(first)) => {
                 return Err(Failure::usage(format!(
-                    "the bot `tcp:{first}` connects by itself: say where, such as --listen 127.0.0.1:4700"
+                    "the bot `tcp:{first}` connects by itself: add an address, e.g. --listen 127.0.0.1:4700"
                 )));
             }
             (Some(_), None) => {
-                return Err(Failure::usage("--listen: no bot connects; name one, such as tcp:alice"));
+                return Err(Failure::usage("--listen: no bot connects; add one, e.g. tcp:alice"));
             }
         };
         let mut tokens: HashMap<String, String> = HashMap::new();
@@ -188,22 +189,22 @@ impl ListenOptions {
             Some(path) => read_tokens(path)
                 .map_err(|what| Failure::usage(format!("--token-file {}: {what}", path.display())))?,
         };
-        // They are not read with the other options: what is wrong with one of those is shown as it was given.
+        // Parsed here and not by clap, whose error messages quote the value.
         let given: Result<Vec<_>, _> = self.token.iter().map(|given| token(given)).collect();
         let given = given.map_err(|what| Failure::usage(format!("--token: {what}")))?;
         for (name, token) in of_file.into_iter().chain(given) {
             if tokens.insert(name.clone(), token).is_some() {
-                return Err(Failure::usage(format!("there are two tokens for `{name}`")));
+                return Err(Failure::usage(format!("duplicate token for `{name}`")));
             }
         }
         if !tokens.is_empty()
             && let Some(name) = names.iter().find(|name| !tokens.contains_key(**name))
         {
-            return Err(Failure::usage(format!("there is no token for `{name}`")));
+            return Err(Failure::usage(format!("missing token for `{name}`")));
         }
         if tokens.is_empty() && !address.ip().is_loopback() {
             complain(format_args!(
-                "warning: without tokens everybody who reaches {address} can play as `{first}`"
+                "warning: without tokens, anyone who can reach {address} can play as `{first}`"
             ));
         }
         let certificate = match (&self.tls_cert, &self.tls_key, &self.tls_self_signed) {
@@ -228,7 +229,7 @@ impl ListenOptions {
 }
 
 fn token(text: &str) -> Result<(String, String), String> {
-    // Nothing of it is shown: it may be a token.
+    // The value is not quoted: it may be a token.
     let (name, token) = text.split_once('=').ok_or("a token is given as NAME=TOKEN")?;
     let (name, token) = (name.trim(), token.trim());
     check_name(name)?;
@@ -252,7 +253,7 @@ fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
 pub(super) struct ClockOption(pub(super) Option<Clock>);
 
 impl MatchOptions {
-    /// The run that they describe.
+    /// The run with these options.
     pub(super) fn run(&self) -> Result<Run, Failure> {
         let seed = match (&self.seed, &self.seed_file) {
             (Some(seed), _) => *seed,
@@ -275,7 +276,7 @@ impl MatchOptions {
         self.seed.is_some() || self.seed_file.is_some()
     }
 
-    /// Where records go.
+    /// Opens the directory for records.
     pub(super) fn records(&self) -> Result<Option<Records>, Failure> {
         let open = |folder: &PathBuf| {
             Records::open(folder, !self.no_fsync).map_err(|error| {
@@ -292,7 +293,7 @@ impl MatchOptions {
 
 pub(super) fn seed(text: &str) -> Result<Seed, String> {
     hex::decode32(text).map(Seed).ok_or_else(|| {
-        format!("a seed is exactly 64 lower-case hex digits, this has {} characters", text.chars().count())
+        format!("a seed has 64 lower-case hex digits, but this has {} characters", text.chars().count())
     })
 }
 
@@ -300,22 +301,23 @@ pub(super) fn seed_of_file(path: &Path) -> Result<Seed, String> {
     seed(read_secret(path).map_err(|error| error.to_string())?.trim())
 }
 
-/// A seed from the operating system.
+/// Gets a seed from the operating system.
 pub(super) fn random_seed() -> Result<Seed, Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::cannot_run(format!("no seed from the operating system: {error}")))?;
+        .map_err(|error| Failure::cannot_run(format!("the operating system provides no seed: {error}")))?;
     Ok(Seed(bytes))
 }
 
 pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
     let parsed: Result<Duration, _> = humantime::parse_duration(text);
-    let time = parsed.map_err(|error| format!("`{text}` is no time such as 500ms, 5s or 2m: {error}"))?;
+    let time = parsed
+        .map_err(|error| format!("invalid duration `{text}`; expected e.g. 500ms, 5s or 2m: {error}"))?;
     if time > Duration::from_secs(24 * 60 * 60) {
         return Err(format!("`{text}` is more than a day"));
     }
     if !time.subsec_nanos().is_multiple_of(1_000_000) {
-        return Err(format!("`{text}` is no whole number of milliseconds"));
+        return Err(format!("`{text}` is not a whole number of milliseconds"));
     }
     Ok(time.as_millis() as u64)
 }
@@ -328,14 +330,14 @@ pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
     let mut seen = Vec::new();
     for part in text.split(',') {
         let (key, value) =
-            part.split_once('=').ok_or_else(|| format!("`{part}` is not KEY=TIME; or say `none`"))?;
+            part.split_once('=').ok_or_else(|| format!("`{part}` is not KEY=TIME or `none`"))?;
         let field = match key {
             "delay" => &mut clock.delay_ms,
             "bank" => &mut clock.bank_ms,
             "increment" => &mut clock.increment_ms,
             _ => {
                 return Err(format!(
-                    "a clock has no `{key}`: there is delay, bank and increment; or say `none`"
+                    "unknown part `{key}` of a clock; available: delay, bank, increment, or `none`"
                 ));
             }
         };
@@ -354,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_is_read_from_its_parts() {
+    fn a_clock_is_parsed_from_its_parts() {
         let read = |text| clock(text).map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)));
         assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
         assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
@@ -363,12 +365,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_clock_is_refused_with_the_reason() {
+    fn an_invalid_clock_is_rejected_with_the_reason() {
         for (text, what) in [
             ("", "KEY=TIME"),
             ("5s", "KEY=TIME"),
             ("dealy=5s", "`dealy`"),
-            ("delay=5", "no time"),
+            ("delay=5", "invalid duration"),
             ("delay=5s,delay=6s", "twice"),
             ("increment=1s", "no time for an answer"),
             ("delay=90000s", "more than a day"),
@@ -380,50 +382,51 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_json_where_it_can_be_and_else_a_string() {
+    fn a_value_that_is_not_json_is_a_string() {
         assert_eq!(key_value("draw_plies=10"), Ok(("draw_plies".to_owned(), Value::from(10))));
         assert_eq!(key_value("fen=B:W18:B12"), Ok(("fen".to_owned(), Value::from("B:W18:B12"))));
         assert!(key_value("fen").is_err());
     }
 }
 
-/// What a sequential test decides between.
+/// The hypotheses of a sequential test.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Test")]
 pub(super) struct HypothesisOptions {
-    /// Test whether the new version is stronger (H0 0, H1 20), not whether it is no weaker
+    /// Test whether the new version is stronger (H0 0, H1 20) instead of not weaker
     #[arg(long)]
     gain: bool,
     /// H0: the difference at which the new version fails [default: -50, with --gain 0]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
     elo0: Option<f64>,
-    /// H1: the difference at which it passes [default: 0, with --gain 20]
+    /// H1: the difference at which the new version passes [default: 0, with --gain 20]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
     elo1: Option<f64>,
-    /// How often a version at H0 may pass
+    /// The probability that a version at H0 passes
     ///
-    /// In simulations with 5% for both errors, tests in logistic and in normalized Elo, from [-10, 0] and [0, 10] to [250,
-    /// 350], with 0% to 80% draws and one or two matches a set, erred in at most 6.5%, and much less often where they took
-    /// fewer than 30 sets on average. Nothing is promised for tests of fewer than 10 sets or beyond a difference of 350.
+    /// In simulations with 5% for both errors, tests in logistic and in normalized Elo, from [-10, 0] and [0, 10] to
+    /// [250, 350], with 0% to 80% draws and one or two matches per set, had an error rate of at most 6.5%, and much
+    /// less if they took fewer than 30 sets on average. Tests of fewer than 10 sets or beyond a difference of 350 may
+    /// exceed this.
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// How often a version at H1 may fail
+    /// The probability that a version at H1 fails
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     beta: f64,
-    /// What --elo0 and --elo1 mean
+    /// The unit of --elo0 and --elo1
     #[arg(long, value_enum, default_value_t = Model::Normalized)]
     elo_model: Model,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Model {
-    /// In standard deviations of a match: tests take as long whatever part of the matches is drawn
+    /// In standard deviations of a match: the length of a test does not depend on the draw rate
     Normalized,
     /// By the expected score: 1 / (1 + 10^(-elo / 400))
     Logistic,
 }
 
-/// What a sequential test decides between, and how surely.
+/// The hypotheses of a sequential test and their error probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Hypotheses {
     elo0: f64,
@@ -442,7 +445,7 @@ impl Hypotheses {
 }
 
 impl HypothesisOptions {
-    /// With the defaults.
+    /// The hypotheses with defaults filled in.
     pub(super) fn hypotheses(&self) -> Hypotheses {
         let elo_model = match self.elo_model {
             Model::Normalized => EloModel::Normalized,

@@ -1,4 +1,4 @@
-//! Standard output of every subcommand.
+//! Standard output of all subcommands.
 
 use std::io::{self, IsTerminal, LineWriter, Write};
 use std::os::fd::AsFd;
@@ -10,17 +10,17 @@ use rustix::io::Errno;
 use crate::cli::signals::is_interrupted;
 use crate::cli::{Exit, Failure};
 
-/// A pipe that is ready takes so much at once.
+/// The number of bytes that a ready pipe accepts at once.
 const PORTION: usize = 4096;
-/// How long a wait for the reader lasts until it is looked whether the process was interrupted.
+/// How often a wait for the reader checks whether the process was interrupted.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// So many looks in vain, and the reader of an interrupted process is given up.
+/// After this number of checks, an interrupted process stops waiting for the reader.
 const LOOKS: u32 = 10;
 
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// Standard output; a line is written as soon as it is complete. Writing waits for the reader, but after an interruption no
-/// longer than a second.
+/// Standard output, line-buffered. A write blocks until the reader accepts it, but after an interruption at most for
+/// a second.
 pub(super) type Stdout = LineWriter<Unbuffered>;
 
 /// Standard output.
@@ -28,13 +28,13 @@ pub(super) fn stdout() -> Stdout {
     LineWriter::new(Unbuffered)
 }
 
-/// Whether a person sees standard output.
+/// Whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Standard output of a subcommand whose exit code is a verdict: after the first error it discards what is written to it,
-/// and the work goes on.
+/// Standard output of a subcommand whose exit code is a verdict: after the first error, output is discarded and the
+/// work continues.
 pub(super) struct Tolerant {
     out: Stdout,
     failed: Option<io::Error>,
@@ -45,13 +45,13 @@ impl Tolerant {
         Tolerant { out: stdout(), failed: None }
     }
 
-    /// Ends the subcommand with its verdict, which a missing reader does not change. Where the output cannot be written
-    /// for another reason, that is reported, and a subcommand that would have succeeded could not run.
+    /// Ends the subcommand with its verdict. A closed reader does not change it. Another error is reported, and turns
+    /// success into [`Exit::CannotRun`].
     ///
     /// # Errors
     /// The first error of standard output, unless the reader closed it.
     pub(super) fn end(mut self, exit: Exit) -> Result<Exit, Failure> {
-        // An error is kept.
+        // The error is stored.
         let _ = self.flush();
         match self.failed {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -79,7 +79,7 @@ impl Write for Tolerant {
     }
 }
 
-/// Standard output as the system has it.
+/// Standard output without a buffer.
 pub(super) struct Unbuffered;
 
 impl Write for Unbuffered {
@@ -99,7 +99,7 @@ impl Write for Unbuffered {
     }
 }
 
-/// Waits until it takes something.
+/// Waits until it is writable.
 fn wait(stdout: impl AsFd) -> io::Result<()> {
     let mut looks = 0;
     while !IS_GIVEN_UP.load(Ordering::Relaxed) {
@@ -112,5 +112,5 @@ fn wait(stdout: impl AsFd) -> io::Result<()> {
             IS_GIVEN_UP.store(looks == LOOKS, Ordering::Relaxed);
         }
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads it"))
+    Err(io::Error::new(io::ErrorKind::TimedOut, "the reader is blocked"))
 }

@@ -1,4 +1,4 @@
-//! `referee perft`: counting the leaves of a game's tree.
+//! `referee perft`: counts the leaves of a game tree.
 
 use std::fmt;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::cli::options::{GameOptions, game};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
-/// Count the leaves of a game's tree, to compare with other programs
+/// Count the leaves of a game tree, to compare with other programs
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee perft checkers --depth 9
@@ -19,20 +19,20 @@ use crate::cli::{Exit, Failure};
 pub(super) struct Args {
     /// The game: see `referee games`
     game: String,
-    /// How deep, in plies
+    /// The depth, in plies
     #[arg(short, long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
     depth: u32,
     #[command(flatten)]
     options: GameOptions,
-    /// The leaves behind each first move, at the given depth alone
+    /// Print the leaves per first move, for the given depth only
     #[arg(long)]
     divide: bool,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// What `--json` prints.
+/// A line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the figure is for a person; no result depends on it")]
+#[expect(clippy::disallowed_methods, reason = "for display; no result depends on it")]
 fn now() -> Instant {
     Instant::now()
 }

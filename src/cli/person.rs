@@ -1,4 +1,4 @@
-//! A person at a terminal, as a bot: shows what the referee tells, sends what the person says.
+//! A person at a terminal as a bot: displays messages of the referee and sends what the person enters.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Stdin, Write};
@@ -21,7 +21,7 @@ const HELP: &str = "  #1, #2, ... or a move  choose it; the beginning of a move 
   moves                  list the legal moves again
 Nothing is sent before you confirm it, with Enter on an empty line or y.";
 
-/// The characters of a line of moves at most.
+/// The maximum width of a line of moves, in characters.
 const WIDTH: usize = 78;
 
 /// A person at a terminal.
@@ -36,7 +36,7 @@ pub(super) struct Person {
     names: Vec<String>,
 }
 
-/// What a person has chosen to do.
+/// An action of the person.
 enum Choice {
     Move { text: String, offers_draw: bool },
     Accept,
@@ -111,7 +111,7 @@ impl Person {
         Ok(())
     }
 
-    /// Asks until something is chosen and confirmed, and sends it. Who says no more resigns.
+    /// Prompts until an action is confirmed, and sends it. At the end of input the person resigns.
     fn decide(&mut self, turn: &Value) -> io::Result<()> {
         let mut drawing = Drawing { start: &self.start, turn, seating: self.seating, board: String::new() };
         games::visit(&mut drawing);
@@ -181,8 +181,8 @@ fn list(out: &mut impl Write, legal: &[&str]) -> io::Result<()> {
     Ok(())
 }
 
-/// The move that a person means: by its text, by `#` and its number, or by a prefix that no other move has. Without `#` a
-/// number would be ambiguous, because moves begin with squares and ranks of cards.
+/// Finds a move by its text, by `#` and its number, or by an unambiguous prefix. Without `#` a number would be ambiguous,
+/// because moves start with squares and ranks of cards.
 fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
     if let Some(text) = legal.iter().find(|text| text.eq_ignore_ascii_case(said)) {
         return Ok(text);
@@ -204,7 +204,7 @@ fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
     }
 }
 
-/// Draws the board of a request. The person's side knows no more than any bot on the seat would.
+/// Draws the board of a request. The person sees no more than a bot in the seat.
 struct Drawing<'a> {
     start: &'a Value,
     turn: &'a Value,
@@ -226,7 +226,7 @@ impl Visitor for Drawing<'_> {
         }
         let turns_left = self.turn["turns_left"].as_u64().and_then(|turns| turns.try_into().ok());
         let known = Known { options: &options, seating: self.seating, seat, turns_left };
-        // What the seat cannot see is not drawn, so any position that agrees with the view will do.
+        // Only visible parts are drawn, so any position that agrees with the view is suitable.
         let position = G::imagine(&known, &seen, &mut RandomKey([0; 32]).stream());
         self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
     }

@@ -1,4 +1,4 @@
-//! `referee play`: matches between bots that the referee starts.
+//! `referee play`: plays matches between bots.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -24,15 +24,15 @@ use crate::server::{
 
 /// Play matches between bots that the referee starts or that connect to it
 ///
-/// A BOT is a command line in one argument, split as a shell would and run without a shell; or tcp:NAME, a bot that
-/// connects to --listen and calls itself NAME. The first bot has seat 0 in the first match; from match to match the
-/// bots move on by one seat. Processes and connections are used again. A bot that says `slots` in its `hello` plays as
-/// many matches at once; --jobs has several processes or connections of each bot play side by side.
+/// A BOT is a command line in one argument, split as a shell would and run without a shell; or tcp:NAME for a bot
+/// that connects to --listen with this name. The first bot has seat 0 in the first match; the bots rotate by one seat
+/// from match to match. Processes and connections are reused. A bot that sends `slots` in its `hello` plays that many
+/// matches concurrently; --jobs runs several processes or connections of each bot.
 ///
-/// Several matches of two bots end with the difference in Elo of the first bot to the second with its 95% interval, and the
-/// likelihood of superiority, by the formulas of cutechess and fastchess: the unit is the mirrored set (pentanomial) or,
-/// without --mirror, the match (trinomial). They hold for openings that differ from set to set and for a number of matches
-/// that was fixed in advance; `referee regress` tests while it plays.
+/// Several matches of two bots end with the Elo difference of the first bot to the second, with a 95% interval, and
+/// the likelihood of superiority, by the formulas of cutechess and fastchess. The unit is the mirrored set
+/// (pentanomial) or, without --mirror, the match (trinomial). The figures assume that openings differ from set to set
+/// and that the number of matches was fixed in advance; `referee regress` tests while it plays.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee play checkers 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'
@@ -45,30 +45,29 @@ use crate::server::{
 pub(super) struct Args {
     /// The game: see `referee games`
     game: String,
-    /// The bots, one for each seat: command lines, or tcp:NAME
+    /// The bots, one per seat: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<Source>,
-    /// How many matches; with --mirror whole sets [default: 1, with --mirror one set]
+    /// The number of matches; with --mirror whole sets [default: 1, with --mirror one set]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: Option<u32>,
-    /// How many seats, where the game is played with several numbers of them [default: one for each bot, else one side
-    /// for each bot]
+    /// The number of seats, if the game allows several [default: one per bot, otherwise one side per bot]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
-    /// One JSON object a line: each match, with --mirror each set, then the summary
+    /// One JSON object per line: each match, with --mirror each set, then the summary
     #[arg(long)]
     json: bool,
-    /// End with exit code 1 if there was any fault
+    /// Exit with code 1 if there was any fault
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     openings: OpeningOptions,
-    /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: with the bots in every
-    /// order. In games with chance or secrets the bots are started anew for each match
+    /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: once with the bots in
+    /// every order. In games with chance or secrets the bots are restarted for each match
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rotations")]
     mirror: Option<MirrorOption>,
-    /// With --mirror: the bots remember nothing of earlier matches, so they are used again, and bots that connect may
-    /// play games with chance or secrets
+    /// With --mirror: trust that the bots remember nothing of earlier matches, so that they are reused, and bots that
+    /// connect may play games with chance or secrets
     #[arg(long, requires = "mirror")]
     trust_bots: bool,
     #[command(flatten)]
@@ -114,7 +113,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     };
     let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
-    // Nothing is left behind by what is refused.
+    // Opened after validation, so that a rejected command line creates no directory.
     play.runner.records = args.terms.records()?;
     let mut printer = Printer::new(matches, args.json);
     let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
@@ -129,7 +128,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     printer.out.0.end(if args.strict && has_faults { Exit::No } else { Exit::Done })
 }
 
-/// Writes a match down as it goes on.
+/// Formats a match as it progresses.
 fn scoresheet() -> Watch {
     let mut scoresheet = Scoresheet::new(Viewer::Public, is_terminal());
     let mut has_begun = false;
@@ -143,13 +142,13 @@ fn scoresheet() -> Watch {
     };
     Box::new(move |play, news| {
         let mut text = Vec::new();
-        // Nothing fails that is written to memory.
+        // Writing to memory cannot fail.
         let _ = write(&mut text, play, news);
         String::from_utf8_lossy(&text).into_owned()
     })
 }
 
-/// Tells a person or a program what happens.
+/// Prints events for a person or a program.
 struct Printer {
     json: bool,
     is_single: bool,
@@ -164,7 +163,7 @@ impl Printer {
     }
 
     fn line(&mut self, line: impl Display) {
-        // An error is kept for the end.
+        // `Tolerant` keeps the error until the end.
         let _ = writeln!(self.out, "{line}");
     }
 
@@ -178,7 +177,7 @@ impl Printer {
             }
             PlayEvent::Waiting(name) => self.progress.line(format!("waiting for `{name}` to connect")),
             PlayEvent::Moved(text) => {
-                // What draws the board has escaped it, and colours it.
+                // Untrusted text has been escaped by the formatter, and the board contains colours.
                 let _ = self.out.0.write_all(text.as_bytes()).and_then(|()| self.out.0.flush());
             }
             PlayEvent::Ended(report) => {
@@ -228,7 +227,7 @@ impl Printer {
         }
         if summary.paused > 0 {
             let matches = counted(summary.paused, "match", "matches");
-            self.line(format_args!("the referee was paused in {matches}"));
+            self.line(format_args!("the referee was suspended during {matches}"));
         }
         self.line(format_args!("run seed {}", summary.seed));
     }

@@ -1,4 +1,4 @@
-//! How far a run is, on standard error: drawn where that is a terminal, else a line now and then.
+//! The progress of a run on standard error: a bar on a terminal, otherwise a line now and then.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,25 +11,25 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::core::printable::{printable, printable_lines};
 
-/// How often it is drawn.
+/// How often the bar is drawn.
 const REDRAW: Duration = Duration::from_millis(200);
-/// How often whoever looks on is asked at most; and asking takes a tenth of the time at most.
+/// The minimum interval between queries of the progress. Queries also take at most a tenth of the time.
 const OFTEN: Duration = Duration::from_millis(500);
-/// Without a terminal, the least time between two lines that say that matches have ended.
+/// Without a terminal, the minimum time between two lines after matches have ended.
 const LINE_APART: Duration = Duration::from_secs(5);
-/// Without a terminal, the most time between two lines, whether matches have ended or not.
+/// Without a terminal, the maximum time between two lines.
 const STILL_ALIVE: Duration = Duration::from_secs(60);
-/// How long the end of a run waits for a terminal that takes nothing.
+/// How long to wait at the end for a terminal that blocks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// One that shows what the template says, drawn by whoever moves it.
+/// A bar with this template, drawn when it is updated.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     let progress = still(length, template);
     progress.enable_steady_tick(REDRAW);
     progress
 }
 
-/// One that is not drawn yet.
+/// A bar that is not drawn yet.
 fn still(length: u64, template: &str) -> ProgressBar {
     let progress = ProgressBar::new(length);
     if let Some(style) = style(template) {
@@ -38,12 +38,12 @@ fn still(length: u64, template: &str) -> ProgressBar {
     progress
 }
 
-/// The style of a template. Its keys `left` and `left_at_least` are empty as long as no estimate is known.
+/// The style of a template. Its keys `left` and `left_at_least` are empty until there is an estimate.
 fn style(template: &str) -> Option<ProgressStyle> {
     fn left(state: &ProgressState, out: &mut dyn fmt::Write, words: &str) {
         let left = state.eta();
         if left.as_secs() > 0 {
-            // A bar that cannot be drawn is not worth an error.
+            // A bar that cannot be drawn is not an error.
             let _ = write!(out, ", {words}{:#} left", HumanDuration(left));
         }
     }
@@ -55,20 +55,20 @@ fn style(template: &str) -> Option<ProgressStyle> {
     }))
 }
 
-/// How far a run is whose number of matches may change.
+/// The progress of a run whose number of matches may change.
 pub(super) struct Shown {
-    /// Matches that have ended.
+    /// The number of matches that have ended.
     pub(super) position: u64,
-    /// All matches, as far as that is certain.
+    /// The number of matches known so far.
     pub(super) length: u64,
-    /// Whether there will be no more.
+    /// Whether the number is final.
     pub(super) is_certain: bool,
-    /// After that.
+    /// The text after that.
     pub(super) message: String,
 }
 
-/// The progress of a run, and lines for people. A thread of its own writes them: nothing here waits for the terminal,
-/// except for [`Progress::finish`], a second.
+/// The progress of a run, and lines for people. A thread of its own writes them: nothing here blocks on the terminal,
+/// except [`Progress::finish`], for at most a second.
 pub(super) struct Progress(Arc<Shared>);
 
 #[derive(Default)]
@@ -92,26 +92,26 @@ impl Shared {
     }
 }
 
-/// Tells what is to be shown now.
+/// Queries the current progress.
 type Look = Box<dyn FnMut() -> Shown + Send>;
 
 impl Progress {
-    /// Of so many matches.
+    /// A run of this number of matches.
     pub(super) fn of_matches(length: u64) -> Progress {
         Progress::new(length, MATCHES)
     }
 
-    /// Of matches whose number may change.
+    /// A run whose number of matches may change.
     pub(super) fn of_changing(look: impl FnMut() -> Shown + Send + 'static) -> Progress {
         Progress::start(|| Display::of(0, MATCHES), Some(Box::new(look)))
     }
 
-    /// Of a single match: nothing but lines.
+    /// A single match: only lines.
     pub(super) fn hidden() -> Progress {
         Progress::start(|| Display { bar: ProgressBar::hidden(), lines: None }, None)
     }
 
-    /// As these words say.
+    /// A run with these texts.
     pub(super) fn new(length: u64, words: Words) -> Progress {
         Progress::start(move || Display::of(length, words), None)
     }
@@ -122,7 +122,7 @@ impl Progress {
             let shared = shared.clone();
             move || draw(&shared, display(), look)
         };
-        // Without a thread nothing is shown.
+        // Without a thread nothing is displayed.
         if let Err(error) = thread::Builder::new().name("progress".to_owned()).spawn(draw) {
             tracing::warn!(%error, "progress is not shown");
             shared.news().is_removed = true;
@@ -130,12 +130,12 @@ impl Progress {
         Progress(shared)
     }
 
-    /// It has come so far further.
+    /// Advances the position.
     pub(super) fn inc(&self, by: u64) {
         self.0.position.fetch_add(by, Ordering::Relaxed);
     }
 
-    /// Shows this after the position.
+    /// Sets the text after the position.
     pub(super) fn set_message(&self, message: String) {
         self.0.news().message = Some(printable(&message).into_owned());
     }
@@ -146,7 +146,7 @@ impl Progress {
         self.0.changed.notify_all();
     }
 
-    /// Removes it, when all lines are written.
+    /// Removes the bar after all lines have been written.
     pub(super) fn finish(&self) {
         let mut news = self.0.news();
         news.is_over = true;
@@ -161,30 +161,30 @@ impl Drop for Progress {
     }
 }
 
-/// How progress is put.
+/// The texts of the progress.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     /// On a terminal: a template of the bar.
     pub(super) template: &'static str,
-    /// Between the position and the length in a line.
+    /// In a line: the text between position and length.
     pub(super) of: &'static str,
-    /// What is counted.
+    /// The counted items.
     pub(super) what: &'static str,
 }
 
 const MATCHES: Words =
     Words { template: "{bar:30} {pos}/{len} matches, {per_sec}{left} {msg}", of: "/", what: "matches" };
-/// Where there may be more of them.
+/// If the number may grow.
 const AT_LEAST: Words = Words {
     template: "{bar:30} {pos} of at least {len} matches, {per_sec}{left_at_least} {msg}",
     of: " of at least ",
     what: "matches",
 };
 
-/// Where progress is shown.
+/// The display of the progress.
 struct Display {
     bar: ProgressBar,
-    /// Where standard error is no terminal.
+    /// Set if standard error is not a terminal.
     lines: Option<Lines>,
 }
 
@@ -195,7 +195,7 @@ impl Display {
         Display { bar, lines }
     }
 
-    /// Shows how far a run is. Position and length were read together, so that one never passes the other.
+    /// Displays the progress. Position and length were read together, so that they are consistent.
     fn show(&mut self, shown: Shown) {
         let Shown { position, length, is_certain, message } = shown;
         let words = if is_certain { MATCHES } else { AT_LEAST };
@@ -210,22 +210,22 @@ impl Display {
         self.bar.set_message(message);
     }
 
-    /// Writes a line where one is due.
+    /// Writes a line if one is due.
     fn write_line(&mut self) {
         let (bar, now) = (&self.bar, now());
         if let Some(lines) = self.lines.as_mut().filter(|lines| lines.is_due(bar.position(), now)) {
             let line = lines.line((bar.position(), bar.length().unwrap_or_default()), &bar.message(), now);
-            // An error here means that standard error is closed.
+            // An error means that standard error is closed.
             writeln!(io::stderr(), "{}", printable(&line)).ok();
         }
     }
 }
 
-/// Lines that say how far a run is: one for each match where these are slow, else one every few seconds.
+/// Decides when to write progress lines: for each match if they are slow, otherwise every few seconds.
 struct Lines {
     words: Words,
     began: Instant,
-    /// When the last line was written, and what position it told.
+    /// When the last line was written, and its position.
     last: (Instant, u64),
 }
 
@@ -274,7 +274,7 @@ fn draw(shared: &Shared, mut display: Display, mut look: Option<Look>) {
         drop(news);
         let bar = &display.bar;
         if !lines.is_empty() {
-            // An error here means that standard error is closed.
+            // An error means that standard error is closed.
             bar.suspend(|| lines.iter().try_for_each(|line| writeln!(io::stderr(), "{line}"))).ok();
         }
         if is_over {
@@ -301,7 +301,7 @@ fn draw(shared: &Shared, mut display: Display, mut look: Option<Look>) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "for people who look on")]
+#[expect(clippy::disallowed_methods, reason = "for display only")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_follows_each_slow_match_and_else_every_few_seconds() {
+    fn a_line_follows_each_slow_match_or_a_few_seconds() {
         let began = now();
         let mut lines = Lines::new(MATCHES, began);
         // The position at each second, and the lines that are due.

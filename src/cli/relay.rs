@@ -1,4 +1,4 @@
-//! `referee relay`: the process of a bot that is somewhere else.
+//! `referee relay`: connects standard input and output to a socket.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -10,7 +10,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::{Exit, Failure};
 
-/// Pass standard input on to a socket, and what comes from there to standard output
+/// Relay standard input to a socket, and its output to standard output
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:
   referee relay /run/user/1000/bot.socket")]
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     thread::spawn(move || {
         let mut out = io::stdout().lock();
         let _ = pass_on(&mut from_bot, &mut out);
-        // The bot is gone; its process goes, too, though its input is still open.
+        // The socket has closed: exit even though standard input is still open.
         std::process::exit(0);
     });
     let _ = pass_on(&mut io::stdin().lock(), &mut &socket);
@@ -34,8 +34,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// As `io::copy`, which on Linux splices: while that waits for one side, the kernel keeps everybody else from the pipe on
-/// the other side, and the referee would hang there.
+/// Unlike `io::copy`, which splices on Linux: while splice waits for one side, it locks the pipe on the other side,
+/// and the referee would block there.
 fn pass_on(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut bytes = [0; 1 << 16];
     loop {

@@ -1,4 +1,4 @@
-//! `referee rules`: the rules page of a game.
+//! `referee rules`: prints the rules page of a game.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use crate::cli::options::game;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
-/// Print the rules page of a game, Markdown
+/// Print the rules page of a game, as Markdown
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:
   referee rules checkers")]

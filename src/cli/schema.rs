@@ -1,4 +1,4 @@
-//! `referee schema`: JSON Schemas of the messages.
+//! `referee schema`: prints the JSON Schemas of the messages.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use crate::cli::{Exit, Failure};
 
 /// Print the JSON Schemas of the messages (draft 2020-12)
 ///
-/// Without a speaker: both, as the members `from_referee` and `from_bot` of one object.
+/// Without a sender: both, as the members `from_referee` and `from_bot` of one object.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee schema
   referee schema from_referee > from_referee.json")]
 pub(super) struct Args {
-    /// Who speaks
+    /// The sender of the messages
     #[arg(value_enum)]
     speaker: Option<Speaker>,
 }

@@ -1,4 +1,4 @@
-//! Standard output and standard error for people: nothing that a bot or a file says acts on a terminal.
+//! Standard output and standard error for people: text of bots and files cannot control the terminal.
 
 use std::io::{self, Stderr, Write};
 
@@ -6,7 +6,7 @@ use crate::cli::output::{self, Stdout};
 use crate::core::json;
 use crate::core::printable::printable_lines;
 
-/// A stream on which active characters are shown escaped; see [`printable_lines`]. Each write is text of its own.
+/// A stream that escapes control characters; see [`printable_lines`]. Each write is a text of its own.
 pub(super) struct Screen<W>(pub(super) W);
 
 impl<W: Write> Write for Screen<W> {
@@ -32,11 +32,11 @@ pub(super) fn stderr() -> Screen<Stderr> {
 
 /// Writes a line to standard error.
 pub fn complain(line: impl std::fmt::Display) {
-    // Without standard error there is nowhere to tell it.
+    // If standard error is closed, the line is lost.
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// A stream for lines of JSON, which stay JSON; see [`json::escaped`].
+/// A stream for lines of JSON, which stay valid JSON; see [`json::escaped`].
 pub(super) struct OneLine<W>(pub(super) W);
 
 impl<W: Write> Write for OneLine<W> {

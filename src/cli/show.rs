@@ -1,4 +1,4 @@
-//! `referee show`: a record as a person reads it.
+//! `referee show`: prints a record for people.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::core::{Seat, Viewer};
 use crate::record::{BotLine, Replay};
 use crate::report::Scoresheet;
 
-/// Print a recorded match with boards, and what its bots wrote to standard error
+/// Print a recorded match with boards, and the standard error of its bots
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee show records/m1.jsonl
@@ -22,7 +22,7 @@ use crate::report::Scoresheet;
 pub(super) struct Args {
     /// The record
     file: PathBuf,
-    /// Who looks: `all` (everything), `public` (a spectator) or the number of a seat
+    /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat
     #[arg(long, value_name = "VIEWER", default_value = "all", value_parser = viewer)]
     view: Viewer,
 }
@@ -32,7 +32,7 @@ fn viewer(text: &str) -> Result<Viewer, String> {
         "all" => Ok(Viewer::Omniscient),
         "public" => Ok(Viewer::Public),
         _ => text.parse().map(|seat| Viewer::Seat(Seat(seat))).map_err(|_| {
-            format!("`{text}` is nobody who looks: say `all`, `public` or the number of a seat")
+            format!("invalid viewer `{text}`; expected `all`, `public` or the number of a seat")
         }),
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Viewer::Seat(seat) = args.view
         && seat.index() >= seats
     {
-        return Err(Failure::usage(format!("--view {seat}: the match has the seats 0 to {}", seats - 1)));
+        return Err(Failure::usage(format!("--view {seat}: the seats are 0 to {}", seats - 1)));
     }
     let mut out = stdout();
     let mut scoresheet = Scoresheet::new(args.view, is_terminal());
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             "accept_draw" => writeln!(out, "     {name} accepts the draw")?,
             "pause" => {
                 let paused = Duration::from_micros(line.paused_us.unwrap_or(0));
-                writeln!(out, "     the referee was paused for {:.1} s", paused.as_secs_f64())?;
+                writeln!(out, "     the referee was suspended for {:.1} s", paused.as_secs_f64())?;
             }
             "abort" => {
                 let reason = line.reason.map(|reason| reason.to_string()).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let reason = if ending.reason == ended_by { String::new() } else { format!(" ({})", ending.reason) };
         writeln!(out, "ended by {ended_by}{reason}{ranks}")?;
     }
-    // What a bot writes there may tell what only its seat may see.
+    // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
     for BotLine { seat, stderr } in
         said.into_iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())

@@ -1,4 +1,4 @@
-//! Being asked to stop.
+//! Signals that interrupt the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -9,24 +9,24 @@ use tokio::sync::oneshot;
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the process was asked to stop since [`interrupted`] was called.
+/// Whether the process was interrupted since [`interrupted`] was called.
 pub(super) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Resolves when the process is asked to stop. To be called before any bot is started: from the call on a signal no
-/// longer ends the process at once.
+/// Resolves when the process is interrupted. Must be called before any bot is started: from then on a signal no
+/// longer kills the process at once.
 ///
-/// A thread of their own listens to the signals, so that they are heard whatever the others wait for; and asking a
-/// channel costs a decision less than asking three listeners.
+/// A thread of its own listens to the signals, so that they are handled even if other threads block. Polling one
+/// channel per decision is also cheaper than polling three listeners.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
     let (tell, told) = oneshot::channel();
     let (ready, is_ready) = sync_channel(1);
     let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, tell));
     match listener {
-        // It says so when it listens, or ends because it cannot.
+        // The thread reports when it listens, or ends if it cannot.
         Ok(_) => drop(is_ready.recv()),
-        Err(error) => tracing::warn!(%error, "signals cannot be listened for"),
+        Err(error) => tracing::warn!(%error, "cannot listen for signals"),
     }
     async {
         if told.await.is_err() {
@@ -38,17 +38,17 @@ pub(super) fn interrupted() -> impl Future<Output = ()> {
 fn listen(ready: SyncSender<()>, tell: oneshot::Sender<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return tracing::warn!(%error, "signals cannot be listened for"),
+        Err(error) => return tracing::warn!(%error, "cannot listen for signals"),
     };
     runtime.block_on(async {
         let mut listeners = Vec::new();
         for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
             match signal(kind) {
                 Ok(listener) => listeners.push(listener),
-                Err(error) => tracing::warn!(%error, ?kind, "cannot be listened for"),
+                Err(error) => tracing::warn!(%error, ?kind, "cannot listen for a signal"),
             }
         }
-        // The other thread waits for it.
+        // The other thread waits for this.
         let _ = ready.send(());
         std::future::poll_fn(|cx| {
             let is_asked = listeners.iter_mut().any(|listener| listener.poll_recv(cx).is_ready());

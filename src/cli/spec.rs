@@ -1,4 +1,4 @@
-//! `referee spec`: the specification of the protocol.
+//! `referee spec`: prints the specification of the protocol.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use referee_protocol::spec::{PAGES, Page};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 
-/// Print a page of the protocol's specification, Markdown
+/// Print a page of the protocol specification, as Markdown
 ///
 /// Without a page: the list of pages.
 #[derive(Debug, ClapArgs)]
@@ -17,7 +17,7 @@ use crate::cli::{Exit, Failure};
   referee spec clocks
   referee spec faults.md#limits")]
 pub(super) struct Args {
-    /// The page, with a section as `referee check` cites it
+    /// The page, optionally with a section as cited by `referee check`
     #[arg(value_name = "PAGE[#SECTION]")]
     page: Option<String>,
 }

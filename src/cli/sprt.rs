@@ -1,4 +1,4 @@
-//! `referee sprt`: what counts from elsewhere say, by the test and the estimates of `referee regress`.
+//! `referee sprt`: the test and the estimates of `referee regress`, from given counts.
 
 use std::io::{self, Write};
 
@@ -15,9 +15,10 @@ use crate::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
 
 /// Compute a sequential test (SPRT) and the difference in strength from counts of results
 ///
-/// Prints the log-likelihood ratio of H1 (a difference of --elo1) to H0 (--elo0) with its bounds, Elo and normalized Elo
-/// with 95% intervals, and how many sets the test takes on average. The estimates take into account that the test ends
-/// when a bound is reached; --fixed is for a number of sets that was fixed in advance. Nothing is played.
+/// Prints the log-likelihood ratio of H1 (a difference of --elo1) to H0 (--elo0) with its bounds, Elo and normalized
+/// Elo with 95% intervals, and the average number of sets that the test takes. The estimates are corrected for a test
+/// that ends when a bound is reached; --fixed is for a number of sets that was fixed in advance. No matches are
+/// played.
 ///
 /// The exit code is the verdict: 0 passed (H1), 1 failed (H0), 3 undecided.
 #[derive(Debug, ClapArgs)]
@@ -27,19 +28,19 @@ use crate::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
   referee sprt --wdl 1520,2860,1430 --elo0 0 --elo1 5 --elo-model logistic
   referee sprt --counts 3,20,51,33,9 --fixed --json")]
 pub(super) struct Args {
-    /// How many sets scored how much, from all lost to all won in equal steps. For two mirrored matches a set: LL, LD,
-    /// LW and DD, WD, WW
+    /// The number of sets per score, from all lost to all won in equal steps. For two mirrored matches per set: LL,
+    /// LD, LW and DD, WD, WW
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     counts: Vec<u64>,
-    /// How many single matches were won, drawn and lost
+    /// The numbers of single matches that were won, drawn and lost
     #[arg(long, value_name = "W,D,L", value_delimiter = ',')]
     wdl: Vec<u64>,
-    /// How many matches a set has; with three sides 3 of 13 counts [default: half as many as there are steps]
+    /// The number of matches per set; with three sides 3 for 13 counts [default: half the number of steps]
     #[arg(long, value_name = "N", conflicts_with = "wdl", value_parser = clap::value_parser!(u32).range(1..=1000))]
     legs: Option<u32>,
     #[command(flatten)]
     hypotheses: HypothesisOptions,
-    /// The number of sets was fixed in advance: the estimates are not corrected for a test that ends by its results
+    /// The number of sets was fixed in advance: do not correct the estimates for a test that ends by its results
     #[arg(long)]
     fixed: bool,
     /// One JSON object
@@ -47,7 +48,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// As `--json` prints it.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     /// `passed`, `failed` or `undecided`.
@@ -64,18 +65,18 @@ struct Report {
     beta: f64,
     elo_model: EloModel,
     sets: u64,
-    /// How many sets scored how much, from 0 to 1 in equal steps.
+    /// The number of sets per score, from 0 to 1 in equal steps.
     counts: Vec<u64>,
-    /// What the estimates assume of the number of sets.
+    /// The assumption of the estimates about the number of sets.
     estimates: Basis,
     score: Range,
-    /// In logistic Elo; what is infinite is `null`.
+    /// In logistic Elo; infinite values are `null`.
     elo: Range,
     /// In normalized Elo.
     nelo: Option<Range>,
     /// Why there is no normalized Elo.
     nelo_unknown: Option<String>,
-    /// The probability of being the stronger one.
+    /// The probability of being stronger.
     superiority: f64,
     expected_sets: ExpectedSets,
 }
@@ -94,14 +95,14 @@ impl From<Estimate> for Range {
     }
 }
 
-/// How many sets the test takes on average, from its first one on.
+/// The average number of sets that the test takes from its start.
 #[derive(Debug, Serialize)]
 struct ExpectedSets {
     /// If the difference is that of H0.
     elo0: Option<u64>,
     /// If it is that of H1.
     elo1: Option<u64>,
-    /// If it is the estimated one, where that is known.
+    /// If it is the estimate, if that is known.
     estimate: Option<u64>,
 }
 

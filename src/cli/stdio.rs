@@ -1,4 +1,4 @@
-//! `referee stdio`: the other end of standard input and output holds all seats.
+//! `referee stdio`: serves a host on standard input and output.
 
 use clap::Args as ClapArgs;
 
@@ -8,22 +8,22 @@ use crate::cli::{Exit, Failure, block_on};
 use crate::games;
 use crate::server::{HostMatches, HostPlayed, HostRun, serve_host};
 
-/// Speak the protocol on standard input and output: the other end holds all seats
+/// Speak the protocol on standard input and output, with a host that holds all seats
 ///
-/// Without GAME the other end opens and aborts matches itself, with `open` and `abort`, as many at once as the `slots`
-/// of its `hello`. With GAME the referee opens them.
+/// Without GAME the host opens and aborts matches itself, with `open` and `abort`, as many concurrently as the
+/// `slots` of its `hello`. With GAME the referee opens them.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee stdio
   referee stdio checkers --matches 100 --record records")]
 pub(super) struct Args {
-    /// The game that the referee opens matches of
+    /// The game of the matches that the referee opens
     #[arg(requires = "matches")]
     game: Option<String>,
-    /// How many matches the referee opens
+    /// The number of matches that the referee opens
     #[arg(short = 'n', long, value_name = "N", requires = "game", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: Option<u32>,
-    /// How many seats each of them has [default: the game's smallest number]
+    /// The number of seats per match [default: the game's smallest number]
     #[arg(long, value_name = "N", requires = "game")]
     seats: Option<u8>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let matches = match args.game.as_deref().zip(args.matches) {
         None if options.get() != "{}" => {
             return Err(Failure::usage(
-                "--set is for the GAME of the command line; an `open` brings its own `options`",
+                "--set needs GAME on the command line; an `open` message has its own `options`",
             ));
         }
         None => None,
@@ -56,6 +56,6 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     if interrupted {
         return Ok(Exit::Interrupted);
     }
-    // Who opens the matches itself may leave when it likes.
+    // A host that opens matches itself may leave at any time.
     Ok(if asked.is_some_and(|asked| matches < asked) { Exit::No } else { Exit::Done })
 }

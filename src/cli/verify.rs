@@ -1,4 +1,4 @@
-//! `referee verify`: check records, and collections of games in other notations.
+//! `referee verify`: verifies records, and collections of games in other notations.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -17,14 +17,15 @@ use crate::core::{Checked, Flaw, Notation, Validity};
 use crate::games;
 use crate::record::{self, Difference};
 
-/// Check records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
+/// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
 ///
-/// Every record is replayed through the rules. What differs is told with match, turn and line; the exit code is 1 then.
+/// Every record is replayed through the rules. Differences are printed with match, turn and line; the exit code is
+/// then 1.
 ///
-/// A file whose name ends with .pdn, or that neither is named .jsonl nor begins with a brace, is a collection of games
-/// in PDN, as they are found in the world (`referee rules checkers` says what is read). Every move must be legal, and
-/// the results must agree with each other and with the end of the game. What is wrong is told with game, ply and line.
-/// Deviations that leave one reading, such as `10x14` for a plain move, are counted as remarks; --strict refuses them.
+/// A file with the extension .pdn, or one that is neither named .jsonl nor starts with a brace, is a collection of
+/// games in PDN (`referee rules checkers` describes the accepted notation). Every move must be legal, and the results
+/// must agree with each other and with the end of the game. Errors are printed with game, ply and line. Unambiguous
+/// deviations from the notation, such as `10x14` for a plain move, are counted as remarks; --strict rejects them.
 /// Games of other game types are skipped.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
@@ -33,18 +34,18 @@ use crate::record::{self, Difference};
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
-    /// Records, PDN files, or folders of them; up to 1 GiB each
+    /// Records, PDN files, or directories of them; up to 1 GiB each
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Refuse games in other notations that deviate from the notation, even where one reading is left
+    /// Reject deviations from the notation even if they are unambiguous
     #[arg(long)]
     strict: bool,
-    /// One JSON object a line: each record, each flaw and each collection, then the summary
+    /// One JSON object per line: each record, each error and each collection, then the summary
     #[arg(long)]
     json: bool,
 }
 
-/// What was found: an object of `--json`, or lines for people.
+/// A result: a line of `--json`, or lines for people.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum JsonLine<'a> {
@@ -70,7 +71,7 @@ enum JsonLine<'a> {
         #[serde(flatten)]
         count: Count,
     },
-    /// Where there were no collections, without `games`.
+    /// Without `games` if there were no collections.
     Summary {
         records: usize,
         differing: usize,
@@ -107,7 +108,7 @@ impl fmt::Display for JsonLine<'_> {
     }
 }
 
-/// How much collections hold: games, those among them that were skipped, legal plies, and deviations from the notation.
+/// The contents of collections: games, skipped games, legal plies, and deviations from the notation.
 #[derive(Clone, Copy, Default, Serialize)]
 struct Count {
     games: usize,
@@ -136,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     printer.out.0.end(exit)
 }
 
-/// What a file is written in; none: it is a record, sound or not.
+/// The notation of a file; `None` for a record, even an invalid one.
 fn notation(file: &Path, bytes: &[u8]) -> Option<&'static dyn Notation> {
     let by_name = file.extension().and_then(|ending| games::notation(ending.to_str()?));
     let looks_like_record = || ends_with(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");
@@ -191,9 +192,9 @@ impl<W: Write> Printer<W> {
             }
         }
         if count.games == 0 {
-            // It may be another file than was meant.
+            // It may not be the intended file.
             differing = 1;
-            let what = format!("there is no game in this {} file", notation.name());
+            let what = format!("this {} file contains no games", notation.name());
             self.tell(&JsonLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
         }
         self.differing += differing;

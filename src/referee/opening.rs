@@ -96,7 +96,7 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
         Opening::Given(moves) => moves.len(),
     };
     if table.meta().openings.is_none() {
-        return refuse(format!("{id} has no openings: its matches begin with the first turn"));
+        return refuse(format!("{id} has no openings"));
     }
     let most = limits.opening_plies;
     if plies as u64 > most {

@@ -63,7 +63,7 @@ impl fmt::Display for Field {
             Field::Protocol => write!(f, "`protocol` is the integer {}", referee_protocol::PROTOCOL),
             Field::Name => {
                 let most = limits::NAME;
-                write!(f, "`name` is 1 to {most} of ASCII letters, digits, `.`, `_`, `-` and space")
+                write!(f, "`name` has 1 to {most} characters: ASCII letters, digits, `.`, `_`, `-` and space")
             }
             Field::Version => write!(f, "`version` is a string of at most {} characters", limits::ABOUT),
             Field::Author => write!(f, "`author` is a string of at most {} characters", limits::ABOUT),

@@ -1,9 +1,9 @@
-//! Where connections come in: a thread of its own, so that a flood of them costs the matches no more than its share of the
+//! Accepts connections on a thread of its own, so that a connection flood takes no more than its share of the
 //! processors.
 //!
-//! A connection is a stranger until its `hello` is accepted; then it goes to the lobby. Strangers have a bounded number of
-//! places. Where all are taken, one of the strangers is closed for the next connection, after what it has sent is read; or
-//! the next ones stay in the kernel's backlog until one may be closed: see [`PendingConnections`].
+//! A connection is pending until its `hello` is accepted; then it moves to the lobby. The number of pending
+//! connections is bounded. At the limit, one of them is closed for each new connection, after its input has been
+//! read; or new connections stay in the kernel's backlog until one may be closed: see [`PendingConnections`].
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -31,30 +31,31 @@ use crate::server::rejection_log::{RejectionLog, RejectionReason};
 use crate::server::session::{DetachedSession, Role, SessionKey};
 use crate::transport::{Bound, Certificate, Listener, Stream, Wire, is_shortage};
 
-/// Connections that are accepted before what others have sent is looked at.
+/// Connections accepted in a row before the input of others is handled.
 const BATCH: usize = 64;
-/// Full batches in a row with which the door is behind: connections come faster than it can greet them.
+/// After this number of full batches in a row, connections arrive faster than they can be greeted.
 const BEHIND: u32 = 16;
-/// Strangers that are looked at, at most, to make room for a connection.
+/// The maximum number of pending connections that are examined to make room for a new one.
 const LOOKS: usize = 8;
-/// How long to wait for a descriptor where none can be freed.
+/// How long to wait for a descriptor if none can be freed.
 const REST: Duration = Duration::from_millis(50);
-/// Between two lines in the log about the same.
+/// The minimum time between two log lines about the same event.
 pub(super) const LOG_APART: Duration = Duration::from_secs(10);
-/// Connections that wait for another one of their name to end, at most.
+/// The maximum number of connections that wait for another one of their name to close.
 const MOST_CROWDED: usize = 64;
 const RECONNECT: Duration = Duration::from_millis(limits::RECONNECT_MS);
 const WRONG_TOKEN_APART: Duration = Duration::from_millis(limits::WRONG_TOKEN_MS);
 const WRONG_TOKEN_MOST: Duration = Duration::from_millis(limits::WRONG_TOKEN_MOST_MS);
 
-/// The bots that may connect, and how many connections each has. The door counts them in, the lobby counts them out.
+/// The bots that may connect, and their numbers of connections. The acceptor increments them, the lobby decrements
+/// them.
 pub(super) struct Admissions {
     names: RwLock<HashMap<String, AllowedBot>>,
     needs_token: bool,
     most: usize,
     /// Connections of all names.
     all: AtomicUsize,
-    /// Told when a connection is counted out.
+    /// Notified when a connection closes.
     freed: Notify,
 }
 
@@ -63,7 +64,7 @@ type Rejection = (ErrorCode, String);
 
 #[derive(Default)]
 struct AllowedBot {
-    /// The token's SHA-256.
+    /// SHA-256 of the token.
     token: Option<[u8; 32]>,
     connections: AtomicUsize,
 }
@@ -81,7 +82,7 @@ impl Admissions {
         guests
     }
 
-    /// Takes in other bots, and other tokens. Connections are counted on.
+    /// Adds bots and replaces tokens. The counts are kept.
     pub(super) fn update(&self, names: impl Iterator<Item = String>, listen: &Listen) {
         let mut guests = self.names.write().unwrap_or_else(PoisonError::into_inner);
         for name in names {
@@ -104,19 +105,19 @@ impl Admissions {
         self.names().contains_key(name)
     }
 
-    /// Counts a connection in, or says why not. Where tokens are needed, what is said of a wrong one does not tell whether
-    /// there is such a name.
+    /// Counts a new connection, or returns why it is rejected. If tokens are required, the message for a wrong one
+    /// does not reveal whether the name exists.
     fn admit(&self, name: &str, token: Option<&str>) -> Result<(), Rejection> {
         let names = self.names();
         let bot = names.get(name);
         if self.needs_token {
             let Some(token) = token else {
-                let what = "`hello` has no `token`, and every bot needs one here".to_owned();
+                let what = "`hello` has no `token`, which this server requires".to_owned();
                 return Err((ErrorCode::WrongToken, what));
             };
             let said: [u8; 32] = Sha256::digest(token).into();
             let expected = bot.and_then(|bot| bot.token);
-            // A name that does not exist takes as long.
+            // The comparison takes as long for a name that does not exist.
             let is_right: bool = expected.unwrap_or_default().ct_eq(&said).into();
             if expected.is_none() || !is_right {
                 let what = format!(
@@ -131,7 +132,7 @@ impl Admissions {
                 format!("no bot called `{name}` takes part here: is the `name` of your `hello` right?");
             return Err((ErrorCode::UnknownName, what));
         };
-        // Only the door counts in.
+        // Only the acceptor increments, so that the check cannot race.
         if bot.connections.load(Ordering::Acquire) >= self.most {
             let what = format!("`{name}` has {} connections already, and no more are allowed", self.most);
             return Err((ErrorCode::TooManyConnections, what));
@@ -141,7 +142,7 @@ impl Admissions {
         Ok(())
     }
 
-    /// Counts a connection of this name out.
+    /// Counts a closed connection of this name.
     pub(super) fn left(&self, name: &str) {
         if let Some(bot) = self.names().get(name) {
             bot.connections.fetch_sub(1, Ordering::AcqRel);
@@ -150,13 +151,13 @@ impl Admissions {
         }
     }
 
-    /// How many connections a name has, wherever they are.
+    /// The number of open connections of a name.
     pub(super) fn connections(&self, name: &str) -> usize {
         self.names().get(name).map_or(0, |bot| bot.connections.load(Ordering::Acquire))
     }
 }
 
-/// The door's thread.
+/// A handle to the acceptor's thread.
 pub(super) struct Acceptor {
     address: SocketAddr,
     close: oneshot::Sender<String>,
@@ -164,7 +165,7 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Listens. Connections whose `hello` is accepted come over `arrivals`. To be called on a runtime.
+    /// Starts listening. Admitted connections are sent to `arrivals`. Must be called on a runtime.
     pub(super) fn open(
         listen: &Listen,
         guests: Arc<Admissions>,
@@ -195,15 +196,15 @@ impl Acceptor {
         self.address
     }
 
-    /// Closes it: all strangers are sent away. Nothing arrives any more when it returns.
+    /// Closes all pending connections and stops the thread. Nothing arrives after it returns.
     pub(super) fn close(self, reason: &str) {
-        // It may have broken down.
+        // The thread may have panicked.
         let _ = self.close.send(reason.to_owned());
         let _ = self.thread.join();
     }
 }
 
-/// What the door's thread does.
+/// The state of the acceptor's thread.
 struct AcceptLoop {
     listener: Listener,
     certificate: Option<Certificate>,
@@ -212,17 +213,17 @@ struct AcceptLoop {
     arrivals: mpsc::UnboundedSender<DetachedSession>,
     lane: Lane,
     pending: PendingConnections,
-    /// Most strangers.
+    /// The maximum number of pending connections.
     places: usize,
-    /// Most connections, strangers or not.
+    /// The maximum number of connections.
     most: usize,
-    /// Strangers with a long first line, the longest there first; some have left.
+    /// Pending connections with a long first line, the oldest first; some have closed since.
     long: VecDeque<SessionKey>,
-    /// When a `hello` waits no longer for a turn; some do not wait any more.
+    /// Until when each `hello` waits for its turn, at most; some do not wait any more.
     overdue: VecDeque<(Instant, SessionKey)>,
-    /// Until when a `hello` waits for another connection of its name to end; some do not wait any more.
+    /// Until when a `hello` waits for another connection of its name to close; some do not wait any more.
     crowded: VecDeque<(Instant, SessionKey)>,
-    /// Those that are to be decided about now.
+    /// Connections whose waiting time is over.
     up: VecDeque<SessionKey>,
     /// Batches in a row that have not emptied the backlog.
     full_batches: u32,
@@ -230,7 +231,7 @@ struct AcceptLoop {
     paused: Option<Instant>,
     evictions: EvictionLog,
     refusals: RejectionLog,
-    /// Those whose rejection is in the log, until they are gone.
+    /// Rejected connections that are in the log already.
     rejected: HashSet<SessionKey>,
     shortage_logged: Option<Instant>,
 }
@@ -276,14 +277,14 @@ impl AcceptLoop {
             let until = |at: Option<Instant>| tokio::time::sleep_until(at.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
-                // Whoever opened the door is gone if there is an error.
+                // An error means that the owner of the acceptor has been dropped.
                 reason = &mut closing => return self.close(&reason.unwrap_or_default()),
                 notice = self.lane.next() => {
                     self.take_in(notice);
                     while let Some(notice) = self.lane.noticed() {
                         self.take_in(notice);
                     }
-                    // There may be room now.
+                    // A pending connection may have closed.
                     self.paused = None;
                 }
                 () = until(due), if due.is_some() => self.answer(),
@@ -298,12 +299,12 @@ impl AcceptLoop {
             }
             self.evictions.log(Instant::now());
             self.refusals.log(Instant::now());
-            // While there is always something to do the runtime would not look at the streams.
+            // Without this, the runtime would not poll the streams while there is always something to do.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Accepts what is in the backlog, as far as there is room.
+    /// Accepts connections from the backlog while there is room.
     fn accept(&mut self) {
         for _ in 0..BATCH {
             if let Some(until) = self.room() {
@@ -331,13 +332,13 @@ impl AcceptLoop {
                 Err(error) => error,
             };
             if !is_shortage(&error) {
-                tracing::info!(%error, "a connection was lost at once");
+                tracing::info!(%error, "a connection failed while it was accepted");
                 continue;
             }
             let now = Instant::now();
             if self.shortage_logged.is_none_or(|logged| logged + LOG_APART <= now) {
                 self.shortage_logged = Some(now);
-                tracing::warn!(%error, "connections wait until others have ended");
+                tracing::warn!(%error, "new connections wait until others have closed");
             }
             self.paused = match self.pending.vacancy(now) {
                 Some(Vacancy::InPlaceOf(session)) => {
@@ -357,7 +358,7 @@ impl AcceptLoop {
         pending >= self.places || pending + self.guests.all.load(Ordering::Acquire) >= self.most
     }
 
-    /// Until when nothing can be accepted, if so.
+    /// Returns until when no connection can be accepted; `None` if one can.
     fn room(&self) -> Option<Instant> {
         if !self.is_full() {
             return None;
@@ -370,7 +371,7 @@ impl AcceptLoop {
         }
     }
 
-    /// Closes a stranger if there is no room for another.
+    /// Closes pending connections if there is no room for another one.
     fn vacancy(&mut self) {
         for _ in 0..LOOKS {
             if !self.is_full() {
@@ -381,13 +382,13 @@ impl AcceptLoop {
         }
     }
 
-    /// Closes a stranger, unless a `hello` of it has arrived.
+    /// Closes a pending connection, unless its `hello` has arrived.
     fn look_at_or_close(&mut self, session: SessionKey) {
         if self.lane.reads_hello(session) {
-            // Its notice follows. If it cannot be let in at once it makes room the next time.
+            // Its notice follows. If it cannot be admitted at once, it is closed the next time.
             return;
         }
-        self.lane.dismiss(session, "others want to introduce themselves");
+        self.lane.dismiss(session, "too many pending connections");
         self.lane.forget(session);
         if let Some(peer) = self.pending.remove(session, false, Instant::now()) {
             self.evictions.note(peer);
@@ -433,7 +434,8 @@ impl AcceptLoop {
         }
     }
 
-    /// A stranger has said `hello`: it is let in or turned away, or waits for a turn of its address.
+    /// Decides on the `hello` of a pending connection: admits or rejects it, or lets it wait for a turn of its
+    /// address.
     fn decide(&mut self, session: SessionKey) {
         let now = Instant::now();
         if self.lane.pending_hello(session).is_none() {
@@ -449,7 +451,7 @@ impl AcceptLoop {
         }
     }
 
-    /// Lets a stranger in, or tells why not.
+    /// Admits a pending connection.
     fn admit(&mut self, session: SessionKey) -> Result<(), Rejection> {
         let Some(pending_hello) = self.lane.pending_hello(session) else { return Ok(()) };
         let name = pending_hello.hello.name.clone();
@@ -457,7 +459,7 @@ impl AcceptLoop {
         self.pending.remove(session, true, Instant::now());
         self.lane.admit(session);
         match self.lane.release(session) {
-            // The lobby is gone at the end, and then the connection ends with it.
+            // The receiver is gone at the end of the run; then the connection is closed.
             Some(moving) => drop(self.arrivals.send(moving)),
             None => self.guests.left(&name),
         }
@@ -477,8 +479,8 @@ impl AcceptLoop {
         self.lane.reject(session, code, Detail::other(what), now);
     }
 
-    /// Rejects a stranger. One whose name has too many connections may be back before it is known that an older connection
-    /// has ended: it waits a while.
+    /// Rejects a pending connection. If its name has too many connections, it waits for a while: a bot that
+    /// reconnects may be faster than the detection that its old connection has ended.
     fn hold_or_reject(&mut self, session: SessionKey, why: Rejection) {
         if why.0 == ErrorCode::TooManyConnections && self.crowded.len() < MOST_CROWDED {
             self.crowded.push_back((Instant::now() + RECONNECT, session));
@@ -487,7 +489,7 @@ impl AcceptLoop {
         }
     }
 
-    /// A connection has ended: one that waits for that may be let in.
+    /// A connection has closed: admits the ones that waited for that.
     fn admit_crowded(&mut self) {
         for (until, session) in std::mem::take(&mut self.crowded) {
             if self.admit(session).is_err() {
@@ -496,13 +498,13 @@ impl AcceptLoop {
         }
     }
 
-    /// When to look at those that wait.
+    /// When the next waiting connection is due.
     fn next_due(&self) -> Option<Instant> {
         let waiting = [&self.overdue, &self.crowded].into_iter().filter_map(VecDeque::front);
         waiting.map(|&(until, _)| until).chain(self.pending.next_turn()).min()
     }
 
-    /// Decides about those whose turn has come, or whose time to wait is up.
+    /// Decides on connections whose turn has come or whose waiting time is over.
     fn answer(&mut self) {
         let now = Instant::now();
         while let Some(peer) = self.pending.due(now) {
@@ -529,7 +531,7 @@ impl AcceptLoop {
         }
     }
 
-    /// Sends all strangers away.
+    /// Closes all pending connections.
     fn close(mut self, reason: &str) {
         for session in self.pending.sessions() {
             self.lane.dismiss(session, reason);
@@ -540,14 +542,14 @@ impl AcceptLoop {
     }
 }
 
-/// The most connections if this many files may be open. The others are for the run itself, processes and records: a run
-/// that finds no descriptor for a lane could not go on.
+/// The maximum number of connections with this limit of open files. The remainder is reserved for processes, records
+/// and the run itself: a run without a descriptor for a lane could not continue.
 fn most_connections(files: Option<u64>) -> usize {
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
     files.saturating_sub((files / 4).clamp(32, 256)).max(2)
 }
 
-/// Strangers that were closed for others, until the log tells of them.
+/// Pending connections that were closed to make room, since the last log line.
 #[derive(Default)]
 struct EvictionLog {
     by_address: HashMap<IpAddr, u64>,
@@ -555,7 +557,7 @@ struct EvictionLog {
     logged: Option<Instant>,
 }
 
-/// Addresses that are counted one by one, at most.
+/// The maximum number of addresses that are counted individually.
 const MOST_COUNTED: usize = 1024;
 
 impl EvictionLog {
@@ -566,7 +568,7 @@ impl EvictionLog {
         }
     }
 
-    /// Tells at once of the first, and then now and again how many there were.
+    /// Logs the first eviction at once, and later ones as a sum at intervals.
     fn log(&mut self, now: Instant) {
         if self.all > 0 && self.logged.is_none_or(|logged| logged + LOG_APART <= now) {
             self.logged = Some(now);
@@ -585,7 +587,7 @@ impl EvictionLog {
     }
 }
 
-/// What is written goes out at once, and a machine that is gone without a word is noticed.
+/// Sends writes without delay, and detects a peer that has vanished.
 fn settle(socket: &OwnedFd) -> rustix::io::Result<()> {
     sockopt::set_tcp_nodelay(socket, true)?;
     sockopt::set_socket_keepalive(socket, true)?;
@@ -599,7 +601,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_goes_out_at_once_and_a_machine_that_is_gone_is_noticed_in_half_a_minute() {
+    fn accepted_sockets_have_no_delay_and_detect_vanished_peers_in_30_seconds() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let _guest = std::net::TcpStream::connect(address).expect("it listens");

@@ -1,4 +1,4 @@
-//! The records of a run, and when they are sealed.
+//! Keeps and seals the records of a run.
 
 use std::io;
 
@@ -10,34 +10,35 @@ use crate::server::results::MatchReport;
 use crate::server::scheduler::Fixture;
 use crate::store::Records;
 
-/// The record of a match, without its seal: a match on the same deal is still to be played.
+/// The record of a match that is not sealed yet, because another match of its deal is still to be played.
 pub struct Unsealed {
     /// The deal.
     pub deal: String,
-    /// The match.
+    /// The match id.
     pub match_id: String,
-    /// Its lines.
+    /// The record, without its seal.
     pub record: Vec<u8>,
-    /// For the seal.
+    /// The content of the seal.
     pub reveal: Reveal,
 }
 
 /// The records of a run.
 pub(super) struct Archive {
     records: Option<Records>,
-    /// Whether what the run leaves of a set may be played later.
+    /// Whether the run can be resumed, so that incomplete sets may be completed later.
     is_resumable: bool,
-    /// What waits for its seal, because a match on the same deal is still to be played.
+    /// Records that cannot be sealed until the last match of their deal has ended.
     unsealed: Vec<Unsealed>,
 }
 
 impl Archive {
-    /// With what waits since before the run was interrupted; none where a run is not gone on with.
+    /// `unsealed` holds the unsealed records of an earlier part of the run; `None` if the run cannot be resumed.
     pub(super) fn new(records: Option<Records>, unsealed: Option<Vec<Unsealed>>) -> Archive {
         Archive { records, is_resumable: unsealed.is_some(), unsealed: unsealed.unwrap_or_default() }
     }
 
-    /// Keeps the record of a match and adds its seal, unless its deal is still to be played. Says what the seal is or
+    /// Keeps the record of a match. Seals it unless another match of its deal is still to be played. Returns the
+    /// SHA-256 of the unsealed record.
     /// will be.
     pub(super) fn keep(
         &mut self,
@@ -67,13 +68,13 @@ impl Archive {
         Ok(digest)
     }
 
-    /// Waits until all that was kept is on the disk.
+    /// Waits until everything kept so far is on the disk.
     pub(super) fn sync(&self) -> Result<(), String> {
         let Some(records) = &self.records else { return Ok(()) };
         records.sync().map_err(|error| format!("the records cannot be kept: {error}"))
     }
 
-    /// Seals what is left, unless it may be played later.
+    /// Seals the remaining records, unless the run is incomplete and can be resumed.
     pub(super) fn close(&mut self, is_complete: bool) -> Result<(), String> {
         let Some(records) = self.records.as_ref().filter(|_| is_complete || !self.is_resumable) else {
             return Ok(());
@@ -85,7 +86,7 @@ impl Archive {
     }
 }
 
-/// Adds the seal to the record of a match and keeps it.
+/// Seals the record of a match and writes it.
 pub(super) fn seal(
     records: &Records,
     match_id: &str,
@@ -96,7 +97,7 @@ pub(super) fn seal(
     records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
 }
 
-/// Seals what may have been set aside.
+/// Seals a record and removes the unsealed copy, if there is one.
 fn seal_late(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
     seal(records, match_id, record, reveal)?;
     records.put_away(match_id);

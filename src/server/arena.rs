@@ -1,4 +1,4 @@
-//! Things that come and go, under keys that are never used again.
+//! A slab whose keys are never reused.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -6,15 +6,15 @@ use std::ops::{Index, IndexMut};
 
 use slab::Slab;
 
-/// The key of a thing.
+/// A key of an [`Arena`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     index: usize,
-    /// News of a thing may come when it is gone: another one in its place must not get them.
+    /// Distinguishes the item from later ones in the same slot.
     serial: u64,
 }
 
-/// Makes a kind of key, so that none passes for another kind.
+/// Defines a key type, so that keys of different arenas cannot be confused.
 macro_rules! key {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -36,7 +36,7 @@ macro_rules! key {
 }
 pub(super) use key;
 
-/// Things by key.
+/// A slab with keys that are never reused.
 pub(super) struct Arena<K, T> {
     slab: Slab<(u64, T)>,
     inserted: u64,

@@ -1,4 +1,4 @@
-//! Who takes part in a run.
+//! The bots that take part in a run.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::server::BotHello;
 pub enum Source {
     /// The referee starts it.
     Command(Command),
-    /// It connects by itself and says this name in its `hello`.
+    /// It connects with this name in its `hello`.
     Tcp(String),
 }
 
@@ -30,16 +30,16 @@ impl FromStr for Source {
     }
 }
 
-/// Refuses what no bot can be called in its `hello`.
+/// Validates a bot name.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of valid names.
 pub fn check_name(name: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
     if (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) {
         Ok(())
     } else {
-        Err("a name is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space".to_owned())
+        Err("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space".to_owned())
     }
 }
 
@@ -52,10 +52,10 @@ impl fmt::Display for Source {
     }
 }
 
-/// Refuses entrants whose programs are missing, as far as that can be told without starting them.
+/// Checks that the programs of the bots exist, as far as possible without starting them.
 ///
 /// # Errors
-/// Which bot, and why.
+/// Which bot cannot be started, and why.
 pub fn check_programs(entrants: &[BotSpec]) -> Result<(), String> {
     entrants.iter().try_for_each(|entrant| match &entrant.source {
         Source::Command(command) => {
@@ -68,13 +68,13 @@ pub fn check_programs(entrants: &[BotSpec]) -> Result<(), String> {
 /// A bot that takes part in a run.
 #[derive(Clone, Debug)]
 pub struct BotSpec {
-    /// Its label in results, different from all others of the run.
+    /// Its label in results, unique in the run.
     pub name: String,
     /// Where it comes from.
     pub source: Source,
-    /// How much of the common clock it has: 1 for all of it, 2 for twice as much.
+    /// The factor of the common clock: 2 for twice as much time.
     pub clock_factor: f64,
-    /// Whether it is started anew for every match.
+    /// Whether it is restarted for every match.
     pub is_fresh: bool,
     /// Path and SHA-256 of its program and scripts.
     pub files: Vec<(String, String)>,
@@ -96,13 +96,13 @@ struct InHeader<'a> {
 }
 
 impl BotSpec {
-    /// One for each source, in order.
+    /// Creates one bot per source, in order.
     pub fn of(sources: Vec<Source>) -> Vec<BotSpec> {
         BotSpec::named(sources.into_iter().map(|source| (source, None)).collect(), HashSet::new())
     }
 
-    /// One for each source, in order, with the names that some of them have, which differ. `taken` are the names that the
-    /// others do not get.
+    /// Creates one bot per source, in order. Given names are distinct; the others are derived from the sources and differ
+    /// from those in `taken`.
     pub fn named(sources: Vec<(Source, Option<String>)>, mut taken: HashSet<String>) -> Vec<BotSpec> {
         taken.extend(sources.iter().filter_map(|(_, name)| name.clone()));
         let named = sources.into_iter().map(|(source, given)| {
@@ -123,7 +123,7 @@ impl BotSpec {
         named.collect()
     }
 
-    /// Its own clock, where that is not the common one.
+    /// Its clock, if that is not the common one.
     pub fn clock(&self, common: Clock) -> Option<Clock> {
         let share = |ms: u64| (ms as f64 * self.clock_factor).round() as u64;
         let clock = Clock {
@@ -134,7 +134,7 @@ impl BotSpec {
         (clock != common).then_some(clock)
     }
 
-    /// What a record says of it.
+    /// Its entry in the header of a record.
     pub(super) fn in_header(&self, hello: Option<&BotHello>) -> Option<Box<RawValue>> {
         let (command, connection) = match &self.source {
             Source::Command(command) => (Some(&*command.argv), None),

@@ -1,4 +1,4 @@
-//! The bots that are on a lane.
+//! The bots of a lane.
 
 use std::mem;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::server::arena::key;
 use crate::server::lane::MatchKey;
 use crate::server::session::SessionKey;
 
-/// What a record tells of a bot.
+/// What a record contains about a bot.
 #[derive(Serialize)]
 pub(super) struct BotRecord {
     seat: usize,
@@ -22,7 +22,7 @@ pub(super) struct BotRecord {
     stderr_dropped: u64,
 }
 
-/// What a lane knows of a bot at the end of a match. What the bot has written to standard error may not be read yet.
+/// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
 pub(super) struct BotUsage {
     seat: usize,
     pub(super) cpu_ms: Option<u64>,
@@ -30,7 +30,7 @@ pub(super) struct BotUsage {
 }
 
 impl BotUsage {
-    /// Waits for what the bot has written.
+    /// Waits until the bot's standard error has been read.
     pub(super) fn complete(self) -> BotRecord {
         let mut said = Said::default();
         for cut in self.said {
@@ -47,28 +47,28 @@ key! {
 }
 
 pub(super) enum State {
-    /// The house was asked for it.
+    /// Requested from the runner.
     Asked,
-    /// It has not introduced itself yet.
+    /// Its `hello` has not arrived.
     Greeting(SessionKey),
-    /// It plays.
+    /// It can play.
     Here(SessionKey),
-    /// It did not come.
+    /// It could not be started or did not connect.
     Failed(FaultCode, Detail),
-    /// It has left after it had come, or nobody has asked for it yet.
+    /// It has left, or has not been requested.
     Absent,
 }
 
-/// A bot of a lane: a process or connection of an entrant, or the place of one.
+/// A bot of a lane: a process or connection, or the slot for one.
 pub(super) struct Bot {
     pub(super) entrant: usize,
     pub(super) state: State,
     pub(super) process: Option<Process>,
     /// Seats that wait for its next process or connection.
     pub(super) waiting: Vec<(MatchKey, Seat)>,
-    /// Its processor time up to the end of its last match.
+    /// Processor time up to the end of its last match.
     pub(super) cpu_before: Duration,
-    /// The standard error of its processes that are gone since its last match.
+    /// The standard error of processes that have ended since its last match.
     pub(super) gone: Vec<Stderr>,
 }
 
@@ -91,7 +91,7 @@ impl Bot {
         }
     }
 
-    /// What is known of it for its match that has ended.
+    /// Takes the statistics of the match that has just ended.
     pub(super) fn usage(&mut self, seat: usize) -> BotUsage {
         let process = self.process.as_ref();
         let cpu = process.and_then(Process::cpu);

@@ -1,29 +1,30 @@
-//! Keeping threads, and the processes that they start, to a processor.
+//! CPU affinity of threads and of the processes that they start.
 
 use std::io;
 
-/// A processor.
+/// A CPU.
 #[derive(Clone, Copy)]
 pub(super) struct Cpu(system::Set);
 
 impl Cpu {
-    /// Those that this process may use.
+    /// The CPUs that this process may use.
     ///
     /// # Errors
-    /// When the system does not tell them.
+    /// If the system does not report them.
     pub(super) fn all() -> io::Result<Vec<Cpu>> {
         Ok(system::each(&system::get()?).map(Cpu).collect())
     }
 
-    /// Keeps this thread to it.
+    /// Pins the current thread to it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system call fails.
     pub(super) fn keep(&self) -> io::Result<()> {
         system::set(&self.0)
     }
 
-    /// Runs this on it: what it starts inherits that. On none in particular where there is none.
+    /// Runs `start` on a CPU; processes that it starts inherit the affinity. Without a CPU, the affinity is
+    /// unchanged.
     pub(super) fn run<T>(cpu: Option<&Cpu>, start: impl FnOnce() -> T) -> T {
         let Some((cpu, before)) = cpu.zip(system::get().ok()) else { return start() };
         let keep = |kept: io::Result<()>| {

@@ -1,17 +1,17 @@
-//! How many descriptors a run needs.
+//! Limits a run to the available file descriptors.
 
 use rustix::process::{Resource, getrlimit};
 
-/// The descriptors that the referee holds for a process of a bot: three pipes, its end, its processor time, and one that
-/// is there for a moment.
+/// The descriptors per bot process: three pipes, its pidfd, its processor time, and a temporary one.
 const DESCRIPTORS: u64 = 6;
-/// Those that a run needs besides: standard streams, threads, the log, a database, records.
+/// The other descriptors of a run: standard streams, threads, the log, a database, records.
 const OTHER_DESCRIPTORS: u64 = 32;
 
-/// As many jobs and processes as there are descriptors for: a bot that finds none would lose its match.
+/// Reduces the numbers of jobs and processes to the available descriptors: a bot without descriptors would lose its
+/// match.
 ///
 /// # Errors
-/// When there are too few for one match.
+/// If there are too few descriptors for one match.
 pub(super) fn affordable(jobs: usize, processes: usize, seats: usize) -> Result<(usize, usize), String> {
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let needed = |jobs: usize| OTHER_DESCRIPTORS + (jobs * seats) as u64 * DESCRIPTORS;
@@ -20,13 +20,13 @@ pub(super) fn affordable(jobs: usize, processes: usize, seats: usize) -> Result<
     if possible == 0 {
         let needed = needed(1);
         return Err(format!(
-            "a match needs up to {needed} descriptors, this process may have {files}: raise the limit (`ulimit -Hn`)"
+            "a match needs up to {needed} file descriptors, but the limit is {files}: raise it (`ulimit -Hn`)"
         ));
     }
     if possible < jobs {
         let needed = needed(jobs);
         tracing::warn!(
-            "{possible} jobs instead of {jobs}, which need up to {needed} descriptors: this process may have {files} \
+            "using {possible} jobs instead of {jobs}, which need up to {needed} file descriptors: the limit is {files} \
              (`ulimit -Hn`)"
         );
     }

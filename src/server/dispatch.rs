@@ -1,4 +1,4 @@
-//! From a line to the match that it is for.
+//! Dispatches lines to matches.
 
 use std::iter;
 
@@ -15,8 +15,8 @@ use crate::server::lane::{Lane, MatchKey, Notice};
 use crate::server::session::{BotHello, HelloError, PendingHello, Role, SessionKey};
 use crate::transport::{Line, Lines, Stream};
 
-/// What a connection with TLS is told where plain text is expected.
-const TLS: &str = "this port speaks plain text, and TLS came: connect without TLS";
+/// The reason for rejecting a connection that uses TLS where plain text is expected.
+const TLS: &str = "this port uses plain text, but a TLS handshake arrived: connect without TLS";
 
 impl Lane {
     /// Handles the complete lines of a session.
@@ -28,7 +28,7 @@ impl Lane {
         if session.is_pending() && session.speaks_tls() {
             return self.reject(key, ErrorCode::Malformed, Detail::other(TLS), now);
         }
-        // The lines are lent out: handling them changes the session.
+        // Handling a line may change the session, so its lines are taken out.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
         session.has_lines = false;
         while let Some(line) = lines.next_line() {
@@ -141,7 +141,7 @@ impl Lane {
         };
         if session.role == Role::Connection {
             session.pending_hello = Some(PendingHello { hello, token });
-            // The next lines wait for the decision.
+            // Lines after the `hello` wait for the decision.
             session.has_lines = true;
             self.notices.push_back(Notice::HelloReceived(key));
         } else {
@@ -150,12 +150,12 @@ impl Lane {
         }
     }
 
-    /// The `hello` of a guest for which it is not decided yet whether it is let in.
+    /// The `hello` of a connection that has neither been admitted nor rejected.
     pub(super) fn pending_hello(&self, key: SessionKey) -> Option<&PendingHello> {
         self.sessions.get(key)?.pending_hello.as_ref()
     }
 
-    /// Lets a guest in that asked.
+    /// Admits a connection whose `hello` has arrived.
     pub(super) fn admit(&mut self, key: SessionKey) {
         if let Some(session) = self.sessions.get_mut(key)
             && let Some(PendingHello { hello, .. }) = session.pending_hello.take()
@@ -166,7 +166,8 @@ impl Lane {
         }
     }
 
-    /// Reads what a guest has sent, reported or not. Whether it asks to be let in by that.
+    /// Reads pending input, whether or not the reactor has reported it. Returns whether a `hello` waits for a
+    /// decision.
     pub(super) fn reads_hello(&mut self, key: SessionKey) -> bool {
         let Some(session) = self.sessions.get_mut(key).filter(|session| session.pending_hello.is_none())
         else {
@@ -180,7 +181,7 @@ impl Lane {
         self.pending_hello(key).is_some()
     }
 
-    /// Rejects a guest, reporting the reason, and closes the connection.
+    /// Rejects a connection, reporting the reason, and closes it.
     pub(super) fn reject(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
         let session = &mut self.sessions[key];
         session.fall_back_to_plain_text();
@@ -198,20 +199,20 @@ impl Lane {
         let asked = open.options.map(ToOwned::to_owned);
         let bot::Open { game, seats, seed, deal, clock, on_fault, auto_ready, .. } = open;
         let open = bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready };
-        // The next lines may be for the match that is not there yet.
+        // The next lines may be for the match that this line opens.
         session.has_lines = true;
-        // A match that an earlier line has ended takes no slot any more.
+        // A match that an earlier line ended must free its slot first.
         self.flush(now);
         self.notices.push_back(Notice::OpenAsked(key, Box::new(open)));
     }
 
-    /// The match and seat that a message is for. If there is none, the sender is told.
+    /// Finds the match and seat that a message addresses, or sends an error.
     fn place(&mut self, key: SessionKey, match_id: &str, seat: Option<u8>) -> Option<(MatchKey, Seat)> {
         let found = self.find(key, match_id, seat);
         found.map_err(|(code, message)| self.refuse_match(key, match_id, code, message)).ok()
     }
 
-    /// The seat of a match that somebody names, where it is the sender's.
+    /// Finds a seat of the sender in the match that a message names.
     fn find(
         &self,
         key: SessionKey,
@@ -241,13 +242,13 @@ impl Lane {
         self.sessions[key].refuse(code, message, None, Some(shown(match_id)));
     }
 
-    /// Refuses what came in place of a `hello`, or after it as another one.
+    /// Rejects a message in place of `hello`, or a second `hello`.
     fn refuse_hello(&mut self, key: SessionKey, refused: RefusedLine, message: String) {
         self.note_refused(key, None, refused);
         self.sessions[key].refuse(refused.code, message, None, None);
     }
 
-    /// Notes a refused line for the match of the sender that it names, or for all of them.
+    /// Notes a rejected line for the match of the sender that it names, or for all matches of the sender.
     fn note_refused(&mut self, key: SessionKey, match_id: Option<&str>, refused: RefusedLine) {
         let session = &mut self.sessions[key];
         session.refused = Some(refused);
@@ -262,12 +263,13 @@ impl Lane {
         }
     }
 
-    /// The seat that an address names, where it is the sender's.
+    /// The seat that an address names, if it belongs to the sender.
     fn addressed(&self, key: SessionKey, address: &Address<'_>) -> Option<(MatchKey, Seat)> {
         self.find(key, address.match_id.as_ref()?, address.seat).ok()
     }
 
-    /// A line that is no message: the fault of a request, if it is clear of which. `line` is `None` if it was discarded.
+    /// Handles a malformed line: a fault if it can be attributed to one request, otherwise an out-of-state message.
+    /// `line` is `None` if it was discarded.
     fn handle_broken(
         &mut self,
         key: SessionKey,
@@ -280,7 +282,7 @@ impl Lane {
             if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
         if self.sessions[key].hello.is_none() {
             return match self.sessions[key].role {
-                // Whoever that is, it is no bot: a browser, a scanner.
+                // Not a bot: a browser or a port scanner.
                 Role::Connection => self.reject(key, error, what, now),
                 _ => self.refuse_hello(key, error.into(), what.to_string()),
             };
@@ -294,7 +296,7 @@ impl Lane {
         let mut open = self.open_requests(key);
         let only = open.next().filter(|_| open.next().is_none());
         drop(open);
-        // A line that names another match or seat is not in place of this answer.
+        // A line that names another match or seat does not replace this answer.
         let only = only.filter(|&(game, seat)| {
             let id = &self.matches[game].play.setup().header.r#match;
             address.match_id.as_ref().is_none_or(|named| **named == **id)
@@ -309,7 +311,7 @@ impl Lane {
         }
     }
 
-    /// Tells a match of a line that is no message, and keeps the beginning of the line if that is a fault.
+    /// Passes a malformed line to a match, and keeps the beginning of the line if it is a fault.
     fn tell_broken(
         &mut self,
         (game, seat): (MatchKey, Seat),
@@ -325,7 +327,7 @@ impl Lane {
         }
     }
 
-    /// A message out of its state. It counts against a match if it is clear against which.
+    /// Handles an out-of-state message. It counts against a match if it can be attributed to one.
     fn handle_stray(
         &mut self,
         key: SessionKey,
@@ -349,7 +351,7 @@ impl Lane {
     }
 }
 
-/// As much of a match id as is repeated to who made it up.
+/// Truncates a match id for an error message.
 fn shown(match_id: &str) -> String {
     match_id.chars().take(40).collect()
 }

@@ -1,4 +1,4 @@
-//! Reading what a stream says, strictly: one JSON object, no key twice at any depth.
+//! Parses messages strictly: one JSON object per line, without duplicate keys at any depth.
 
 use referee_protocol::bot;
 use referee_protocol::words::ErrorCode;
@@ -13,7 +13,7 @@ use crate::server::json_scanner::{JsonScanner, Value};
 /// A message from a bot.
 pub(crate) type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
 
-/// What could be read of a line, whether it is a message or not.
+/// The address of a line: whatever could be read of it, even if the line is not a valid message.
 #[derive(Debug, Default)]
 pub(crate) struct Address<'a> {
     pub(crate) match_id: Option<Text<'a>>,
@@ -23,21 +23,21 @@ pub(crate) struct Address<'a> {
     pub(crate) id: Option<Text<'a>>,
 }
 
-/// Why a line is no message.
+/// Why a line is not a valid message.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
-    /// Not a JSON object of the protocol. It stands in place of an answer.
+    /// Not a JSON object of the protocol. It counts as an answer.
     Malformed(Detail),
-    /// A message of the protocol that is no answer, with a field that does not fit.
+    /// A message with an invalid field that is not an answer.
     MalformedAside {
-        /// What the bot is told.
+        /// The text for the bot.
         message: String,
-        /// The field of `hello` that does not fit.
+        /// The invalid field of `hello`.
         field: Option<Field>,
     },
-    /// A type that the protocol does not have.
+    /// A type that the protocol does not define.
     UnknownType(String),
-    /// `open` or `abort` where they are not allowed.
+    /// `open` or `abort` in a session that may not open matches.
     NotAllowed,
 }
 
@@ -50,17 +50,17 @@ impl Unreadable {
                 (RefusedLine { code: ErrorCode::Malformed, field }, message)
             }
             Unreadable::UnknownType(kind) => {
-                (ErrorCode::UnknownType.into(), format!("there is no message `{kind}`"))
+                (ErrorCode::UnknownType.into(), format!("unknown message type `{kind}`"))
             }
             Unreadable::NotAllowed => {
-                let message = "only a host that was told `may_open` opens and aborts matches";
+                let message = "`open` and `abort` are only allowed if the referee's `hello` says `may_open`";
                 (ErrorCode::NotAllowed.into(), message.to_owned())
             }
         }
     }
 }
 
-/// Reads a line.
+/// Parses a line.
 pub(crate) fn read(line: &[u8], may_open: bool) -> (Address<'_>, Result<Incoming<'_>, Unreadable>) {
     let mut address = Address::default();
     let message = read_into(line, may_open, &mut address);
@@ -115,7 +115,7 @@ fn read_strictly<'a>(
     })
 }
 
-/// The first field of a `hello` that is missing or of another type.
+/// The first field of a `hello` that is missing or has the wrong type.
 fn flaw(hello: &str) -> Option<Field> {
     type Fits = fn(&serde_json::Value) -> bool;
     let strings: Fits = |value| value.as_array().is_some_and(|list| list.iter().all(|item| item.is_string()));
@@ -138,14 +138,14 @@ fn flaw(hello: &str) -> Option<Field> {
     fields.iter().find(wrong).map(|&(field, ..)| field)
 }
 
-/// The error without most of what it quotes: others get to read it.
+/// The error with long quotations truncated: it may be shown to others.
 fn in_short(error: &serde_json::Error) -> String {
     excerpt(&error.to_string(), 160).into_owned()
 }
 
-/// Reads a `move` as nearly all are written: without a field that is rare, an escaped character outside `info`, or white
-/// space but one space after a mark. It is the line of the hot path; any other is read strictly, and this one would say the
-/// same.
+/// Parses a `move` in the most common form: no rare fields, no escapes outside `info`, and no white space except one
+/// space after a comma or colon. This is the hot path. All other lines go to the strict parser, which gives the same
+/// result.
 fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
     let mut rest = Plain(line);
     let (mut kind, mut id, mut seat, mut turn, mut answer, mut info) = (None, None, None, None, None, None);
@@ -184,7 +184,7 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
     })
 }
 
-/// What is left of a line.
+/// The rest of a line.
 struct Plain<'a>(&'a [u8]);
 
 impl<'a> Plain<'a> {
@@ -194,7 +194,7 @@ impl<'a> Plain<'a> {
         Some(())
     }
 
-    /// A string in which nothing is escaped.
+    /// A string without escapes.
     fn string(&mut self) -> Option<&'a str> {
         self.take(b" ");
         self.take(b"\"")?;
@@ -205,7 +205,7 @@ impl<'a> Plain<'a> {
         std::str::from_utf8(string).ok()
     }
 
-    /// A number without sign, fraction and exponent, of no more digits than such a message has.
+    /// A number without sign, fraction or exponent, with at most 16 digits.
     fn number(&mut self) -> Option<u64> {
         self.take(b" ");
         let end = self.0.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -226,13 +226,13 @@ impl<'a> Plain<'a> {
         let object = values.next()?.ok()?;
         self.0 = &self.0[values.byte_offset()..];
         let text = object.get();
-        // What marks its end passes over keys that stand twice, halves of characters, and any number of levels.
+        // Serde's raw values do not check for duplicate keys, lone surrogates or nesting depth.
         JsonScanner::within(1, text).object(|_, _| ()).ok()?;
         Some(object)
     }
 }
 
-/// Checks the whole line, keeps what addresses the message, and gives its type.
+/// Validates the whole line, stores its address, and returns its type.
 fn read_address<'a>(text: &'a str, address: &mut Address<'a>) -> Result<Option<Text<'a>>, String> {
     let mut kind = None;
     JsonScanner::within(0, text).object(|key, value| match (key, value) {
@@ -272,13 +272,13 @@ mod tests {
         }
     }
 
-    /// Lists in lists, so many levels.
+    /// Nested lists with this many levels.
     fn nested(levels: usize) -> String {
         format!("{}{}", "[".repeat(levels), "]".repeat(levels))
     }
 
     #[test]
-    fn a_well_formed_move_says_what_its_type_says() {
+    fn a_plain_move_parses_as_serde_reads_it() {
         for line in MOVES {
             let expected = serde_json::from_str(line).unwrap();
             let message = read(line.as_bytes(), false).1;
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// The line with each of its characters of ASCII left out, replaced and preceded by any of ASCII.
+    /// The line with each ASCII character removed, replaced by, and preceded by each ASCII character.
     fn misspelt(line: &str) -> impl Iterator<Item = String> {
         let places = line.char_indices().filter(|(_, there)| there.is_ascii());
         places.flat_map(move |(at, _)| {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_move_is_what_the_strict_reader_finds_in_the_line() {
+    fn the_fast_parser_agrees_with_the_strict_parser() {
         let strictly = |line: &str| {
             let mut address = Address::default();
             let message = read_strictly(line.as_bytes(), false, &mut address);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_another_type_is_malformed_and_the_address_is_kept_all_the_same() {
+    fn a_field_of_the_wrong_type_is_malformed_and_keeps_the_address() {
         for field in [
             r#""seat":256"#,
             r#""seat":"0""#,
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_stands_twice_at_any_depth() {
+    fn duplicate_keys_are_rejected_at_any_depth() {
         for field in [
             r#""info":{"a":1,"a":2}"#,
             r#""info":{"pv":[[{"b":{}},{"\u0061":1,"b":2,"a":3}]]}"#,
@@ -376,12 +376,12 @@ mod tests {
         ] {
             let line = format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15",{field}}}"#);
             let what = malformed(&line);
-            assert!(what.contains("the key `") && what.contains("` stands twice at "), "{what}");
+            assert!(what.contains("duplicate key `") && what.contains("` at "), "{what}");
         }
     }
 
     #[test]
-    fn json_nests_so_many_levels_wherever_it_stands() {
+    fn nesting_is_limited_at_any_position() {
         for field in ["info", "mood"] {
             let line = |value: String| {
                 format!(r#"{{"type":"move","match":"m1","turn":3,"move":"11-15","{field}":{value}}}"#)
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_in_info_is_malformed() {
+    fn invalid_json_in_info_is_malformed() {
         for info in [
             r#""\ud800""#,
             r#"{"a":"\ud800"}"#,
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_size_are_json() {
+    fn numbers_of_any_size_are_accepted() {
         let digits = "9".repeat(400);
         for number in ["1e999", "-1e999", "1E+400", "-0", "0.5e-999", "18446744073709551616", &digits] {
             for field in [
@@ -438,14 +438,14 @@ mod tests {
     }
 
     #[test]
-    fn the_scan_takes_what_serde_takes_but_for_numbers_and_double_keys() {
+    fn the_scanner_agrees_with_serde_except_on_numbers_and_duplicate_keys() {
         let sound = r#"{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{"c":{}, "d" : [ ]},"e":0}"#;
         for line in misspelt(sound).chain([sound.to_owned()]) {
             let scanned = JsonScanner::within(0, &line).object(|_, _| ());
             let by_serde = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&line);
             match (&scanned, &by_serde) {
                 (Ok(()), Ok(_)) | (Err(_), Err(_)) => {}
-                (Err(what), Ok(_)) => assert!(what.contains("stands twice"), "{line}: {what}"),
+                (Err(what), Ok(_)) => assert!(what.contains("duplicate key"), "{line}: {what}"),
                 (Ok(()), Err(error)) => {
                     assert!(error.to_string().contains("out of range"), "{line}: {error}");
                 }

@@ -1,4 +1,4 @@
-//! Noting which matches begin, on a thread of its own: a lane does not wait for the disk.
+//! Journals which matches start, on a thread of its own: lanes do not wait for the disk.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,19 +10,19 @@ use crate::server::lane_messages::{LaneEvent, LaneOrder};
 use crate::server::scheduler::Fixture;
 use crate::store::Journal;
 
-/// A match that is about to begin.
+/// A match that is about to start.
 pub(super) struct Beginning {
-    /// The lane that waits for the note.
+    /// The lane that waits for the journal entry.
     pub(super) lane: UnboundedSender<LaneOrder>,
     /// The pairing that plays it.
     pub(super) pairing: usize,
     pub(super) fixture: Fixture,
 }
 
-/// Notes matches until no lane can ask for it any more. Those that come together are noted with one write.
+/// Journals matches until all senders are dropped. Matches that arrive together are written at once.
 ///
 /// # Errors
-/// When the system has no thread for it.
+/// If the thread cannot be started.
 pub(super) fn start(
     mut journal: Journal,
     runner: UnboundedSender<(usize, LaneEvent)>,
@@ -35,13 +35,13 @@ pub(super) fn start(
             let noted = journal.begin(entries);
             if let Err(error) = &noted {
                 let ids: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();
-                let why = format!("that {} begins cannot be noted: {error}", ids.join(", "));
-                // Nobody listens when the run is breaking down.
+                let why = format!("cannot journal the start of {}: {error}", ids.join(", "));
+                // The receiver is gone if the run is failing.
                 let _ = runner.send((0, LaneEvent::Failed(why)));
             }
             for Beginning { lane, pairing, fixture } in beginnings {
                 let noted = noted.is_ok().then_some(fixture);
-                // A lane that broke down needs no answer.
+                // The lane may have panicked.
                 let _ = lane.send(LaneOrder::Journaled(pairing, noted));
             }
         }
@@ -50,7 +50,7 @@ pub(super) fn start(
     Ok((ask, thread))
 }
 
-/// Waits for a match, and takes all that are there.
+/// Waits for a match, and takes all that are available.
 fn take(asked: &Receiver<Beginning>) -> Option<Vec<Beginning>> {
     let mut beginnings = vec![asked.recv().ok()?];
     beginnings.extend(asked.try_iter());

@@ -1,38 +1,38 @@
-//! A strict reader of JSON (RFC 8259) that takes the value of no number: what is valid JSON is valid whatever its numbers are.
+//! A strict JSON scanner (RFC 8259) that does not evaluate numbers, so that numbers of any size are valid.
 
 use std::collections::BTreeSet;
 
 use referee_protocol::Text;
 
-/// How many objects and lists may be open at once.
+/// The maximum nesting depth.
 const LEVELS: usize = 127;
 
-/// A value that matters to whoever reads a line, or any other.
+/// A value: strings and plain integers are returned, others are only validated.
 pub(super) enum Value<'a> {
     Text(Text<'a>),
-    /// Without sign, fraction and exponent, and below 2^64.
+    /// Without sign, fraction or exponent, and below 2^64.
     Number(u64),
     Other,
 }
 
-/// Why a text is no JSON, or has a key twice in one object.
+/// Why a text is not JSON, or a duplicate key.
 pub(super) type ScanError = String;
 
-/// Reads a text from its beginning.
+/// A scanner at a position of a text.
 pub(super) struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
-    /// How many objects and lists are open.
+    /// The current nesting depth.
     levels: usize,
 }
 
 impl<'a> JsonScanner<'a> {
-    /// A text that stands within so many objects and lists.
+    /// Scans a text that is nested at this depth.
     pub(super) fn within(levels: usize, text: &'a str) -> JsonScanner<'a> {
         JsonScanner { text, at: 0, levels }
     }
 
-    /// Reads the whole text as one object, and hands over its fields in order.
+    /// Scans the whole text as one object, and passes its fields on in order.
     pub(super) fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
         self.space();
         self.fields(&mut each)?;
@@ -89,7 +89,7 @@ impl<'a> JsonScanner<'a> {
                 let key = self.string()?;
                 self.expect(b':')?;
                 if keys.contains(&key) {
-                    return Err(self.flaw(format_args!("the key `{key}` stands twice")));
+                    return Err(self.flaw(format_args!("duplicate key `{key}`")));
                 }
                 let value = self.value()?;
                 each(&key, value);
@@ -167,7 +167,7 @@ impl<'a> JsonScanner<'a> {
         }
         let quoted = &self.text[begin - 1..self.at];
         let read: Result<String, _> = serde_json::from_str(quoted);
-        read.map(Text::from).map_err(|_| self.flaw("an escape that stands for no character"))
+        read.map(Text::from).map_err(|_| self.flaw("an invalid escape"))
     }
 
     fn digits(&mut self) -> usize {

@@ -30,31 +30,31 @@ key! {
     MatchKey
 }
 
-/// What a lane has to tell.
+/// What a lane reports to its owner.
 pub enum Notice {
-    /// A bot has introduced itself.
+    /// The `hello` of a bot has arrived.
     Greeted(SessionKey),
-    /// A guest has said `hello`: let it in or turn it away.
+    /// The `hello` of a connection has arrived: admit or reject it.
     HelloReceived(SessionKey),
-    /// A guest has sent much of a first line that is not complete.
+    /// The first line of a connection is long and not complete.
     LongLine(SessionKey),
-    /// A session is over; [`Lane::forget`] it.
+    /// A session has ended; call [`Lane::forget`].
     Gone {
-        /// Which.
+        /// The session.
         session: SessionKey,
-        /// Why.
+        /// Why it ended.
         code: FaultCode,
-        /// What exactly.
+        /// The details.
         detail: Detail,
-        /// The seats that wait for another process of the bot: it ended properly after an earlier match, when these
-        /// had been announced already. See [`Lane::seat`].
+        /// Seats to be filled by another process of the bot: it ended properly after an earlier match, when these
+        /// seats had been announced already. See [`Lane::seat`].
         waiting: Vec<(MatchKey, Seat)>,
-        /// The seats whose matches have the fault: it is one, however many they are.
+        /// Seats whose matches have this fault. It counts once, however many there are.
         lost: Vec<(MatchKey, Seat)>,
     },
     /// A host asks for a match.
     OpenAsked(SessionKey, Box<bot::Open<Box<RawValue>>>),
-    /// Something happened in a match that is watched.
+    /// A watched match has news.
     Moved(MatchKey),
     /// A match has ended.
     Ended(Box<Finished>),
@@ -62,11 +62,11 @@ pub enum Notice {
 
 /// A match that has ended.
 pub struct Finished {
-    /// Which.
+    /// Its key.
     pub key: MatchKey,
-    /// The match as it stood at the end.
+    /// The final state.
     pub play: Match,
-    /// How it ended.
+    /// The result.
     pub ending: Ending,
     /// By seat: the beginning of the last line that was the fault `malformed`.
     pub malformed: BTreeMap<Seat, String>,
@@ -74,14 +74,14 @@ pub struct Finished {
     pub duration: Duration,
 }
 
-/// Who plays a seat: a session, or nobody, and why.
+/// Who plays a seat: a session, or the fault that prevents it.
 pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
 
 pub(super) struct Running {
     pub(super) play: Match,
     /// The lane's time and lag when it was opened.
     opened: (u64, u64),
-    /// How long the referee had been paused when that was told to it last.
+    /// The accumulated pause that the match has been told of.
     paused: u64,
     pub(super) places: Vec<Option<SessionKey>>,
     /// By seat: the beginning of the last line that was a fault.
@@ -104,29 +104,30 @@ pub struct Lane {
     pub(super) by_id: BTreeMap<String, MatchKey>,
     ready_queue: Arc<ReadyQueue>,
     timers: Timers<Timer>,
-    /// Matches in which something happened, and sessions with something to write, since the last flush.
+    /// Since the last flush: matches that have handled an event, and sessions with output.
     touched: Vec<MatchKey>,
     dirty: Vec<SessionKey>,
-    /// Sessions that are told the end of a match, with the next flush: who takes the end in often opens the next match
-    /// at once, and its `start` goes with it.
+    /// Sessions owed `end`, held for one flush: the receiver often opens the next match at once, whose `start` then
+    /// goes out with it.
     owed_end: Vec<SessionKey>,
-    /// The session that was asked last.
+    /// The session that was last sent a request.
     asked: Option<SessionKey>,
     spin: Spin,
-    /// The session whose answer a glance has read.
+    /// The session whose answer was found by spinning.
     answered: Option<SessionKey>,
-    /// Sessions that are ready; at the beginning of a round, those whose lines were left from the last one.
+    /// Sessions that are ready; at the start of a round, those with lines left from the previous one.
     pub(super) ready: Vec<SessionKey>,
     pub(super) notices: VecDeque<Notice>,
-    /// How long the lane could not look at its streams, in all, in microseconds. Pauses of the referee are no lag.
+    /// The accumulated time, in microseconds, during which the lane could not poll its streams. Pauses of the referee
+    /// are not lag.
     lag: u64,
-    /// How long the referee was paused when the matches were told of it last.
+    /// The accumulated pause that the matches have been told of.
     paused: u64,
-    /// Up to when.
+    /// The time up to which lag is accounted for.
     measured: u64,
-    /// Since when somebody else has the thread.
+    /// Since when the owner of the lane has had control.
     away: Option<u64>,
-    /// Whether guests are asked for a token.
+    /// Whether connections need a token.
     needs_token: bool,
 }
 
@@ -162,7 +163,7 @@ impl Lane {
         }
     }
 
-    /// A lane for guests, which are asked for a token or not.
+    /// A lane for pending connections.
     pub(super) fn for_guests(needs_token: bool) -> Lane {
         Lane { needs_token, ..Lane::new() }
     }
@@ -171,7 +172,7 @@ impl Lane {
         self.clock.now()
     }
 
-    /// Adds a stream and greets it. It has `hello_limit` to answer.
+    /// Adds a stream and sends `hello`. The peer has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: Stream, hello_limit: Duration) -> SessionKey {
         let (hello, ready_queue) = ((self.now(), hello_limit), self.ready_queue.clone());
         let needs_token = role == Role::Connection && self.needs_token;
@@ -186,25 +187,25 @@ impl Lane {
             session
         });
         self.dirty.push(key);
-        // The first look registers the stream with the reactor.
+        // The first poll registers the stream with the reactor.
         self.ready.push(key);
         key
     }
 
-    /// Takes a session over from another lane.
+    /// Takes over a session from another lane.
     ///
     /// # Errors
-    /// When its stream has ended, or the system cannot watch it.
+    /// If the stream has ended or cannot be registered.
     pub fn adopt(&mut self, moving: DetachedSession) -> io::Result<SessionKey> {
         let ready_queue = self.ready_queue.clone();
         let key = self.sessions.try_insert(|key| Session::arrive(key, moving, ready_queue))?;
         self.dirty.push(key);
-        // What it has sent meanwhile.
+        // Input may have arrived in between.
         self.ready.push(key);
         Ok(key)
     }
 
-    /// Gives a session away that plays no match. None when it is over.
+    /// Detaches a session that plays no match. `None` if it has ended.
     pub fn release(&mut self, session: SessionKey) -> Option<DetachedSession> {
         self.sessions.get(session).filter(|session| session.seats.is_empty())?;
         let now = self.now();
@@ -213,7 +214,7 @@ impl Lane {
         session.depart()
     }
 
-    /// The process of a session has ended.
+    /// The process of a session has exited.
     pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.exited = Some(how);
@@ -222,7 +223,7 @@ impl Lane {
         }
     }
 
-    /// What a bot said of itself, once it has.
+    /// The `hello` of a bot, once it has arrived.
     pub fn hello(&self, session: SessionKey) -> Option<&super::BotHello> {
         self.sessions.get(session)?.hello.as_ref()
     }
@@ -232,14 +233,14 @@ impl Lane {
         self.sessions.get(session).is_some_and(|session| session.has_played)
     }
 
-    /// Ends a session: what waits for it is written as far as it is taken, then the stream is closed.
+    /// Ends a session: writes pending output as far as possible, then closes the stream.
     pub fn forget(&mut self, session: SessionKey) {
         if let Some(mut session) = self.sessions.remove(session) {
             session.end(0);
         }
     }
 
-    /// Says `bye`.
+    /// Sends `bye`.
     pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
@@ -248,7 +249,7 @@ impl Lane {
         }
     }
 
-    /// Refuses what a session asked for.
+    /// Sends an error.
     pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.refuse(code, message, id, None);
@@ -256,12 +257,12 @@ impl Lane {
         }
     }
 
-    /// Whether a session can still be reached.
+    /// Whether the stream of a session is open.
     pub fn is_live(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.stream.is_some())
     }
 
-    /// Waits until a session has taken all that was said to it.
+    /// Waits until the output of a session has been written, at most for `patience`.
     pub async fn drained(&mut self, session: SessionKey, patience: Duration) {
         let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
             Some(open) if open.stream.is_some() && open.has_output() => {
@@ -303,14 +304,13 @@ impl Lane {
 
     fn join(&mut self, session: SessionKey, key: MatchKey, seat: Seat) {
         if let Some(session) = self.sessions.get_mut(session) {
-            // The seats of a match come one after the other.
+            // The seats of a match are adjacent.
             session.matches += u32::from(session.seats.last().is_none_or(|&(last, _)| last != key));
             session.seats.push((key, seat));
         }
     }
 
-    /// Fills a seat that waits for another process of its bot.
-    /// The process has `ready_ms` for `ready`.
+    /// Fills a seat that waits for another process of its bot. The process has `ready_ms` for `ready`.
     pub fn seat(&mut self, key: MatchKey, seat: Seat, place: SeatOccupant, ready_ms: u64) {
         let now = self.now();
         let Some(running) = self.matches.get_mut(key) else { return };
@@ -325,28 +325,28 @@ impl Lane {
         }
     }
 
-    /// Breaks a match off.
+    /// Aborts a match.
     pub fn abort(&mut self, key: MatchKey, reason: &Abort) {
         let now = self.now();
         self.tell(key, now, Event::Abort(reason));
     }
 
-    /// The matches that run.
+    /// The matches in progress.
     pub fn running(&self) -> Vec<MatchKey> {
         self.matches.keys().collect()
     }
 
-    /// A match that runs.
+    /// A match in progress.
     pub fn match_mut(&mut self, key: MatchKey) -> Option<&mut Match> {
         self.matches.get_mut(key).map(|running| &mut running.play)
     }
 
-    /// Serves until there is something to tell.
+    /// Serves the streams until there is a notice.
     pub async fn next(&mut self) -> Notice {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// What else there is to tell already.
+    /// Takes a notice that is already pending.
     pub(super) fn noticed(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
@@ -355,7 +355,7 @@ impl Lane {
         self.ready_queue.attach(cx.waker());
         loop {
             if let Some(notice) = self.notices.pop_front() {
-                // Since the first of several notices that follow each other.
+                // The time starts at the first of several notices in a row.
                 let now = self.now();
                 self.away.get_or_insert(now);
                 return Poll::Ready(notice);
@@ -371,14 +371,14 @@ impl Lane {
         }
     }
 
-    /// Looks for the answer to the request that went out last, where no other match has to wait meanwhile.
+    /// Spins for the answer to the latest request, if no other match has to wait for it.
     fn spin(&mut self) -> bool {
         let Some(key) = self.asked.take() else { return false };
         if self.matches.len() != 1 || !self.spin.is_due(self.measured) {
             return false;
         }
         let found = self.sessions.get_mut(key).is_some_and(|session| {
-            // The bot may have had the processor as soon as it was written to.
+            // The bot may have run as soon as it was written to.
             session.spin() || {
                 std::thread::yield_now();
                 session.spin()
@@ -392,14 +392,14 @@ impl Lane {
         true
     }
 
-    /// Reads all streams that are ready, then handles what came, then looks at the time, then writes.
+    /// Reads all ready streams, handles the input, then the timers, then writes.
     fn serve(&mut self) {
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let (started, asked) = (self.now(), self.measured);
         let away = self.away.take().map_or(0, |since| started - since);
-        // A timer may be late by a millisecond. More than that is lag, also when a bot kept the lane waiting; it is
-        // known before what came meanwhile is judged.
+        // Timers may fire one millisecond late. Anything more is lag, even if a bot blocked the lane. Lag must be
+        // known before the input is judged.
         let late = self.timers.overdue(started).min(started - self.measured);
         self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
         for &key in &ready {
@@ -422,7 +422,7 @@ impl Lane {
             self.handle_lines(key, stamp);
             self.look_at(key, stamp);
         }
-        // Those that have lines left.
+        // Sessions with lines left.
         ready.append(&mut self.ready);
         self.ready = ready;
         while let Some(due) = self.timers.pop(stamp) {
@@ -439,7 +439,7 @@ impl Lane {
         self.flush(stamp);
     }
 
-    /// Tells the matches how long the referee was paused, and breaks those off that were paused for too long.
+    /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
     fn tell_of_pauses(&mut self, stamp: u64) {
         let paused = self.clock.paused();
         if paused == self.paused {
@@ -459,7 +459,7 @@ impl Lane {
         }
     }
 
-    /// A deadline of a match may have passed: what has arrived by now is read before that is judged.
+    /// Handles the deadline of a match. Input that has arrived by now is read first.
     fn expire(&mut self, key: MatchKey, stamp: u64) {
         let Some(running) = self.matches.get_mut(key) else { return };
         running.alarm = None;
@@ -485,7 +485,7 @@ impl Lane {
         self.touch(key);
     }
 
-    /// Hands an event to a match.
+    /// Passes an event to a match.
     pub(super) fn tell(&mut self, key: MatchKey, now: u64, event: Event<'_>) {
         let Some(running) = self.matches.get_mut(key) else { return };
         let stamp =
@@ -502,7 +502,7 @@ impl Lane {
         }
     }
 
-    /// Looks whether a session is over, and when to look again.
+    /// Checks whether a session has ended, and sets its timer.
     pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.date_end(|| self.clock.now());
@@ -535,7 +535,7 @@ impl Lane {
         }
     }
 
-    /// Hands what the matches have to say to the streams: one write each.
+    /// Writes the output of the matches: one write per session.
     pub(super) fn flush(&mut self, stamp: u64) {
         self.dirty.append(&mut self.owed_end);
         if !self.touched.is_empty() {
@@ -558,7 +558,7 @@ impl Lane {
                 }
             }
         }
-        // Those that were looked at again; and the room that has grown stays.
+        // Sessions that were checked again; the allocation is reused.
         dirty.append(&mut self.dirty);
         self.dirty = dirty;
     }
@@ -634,8 +634,8 @@ mod tests {
     use crate::server::{MatchPlan, PlannedSeat, Run, Terms};
     use crate::transport::Wire;
 
-    /// A lane on which a match runs that no seat has to be ready for, and what lets the referee pause. The other end of
-    /// its stream says nothing.
+    /// A lane with a match for which no seat has to be ready, the other end of its stream, which sends nothing, and a
+    /// function that pauses the referee.
     fn playing(clock: Option<Limits>) -> (Lane, MatchKey, UnixStream, impl Fn(Duration)) {
         let (clock_of_lane, pause) = LaneClock::unwatched();
         let mut lane = Lane { clock: clock_of_lane, ..Lane::new() };
@@ -674,7 +674,7 @@ mod tests {
 
     const SECOND: Option<Limits> = Some(Limits { delay_ms: 1000, bank_ms: 0, increment_ms: 0 });
 
-    /// What there is to tell of matches within a moment.
+    /// The result of a match, if it ends within 20 ms.
     async fn news(lane: &mut Lane) -> Option<Finished> {
         loop {
             match tokio::time::timeout(Duration::from_millis(20), lane.next()).await {
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_match_that_was_paused_for_too_long_is_broken_off() {
+    async fn a_match_that_is_paused_for_too_long_is_aborted() {
         let (mut lane, key, _far, pause) = playing(SECOND);
         assert!(news(&mut lane).await.is_none());
         for _ in 0..2 {
@@ -702,7 +702,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_match_without_a_clock_may_be_paused_for_ever() {
+    async fn a_match_without_a_clock_may_be_paused_indefinitely() {
         let (mut lane, key, _far, pause) = playing(None);
         assert!(news(&mut lane).await.is_none());
         pause(Duration::from_secs(3600));
@@ -711,7 +711,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_due_after_a_pause_is_due_later_by_the_pause() {
+    async fn a_pause_postpones_deadlines() {
         let (mut lane, _, _far, pause) = playing(SECOND);
         assert!(news(&mut lane).await.is_none());
         // As if the last 400 ms had been a pause.

@@ -1,4 +1,4 @@
-//! What the threads of a run tell each other.
+//! The messages between the threads of a run.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,74 +16,74 @@ use crate::server::scheduler::{Fixture, Wait};
 use crate::server::session::{DetachedSession, SessionKey};
 use crate::transport::Wire;
 
-/// What bots are told at the end.
+/// The reason in `bye` at the end of a run.
 pub(super) const OVER: &str = "the run is over";
 
-/// What a lane tells the house.
+/// An event that a lane reports to the runner.
 pub(super) enum LaneEvent {
-    /// It needs bots, each with its entrant; all of them at once or none. And what the match does when one of them is not
-    /// connected.
+    /// It needs bots, given with the index of their configuration: all of them or none. What the match does if one is
+    /// not connected.
     NeedsBots(Vec<(BotKey, usize)>, Wait),
-    /// A process is to be ended: its stream has been closed.
+    /// A process is to be terminated; its stream is closed.
     EndProcess(Process),
     /// A connection has no match on this lane any more.
     ReturnsConnection(Box<DetachedSession>),
-    /// A connection of this entrant is over.
+    /// A connection of this bot has ended.
     ConnectionEnded(usize),
-    /// The run cannot go on.
+    /// An error ends the run.
     Failed(String),
-    /// The lane has done its work. Nothing follows.
+    /// The lane is done. This is its last event.
     Done,
 }
 
-/// What the house tells a lane.
+/// An order of the runner to a lane.
 pub(super) enum LaneOrder {
-    /// A bot is here, or why it is not.
+    /// A requested bot, or why it is not available.
     BotArrived(BotKey, Result<BotArrival, (FaultCode, Detail)>),
     /// One of these bots is not connected: their match goes back to the schedule.
     PutBack(Vec<BotKey>),
-    /// The process of a session has ended.
+    /// The process of a session has exited.
     Exited(SessionKey, Detail),
-    /// A match of this pairing has been noted in the journal; none where that failed.
+    /// A match of this pairing has been journaled; `None` if that failed.
     Journaled(usize, Option<Fixture>),
-    /// The schedule may have more.
+    /// The schedule may have more matches.
     Wake,
-    /// Break all matches off.
+    /// Abort all matches.
     Stop,
 }
 
-/// A bot that comes to a lane.
+/// A bot that is handed to a lane.
 pub(super) enum BotArrival {
-    /// A process was started; the lane tells its session, to which its end will be told.
+    /// A started process. The lane sends its session key, which is needed to report its exit.
     Process(Process, Wire, oneshot::Sender<SessionKey>),
-    /// It has connected.
+    /// A connection.
     Connection(Box<DetachedSession>),
 }
 
-/// What the reporter takes in.
+/// An event for the reporter.
 pub(super) enum ReportEvent {
-    /// Bots can connect here.
+    /// Bots can connect to this address.
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
     Waiting(String),
     /// A bot of this name that a match waited for has connected.
     Connected(String),
-    /// What happened in the match that is watched, in words.
+    /// News of the watched match, as text.
     Moved(String),
     /// A match has ended.
     Ended(Box<EndedMatch>),
-    /// All lanes are done. Nothing follows.
+    /// All lanes are done. This is the last event.
     Over {
-        /// Whether all was played.
+        /// Whether everything was played.
         is_complete: bool,
     },
 }
 
-/// A match that has ended, and what is known of its bots.
+/// A match that has ended, with the data about its bots.
 pub(super) struct EndedMatch {
     pub(super) fixture: Fixture,
     pub(super) report: MatchReport,
-    /// The record, without what it tells of the bots and without its seal.
+    /// The record, without data about the bots and without its seal.
     pub(super) record: Vec<u8>,
     pub(super) reveal: Reveal,
     /// By seat: the beginning of the last line that was the fault `malformed`.

@@ -1,4 +1,4 @@
-//! Where bots that connect by themselves wait.
+//! The lobby: connected bots that wait for matches.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,29 +17,29 @@ use crate::transport::Certificate;
 /// How bots connect.
 #[derive(Clone, Debug)]
 pub struct Listen {
-    /// Where to listen; port 0: any that is free.
+    /// The address to listen on; port 0 picks a free port.
     pub address: SocketAddr,
-    /// Keeps connections secret.
+    /// Enables TLS.
     pub certificate: Option<Certificate>,
-    /// The tokens of names. Where there is one for any name, every name needs one.
+    /// Tokens by name. If any name has a token, every name needs one.
     pub tokens: HashMap<String, String>,
-    /// Most connections of one name.
+    /// The maximum number of connections per name.
     pub connections: usize,
-    /// How long a match waits for a bot of which there is no connection.
+    /// How long a match waits for a bot that is not connected.
     pub wait: Duration,
 }
 
-/// The connections that play nothing now, and the door through which they came.
+/// The connections without a match, and the acceptor.
 pub(super) struct Lobby {
     acceptor: Acceptor,
     guests: Arc<Admissions>,
     arrivals: mpsc::UnboundedReceiver<DetachedSession>,
     lane: Lane,
-    /// Those that wait for a match, by name, each name's longest first.
+    /// Waiting connections by name; the longest waiting first.
     waiting: HashMap<String, VecDeque<SessionKey>>,
 }
 
-/// A lobby that nobody serves: its bots stay connected until another run goes on with it.
+/// A lobby between two runs: its bots stay connected.
 pub struct ParkedLobby {
     acceptor: Acceptor,
     guests: Arc<Admissions>,
@@ -54,14 +54,14 @@ impl fmt::Debug for ParkedLobby {
 }
 
 impl ParkedLobby {
-    /// Whether it asks for tokens as a run does that listens like this: that cannot change.
+    /// Whether its use of tokens matches this configuration, which cannot change.
     pub(super) fn fits(&self, listen: &Listen) -> bool {
         self.guests.asks_for_tokens() != listen.tokens.is_empty()
     }
 }
 
 impl Lobby {
-    /// Leaves it to another run.
+    /// Detaches the lobby from this run.
     pub(super) fn park(mut self) -> ParkedLobby {
         let mut waiting = Vec::new();
         let mut names: Vec<String> = self.waiting.keys().cloned().collect();
@@ -73,7 +73,7 @@ impl Lobby {
         ParkedLobby { acceptor, guests, arrivals, waiting }
     }
 
-    /// Goes on with one of an earlier run, for these bots. To be called on a runtime.
+    /// Resumes the lobby of an earlier run with these bots. Must be called on a runtime.
     pub(super) fn unpark(parked: ParkedLobby, listen: &Listen, names: impl Iterator<Item = String>) -> Lobby {
         let ParkedLobby { acceptor, guests, arrivals, waiting } = parked;
         guests.update(names, listen);
@@ -82,7 +82,7 @@ impl Lobby {
         lobby
     }
 
-    /// To be called on a runtime.
+    /// Starts listening. Must be called on a runtime.
     pub(super) fn open(
         listen: &Listen,
         names: impl Iterator<Item = String>,
@@ -98,7 +98,7 @@ impl Lobby {
         self.acceptor.address()
     }
 
-    /// Serves until bots have come that may play, or one has left.
+    /// Serves the connections until a bot has connected or left.
     pub(super) async fn next(&mut self) {
         loop {
             tokio::select! {
@@ -123,7 +123,7 @@ impl Lobby {
         self.put_back(moving);
     }
 
-    /// True when a bot has left.
+    /// Returns whether a bot has left.
     fn take_in(&mut self, notice: Notice) -> bool {
         let Notice::Gone { session, detail, .. } = notice else { return false };
         let name = self.lane.hello(session).map(|hello| hello.name.clone());
@@ -137,17 +137,17 @@ impl Lobby {
         true
     }
 
-    /// How many connections of a name wait.
+    /// The number of waiting connections of a name.
     pub(super) fn waiting(&self, name: &str) -> usize {
         self.waiting.get(name).map_or(0, VecDeque::len)
     }
 
-    /// How many connections a name has, wherever they are.
+    /// The number of open connections of a name.
     pub(super) fn connections(&self, name: &str) -> usize {
         self.guests.connections(name)
     }
 
-    /// Gives a connection away that waits: the one that has waited longest.
+    /// Takes the connection of a name that has waited longest.
     pub(super) fn take(&mut self, name: &str) -> Option<DetachedSession> {
         while let Some(session) = self.waiting.get_mut(name)?.pop_front() {
             match self.lane.release(session) {
@@ -158,7 +158,7 @@ impl Lobby {
         None
     }
 
-    /// Takes a connection in that plays nothing now.
+    /// Adds a connection that plays no match.
     pub(super) fn put_back(&mut self, moving: DetachedSession) {
         let name = moving.hello.name.clone();
         match self.lane.adopt(moving) {
@@ -170,12 +170,12 @@ impl Lobby {
         }
     }
 
-    /// A connection of this name is over.
+    /// Counts a closed connection of this name.
     pub(super) fn left(&mut self, name: &str) {
         self.guests.left(name);
     }
 
-    /// Sends everybody away.
+    /// Closes all connections.
     pub(super) fn close(mut self, reason: &str) {
         self.acceptor.close(reason);
         while let Ok(moving) = self.arrivals.try_recv() {

@@ -1,8 +1,8 @@
-//! Playing the matches of a schedule: lanes, the bots that come to them, and what becomes of the results.
+//! Plays the matches of a schedule: starts lanes, supplies them with bots, and passes results on.
 //!
-//! Each lane has a thread, which does nothing but referee, and connections come in on another one. Starting and ending
-//! processes is seen to here, on the thread of the caller. Whatever may have to wait for a disk or a reader has threads of
-//! its own: the reporter, the journal, and one for the standard error of each bot.
+//! Each lane has a thread that does nothing but referee, and the acceptor has another one. This thread, that of the
+//! caller, starts and terminates processes. Everything that may block on a disk or a slow reader has its own thread:
+//! the reporter, the journal, and a reader of standard error for each bot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,42 +37,43 @@ use crate::server::watchdog::LaneClock;
 use crate::server::worker::Worker;
 use crate::store::{Journal, Records};
 
-/// Where the matches of a run are played.
+/// The configuration of a run of matches.
 pub struct MatchRunner {
     /// The seed and the terms.
     pub run: Run,
     /// The game.
     pub rules: &'static dyn Rules,
-    /// How the seats play together.
+    /// The teams of the game.
     pub seating: Seating,
     /// The bots.
     pub entrants: Vec<BotSpec>,
-    /// How those are started that do not connect.
+    /// How processes are started.
     pub launch: Launch,
-    /// How many pairings play at once; each plays as many matches at once as its bots have slots for.
+    /// The number of pairings that play concurrently. Each plays as many concurrent matches as its bots have slots
+    /// for.
     pub jobs: usize,
-    /// The most processes of bots that live at once, which is no less than `jobs` of them need. Beyond those that play, bots
-    /// are kept for later matches; the ones that have played least recently are ended first.
+    /// The maximum number of bot processes, at least as many as `jobs` pairings need. Processes that do not play are
+    /// kept for later matches; those that have been idle longest are ended first.
     pub processes: usize,
-    /// The most matches that a process or connection plays at once, whatever its `slots` say: each of them keeps up to 1 MiB
-    /// of `info` for each seat.
+    /// The maximum number of concurrent matches per process or connection, even if its `slots` are more: each match
+    /// keeps up to 1 MiB of `info` per seat.
     pub slots: usize,
-    /// Whether each lane and the processes of its bots keep to a processor.
+    /// Whether each lane and the processes of its bots are pinned to a CPU.
     pub is_pinned: bool,
-    /// How bots connect, where some do.
+    /// How bots connect, if some do.
     pub listen: Option<Listen>,
-    /// The lobby that an earlier run has left.
+    /// The lobby of an earlier run, with its connections.
     pub lobby: Option<ParkedLobby>,
-    /// When this resolves, no match begins any more: those that run come to their end, and the run ends.
+    /// When this resolves, no new match starts; the run ends when the matches in progress have ended.
     pub drain: Option<oneshot::Receiver<()>>,
-    /// Where records go.
+    /// Where records are stored.
     pub records: Option<Records>,
-    /// Where it is noted that a match begins, where that outlives the run.
+    /// Where the start of each match is journaled, if the run can be resumed.
     pub journal: Option<Journal>,
-    /// Records of matches of sets that are not complete, from before the run was interrupted. None where a run is not
-    /// gone on with: what it leaves of a set is sealed at its end.
+    /// The unsealed records of an earlier part of the run. `None` if the run cannot be resumed; then incomplete sets
+    /// are sealed at the end.
     pub unsealed: Option<Vec<Unsealed>>,
-    /// Who looks on; there is one lane and one job then, whatever `jobs` says.
+    /// Watches the matches. The run then has one lane and one job, whatever `jobs` says.
     pub watch: Option<Watch>,
 }
 
@@ -106,23 +107,23 @@ impl MatchRunner {
     }
 }
 
-/// How a run ended before its time, if it did.
+/// How a run ended.
 #[derive(Debug, Default)]
 pub struct RunEnd {
-    /// Somebody asked for it.
+    /// The user interrupted it.
     pub is_interrupted: bool,
-    /// Who is told of it has enough.
+    /// The callback ended it with [`Halt::Done`].
     pub is_done: bool,
-    /// No match began any more: see [`MatchRunner::drain`]. Something may be left to play.
+    /// It was drained (see [`MatchRunner::drain`]), so that matches may be left to play.
     pub is_drained: bool,
-    /// Where bots wait that connect, if it was drained.
+    /// The lobby with its connections, if the run was drained.
     pub lobby: Option<ParkedLobby>,
-    /// Why it could not go on.
+    /// The error that ended it.
     pub why: Option<String>,
 }
 
 impl RunEnd {
-    /// Whether it does not go on.
+    /// Whether the run ends before its matches have ended.
     fn is_stopping(&self) -> bool {
         self.is_interrupted || self.is_done || self.why.is_some()
     }
@@ -136,7 +137,7 @@ impl RunEnd {
 }
 
 impl MatchRunner {
-    /// Plays. `interrupt` breaks it off; so does an error of `tell`, which is told what happens on a thread of its own.
+    /// Plays. `interrupt` aborts the run; so does an error of `tell`, which receives events on a thread of its own.
     pub fn play(
         self,
         schedule: impl Scheduler + 'static,
@@ -145,7 +146,7 @@ impl MatchRunner {
     ) -> RunEnd {
         let mut stopped = RunEnd::default();
         if let Err(why) = self.play_to_the_end(schedule, interrupt, tell, &mut stopped) {
-            // What happened first says more.
+            // The first error is the most informative.
             stopped.why.get_or_insert(why);
         }
         stopped
@@ -237,36 +238,36 @@ fn no_thread(error: io::Error) -> String {
     format!("a thread cannot be started: {error}")
 }
 
-/// A lane's thread.
+/// A handle to a lane's thread.
 struct LaneThread {
     orders: mpsc::UnboundedSender<LaneOrder>,
     cpu: Option<Cpu>,
     thread: JoinHandle<()>,
 }
 
-/// Bots that a lane needs.
+/// A request of a lane for bots.
 struct Need {
     lane: usize,
     bots: Vec<(BotKey, usize)>,
-    /// What the match does when one of them is not connected.
+    /// What the match does if one of them is not connected.
     wait: Wait,
 }
 
-/// A bot that is not connected, or not as often as a match needs it.
+/// A bot with fewer connections than a match needs.
 struct Absent {
-    /// Since when it is missed, by the house's clock.
+    /// When it was first missed, in the runner's time.
     since: u64,
-    /// How many connections the match needs.
+    /// The number of connections that the match needs.
     wanted: usize,
 }
 
 type ToRunner = mpsc::UnboundedSender<(usize, LaneEvent)>;
 
-/// How lanes are made: how many pairings play and processes live at once, whether each keeps to a processor, where it is noted that a match
-/// begins, and what is watched.
+/// How to start lanes: the numbers of pairings and processes, whether to pin, the journal, and the feed of a watched
+/// match.
 type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>);
 
-/// What the house hears: words of the lanes, with the end that they speak into, and halts of the reporter.
+/// The inputs of the runner: events of the lanes, with a sender for them, and halts of the reporter.
 type RunnerInputs = (ToRunner, mpsc::UnboundedReceiver<(usize, LaneEvent)>, mpsc::UnboundedReceiver<Halt>);
 
 struct Driver {
@@ -274,21 +275,23 @@ struct Driver {
     schedule: SharedScheduler,
     common: Arc<Common>,
     lobby: Option<Lobby>,
-    /// How long a match waits for a bot of which there is no connection.
+    /// How long a match waits for a bot that is not connected.
     wait: Duration,
-    /// Made before the lanes, whose threads may keep to a processor: the watchdog does not.
+    /// Created before the lanes: the watchdog thread must not inherit their CPU affinity.
     clock: LaneClock,
     lanes: Vec<LaneThread>,
     needs: Vec<Need>,
-    /// By name. How long matches wait for a bot counts from when it was missed first, so that it costs that time once.
+    /// By name. The waiting time of matches starts when a bot is first missed, so that its absence costs this time
+    /// once.
     absent: BTreeMap<String, Absent>,
-    /// Processes that are being ended.
+    /// Processes that are being terminated.
     ending: JoinSet<()>,
     reports: Sender<ReportEvent>,
 }
 
 impl Driver {
-    /// Plays until all lanes are done, all is reported and no bot is left. Returns the threads of the lanes.
+    /// Plays until all lanes are done, everything is reported and no process is left. Returns the threads of the
+    /// lanes.
     async fn run(
         mut self,
         (listen, parked): (Option<Listen>, Option<ParkedLobby>),
@@ -308,7 +311,7 @@ impl Driver {
         std::mem::take(&mut self.lanes).into_iter().map(|lane| lane.thread).collect()
     }
 
-    /// Opens the door and starts the lanes.
+    /// Starts the acceptor and the lanes.
     async fn open(
         &mut self,
         (listen, parked): (Option<&Listen>, Option<ParkedLobby>),
@@ -336,9 +339,8 @@ impl Driver {
             });
         }
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
-        let cpus =
-            cpus.map_err(|error| format!("--pin: the system does not tell its processors: {error}"))?;
-        // Who looks on sees one lane.
+        let cpus = cpus.map_err(|error| format!("--pin: cannot get the CPUs of this process: {error}"))?;
+        // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
         let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
@@ -364,7 +366,7 @@ impl Driver {
                         worker.work(to_lane).await;
                     }),
                     Err(error) => {
-                        // Nobody listens when the run is breaking down.
+                        // The receiver is gone if the run is failing.
                         let _ = runner.send((number, LaneEvent::Failed(error.to_string())));
                     }
                 }
@@ -376,7 +378,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Does what the lanes need until all of them are done, and all is reported.
+    /// Handles events until all lanes are done and everything is reported.
     async fn serve(
         &mut self,
         mut events: mpsc::UnboundedReceiver<(usize, LaneEvent)>,
@@ -393,7 +395,7 @@ impl Driver {
         while left > 0 || is_reporting {
             let is_stopping = stopped.is_stopping();
             let patience = self.patience();
-            // No branch goes before the others: lanes that keep the house busy must not keep newcomers waiting.
+            // Not biased: busy lanes must not delay new connections.
             let result = tokio::select! {
                 () = &mut interrupt, if !is_stopping => {
                     stopped.is_interrupted = true;
@@ -440,7 +442,7 @@ impl Driver {
         }
     }
 
-    /// All lanes are done.
+    /// All lanes are done: closes or parks the lobby.
     fn finish(&mut self, stopped: &mut RunEnd) {
         match self.lobby.take() {
             Some(lobby) if stopped.is_drained && !stopped.is_stopping() => stopped.lobby = Some(lobby.park()),
@@ -451,7 +453,7 @@ impl Driver {
         self.report(ReportEvent::Over { is_complete: !stopped.is_stopping() && !stopped.is_drained });
     }
 
-    /// No match begins any more: those that wait for a bot that is not connected go back to the schedule.
+    /// Stops starting matches. Matches that wait for a bot that is not connected go back to the schedule.
     fn drain(&mut self) {
         self.schedule.drain();
         for need in std::mem::take(&mut self.needs) {
@@ -463,9 +465,9 @@ impl Driver {
         }
     }
 
-    /// Tells the reporter.
+    /// Sends an event to the reporter.
     fn report(&self, report: ReportEvent) {
-        // It has broken down if it does not listen, and then the run ends.
+        // If the reporter has panicked, the run ends anyway.
         let _ = self.reports.send(report);
     }
 
@@ -508,7 +510,7 @@ impl Driver {
         Ok(())
     }
 
-    /// When the next need is given up.
+    /// When the next request is given up.
     fn patience(&self) -> Option<Instant> {
         let given_up = |need: &Need| {
             let names = self.short(&need.bots, Lobby::connections).into_iter();
@@ -518,7 +520,7 @@ impl Driver {
         Some(self.clock.instant(since + self.wait.as_micros() as u64).into())
     }
 
-    /// Takes note of bots that are connected again. Whether there are any.
+    /// Notes the bots that have connected again. Returns whether there are any.
     fn note_connected(&mut self) -> bool {
         let Some(lobby) = &self.lobby else { return false };
         let has_come = |(name, absent): &(&String, &Absent)| lobby.connections(name) >= absent.wanted;
@@ -532,7 +534,7 @@ impl Driver {
         !connected.is_empty()
     }
 
-    /// Tells the schedule that a bot is not connected, or is again.
+    /// Tells the schedule whether a bot is connected.
     fn set_absent(&self, name: &str, is_absent: bool) {
         let entrants = self.common.entrants.iter().enumerate();
         let of_name =
@@ -540,8 +542,8 @@ impl Driver {
         self.schedule.set_absent(of_name.map(|(index, _)| index), is_absent);
     }
 
-    /// Takes note that these bots are not connected as often as a match needs them. Whether it waits no longer for any of
-    /// them.
+    /// Notes that bots have fewer connections than a match needs. Returns whether the waiting time of all of them is
+    /// over.
     fn note_absent(&mut self, short: &[(String, usize)]) -> bool {
         let now = self.clock.now();
         for (name, wanted) in short {
@@ -555,8 +557,8 @@ impl Driver {
         !short.is_empty() && short.iter().all(|(name, _)| self.absent.get(name).is_some_and(is_over))
     }
 
-    /// Gives the lanes the bots that they need: to the lane that has waited longest first, and all at once, so that no
-    /// two lanes wait for what the other one holds.
+    /// Supplies lanes with bots: the oldest request first, and all bots of a request at once, so that no two lanes
+    /// wait for bots that the other one holds.
     fn supply(&mut self) -> Result<(), Halt> {
         let some_came = self.note_connected();
         for need in std::mem::take(&mut self.needs) {
@@ -602,7 +604,7 @@ impl Driver {
         Ok(())
     }
 
-    /// The names that these bots need more often than the lobby has them, and how often.
+    /// The names of these bots that have fewer connections than needed, with the number needed.
     fn short(&self, bots: &[(BotKey, usize)], has: impl Fn(&Lobby, &str) -> usize) -> Vec<(String, usize)> {
         let Some(lobby) = &self.lobby else { return Vec::new() };
         let names: Vec<&String> = bots
@@ -622,7 +624,8 @@ impl Driver {
         Detail::NotConnected { name: name.to_owned(), waited_ms: self.wait.as_millis() as u64, elsewhere }
     }
 
-    /// A lane that is done needs no orders: a process that was started for it ends with the order, a guest comes back.
+    /// Sends an order. If the lane is done, a process ends with the dropped order, and a connection goes back to the
+    /// lobby.
     fn send(&mut self, lane: usize, order: LaneOrder) {
         if let Err(SendError(LaneOrder::BotArrived(_, Ok(BotArrival::Connection(moving))))) =
             self.lanes[lane].orders.send(order)
@@ -633,7 +636,7 @@ impl Driver {
     }
 }
 
-/// Resolves when this is told.
+/// Resolves when the signal is sent; never if the sender is dropped.
 async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
     if let Some(receiver) = signal {
         let is_told = receiver.await.is_ok();
@@ -642,7 +645,7 @@ async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
             return;
         }
     }
-    // Whoever could tell it is gone.
+    // The sender has been dropped.
     std::future::pending::<()>().await;
 }
 
@@ -656,23 +659,23 @@ async fn arrival(lobby: &mut Option<Lobby>) {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // The reporter ends with the house, also where that breaks down.
+        // The reporter must end even if the runner fails.
         self.report(ReportEvent::Over { is_complete: false });
     }
 }
 
-/// Why a run ends with a thread of which nothing else is known.
-const BROKE_DOWN: &str = "a thread broke down";
-const LANE_BROKE_DOWN: &str = "a lane broke down";
+/// Why a run ends if a thread has panicked.
+const BROKE_DOWN: &str = "a thread panicked";
+const LANE_BROKE_DOWN: &str = "a lane panicked";
 
-/// Tells the house that a lane is done, whatever has happened to it.
+/// Tells the runner that a lane is done, even if it panicked.
 struct Done(usize, mpsc::UnboundedSender<(usize, LaneEvent)>);
 
 impl Drop for Done {
     fn drop(&mut self) {
-        // The house waits for every lane, unless it is gone.
+        // The runner waits for every lane, unless it has ended.
         if thread::panicking() {
-            // What ran on this one will not end, and others may wait for it.
+            // The matches of this lane will not end, and others may wait for them.
             let _ = self.1.send((self.0, LaneEvent::Failed(LANE_BROKE_DOWN.to_owned())));
         }
         let _ = self.1.send((self.0, LaneEvent::Done));

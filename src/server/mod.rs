@@ -1,4 +1,4 @@
-//! Sessions with bots, and driving matches over them.
+//! Drives matches over sessions with bots.
 
 mod acceptor;
 mod archive;

@@ -1,4 +1,4 @@
-//! What the matches of a run begin with.
+//! The openings of a run.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::core::{Flaw, Seating};
 use crate::referee::Limits;
 use crate::referee::opening::{Opening, Unplayable, check};
 
-/// What the matches of a run begin with, one after the other: the options of the game and the opening. There is at least
-/// one; after the last comes the first.
+/// The openings of the matches of a run: the options of the game and the opening. There is at least one; after the
+/// last, they start again from the first.
 #[derive(Debug)]
 pub struct Openings(Vec<(Arc<RawValue>, Arc<Opening>)>);
 
 impl Openings {
-    /// The same for every match.
+    /// The same opening for every match.
     pub fn same(options: Box<RawValue>, opening: Opening) -> Openings {
         Openings(vec![(options.into(), Arc::new(opening))])
     }
 
-    /// Those of a file, all of which are tried out. `options` are the set-up's: a start position of the file goes before them.
+    /// Validates the openings of a file. A start position of the file overrides `options`, those of the setup.
     ///
     /// # Errors
-    /// Everything that is wrong in the file, in its order.
+    /// All errors of the file, in order.
     pub fn given(
         rules: &dyn Rules,
         seating: Seating,
@@ -41,22 +41,17 @@ impl Openings {
             }
         }
         if openings.is_empty() && flaws.is_empty() {
-            flaws.push(Flaw {
-                game: 0,
-                ply: 0,
-                line: 1,
-                what: "there is no opening in this file".to_owned(),
-            });
+            flaws.push(Flaw { game: 0, ply: 0, line: 1, what: "the file contains no openings".to_owned() });
         }
         if flaws.is_empty() { Ok(Openings(openings)) } else { Err(flaws) }
     }
 
-    /// Puts them in the random order that follows from a run seed.
+    /// Shuffles the openings; the order is derived from the run seed.
     pub fn shuffle(&mut self, run: &Seed) {
         run.opening_order().shuffle(&mut self.0);
     }
 
-    /// What the match, or the set of matches, with this number begins with, counted from 1.
+    /// The opening of a match or set, by its number counted from 1.
     pub fn of(&self, number: u32) -> (Arc<RawValue>, Arc<Opening>) {
         self.0[(number as usize).saturating_sub(1) % self.0.len()].clone()
     }

@@ -1,8 +1,9 @@
-//! The connections that have not introduced themselves, by address, and which of them makes room for another.
+//! Pending connections by address, and the choice of which to close for a new one.
 //!
-//! The victim comes from the address with the most strangers, so that no address takes the places of the others. An address
-//! of which more connections failed lately than were let in is a suspect: suspects are the first to make room, whatever
-//! the age of their connections. All others have a time of grace to introduce themselves, for which the door rather waits.
+//! The connection to close comes from the address with the most pending connections, so that no address can displace
+//! the others. An address is suspect if more of its recent connections failed than were admitted. Suspect addresses
+//! are closed first, regardless of the age of their connections. All others have a grace period to send `hello`,
+//! during which the acceptor prefers to wait.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -15,30 +16,30 @@ use tokio::time::Instant;
 use crate::server::session::SessionKey;
 
 const GRACE: Duration = Duration::from_millis(limits::GRACE_MS);
-/// After this time what an address did counts half.
+/// The counts of an address are halved after this time.
 const HALF_LIFE: Duration = Duration::from_secs(10);
-/// One of so many connections from suspects is kept where they come too fast.
+/// Under overload, one in this number of new connections from suspect addresses is kept.
 const KEPT: u64 = 8;
-/// Most addresses without strangers that are remembered.
+/// The maximum number of addresses that are remembered without pending connections.
 const MOST_REMEMBERED: usize = 32_768;
 
-/// When there is room for another stranger, where all places are taken.
+/// When there is room for another connection if the limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vacancy {
-    /// When this one has left.
+    /// When this one has been closed.
     InPlaceOf(SessionKey),
-    /// Not before this time.
+    /// At this time.
     From(Instant),
 }
 
-/// The strangers, and what their addresses did lately.
+/// The pending connections, and the recent behaviour of their addresses.
 pub(super) struct PendingConnections {
-    /// By session: the network and the number of the stranger, and its own address.
+    /// By session: its network, its serial number, and its address.
     by_session: HashMap<SessionKey, (IpAddr, u64, IpAddr)>,
     addresses: HashMap<IpAddr, AddressHistory>,
-    /// The addresses with strangers: whether it is a suspect, and how many it has.
+    /// The networks with pending connections: whether they are suspect, and their numbers of pending connections.
     order: BTreeSet<(bool, usize, IpAddr)>,
-    /// The turns of addresses at which a `hello` waits.
+    /// The next turns of addresses with a waiting `hello`.
     turns: BTreeSet<(Instant, IpAddr)>,
     added: u64,
     asked: u64,
@@ -46,17 +47,17 @@ pub(super) struct PendingConnections {
 }
 
 struct AddressHistory {
-    /// Since when, the oldest first.
+    /// By serial number, with the time of the connection.
     pending: BTreeMap<u64, (SessionKey, Instant)>,
-    /// Connections that were let in, and that were not, the older ones in part.
+    /// The numbers of connections that were admitted and that failed; older ones have lower weight.
     introduced: u32,
     failed: u32,
-    /// When they were last halved.
+    /// When the counts were last halved.
     halved: Instant,
     is_suspect: bool,
-    /// Connections whose `hello` waits for its turn, those that have left meanwhile among them.
+    /// Connections whose `hello` waits for its turn; some may have closed.
     pending_hello: VecDeque<SessionKey>,
-    /// When the next turn is.
+    /// The time of the next turn.
     turn: Instant,
 }
 
@@ -85,7 +86,7 @@ impl AddressHistory {
         self.is_suspect = self.failed > self.introduced;
     }
 
-    /// Whether it is a suspect now, also if nothing has happened for long.
+    /// Whether the address is suspect at this time, even if its counts are out of date.
     fn is_suspect(&self, now: Instant) -> bool {
         let half_lives = (now - self.halved).as_secs() / HALF_LIFE.as_secs();
         let lately = |count: u32| u64::from(count) >> half_lives.min(32);
@@ -115,7 +116,7 @@ impl PendingConnections {
         self.by_session.len()
     }
 
-    /// All of them, in no order that matters.
+    /// All of them, in unspecified order.
     pub(super) fn sessions(&self) -> impl Iterator<Item = SessionKey> {
         self.addresses.values().flat_map(|address| address.pending.values().map(|&(session, _)| session))
     }
@@ -124,7 +125,7 @@ impl PendingConnections {
         self.by_session.contains_key(&session)
     }
 
-    /// The address of a stranger, if it is here.
+    /// The address of a pending connection.
     pub(super) fn address(&self, session: SessionKey) -> Option<IpAddr> {
         self.by_session.get(&session).map(|&(_, _, address)| address.to_canonical())
     }
@@ -142,7 +143,7 @@ impl PendingConnections {
         });
     }
 
-    /// A stranger has left, or has been let in. Its address, if it was here.
+    /// Removes a connection that has closed or been admitted. Returns its network.
     pub(super) fn remove(
         &mut self,
         session: SessionKey,
@@ -168,7 +169,7 @@ impl PendingConnections {
         }
     }
 
-    /// Forgets addresses without strangers: those that did nothing wrong lately, and if they are few, all.
+    /// Forgets addresses without pending connections: those that are not suspect, or all if that is not enough.
     fn forget_some(&mut self, now: Instant) {
         self.addresses.retain(|_, address| !address.is_forgettable(now));
         if self.addresses.len() >= MOST_REMEMBERED / 2 + self.order.len() {
@@ -182,8 +183,8 @@ impl PendingConnections {
             .collect();
     }
 
-    /// Whether to close a new connection from this address at once, where they come faster than they can be greeted: most
-    /// of those from suspects.
+    /// Whether to close a new connection from this address at once, when connections arrive too fast to be greeted.
+    /// True for most connections of suspect addresses.
     pub(super) fn sheds(&mut self, peer: IpAddr, now: Instant) -> bool {
         let peer = network(peer);
         self.asked += 1;
@@ -191,7 +192,7 @@ impl PendingConnections {
             && !self.random.hash_one(self.asked).is_multiple_of(KEPT)
     }
 
-    /// When there is room for another. None without strangers.
+    /// When there is room for another connection; `None` if none is pending.
     pub(super) fn vacancy(&self, now: Instant) -> Option<Vacancy> {
         let &(is_suspect, _, peer) = self.order.last()?;
         let pending = &self.addresses.get(&peer)?.pending;
@@ -200,14 +201,14 @@ impl PendingConnections {
             let from = since + GRACE;
             return Some(if from <= now { Vacancy::InPlaceOf(oldest) } else { Vacancy::From(from) });
         }
-        // Whoever floods cannot foresee which one it is, so that some stay long enough behind its address, too.
+        // Chosen at random, so that an attacker cannot foresee it, and some connections behind the same address
+        // survive.
         let (&last, _) = pending.last_key_value()?;
         let at = first + self.random.hash_one(self.added) % (last - first + 1);
         pending.range(at..).next().map(|(_, &(session, _))| Vacancy::InPlaceOf(session))
     }
 
-    /// A stranger has said `hello`. Whether it is its turn at once; else its turn comes after those of its address that
-    /// wait.
+    /// Handles a `hello`. Returns whether its turn is now; otherwise it waits behind the others of its address.
     pub(super) fn asks(&mut self, session: SessionKey, now: Instant) -> bool {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return false };
         let Some(address) = self.addresses.get_mut(&peer) else { return false };
@@ -219,7 +220,7 @@ impl PendingConnections {
         false
     }
 
-    /// The token of a stranger was wrong: it is answered at the next turn of its address, before all others.
+    /// The token was wrong: the connection is answered at the next turn of its address, before all others.
     pub(super) fn was_wrong(&mut self, session: SessionKey, apart: Duration, now: Instant) {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return };
         let Some(address) = self.addresses.get_mut(&peer) else { return };
@@ -228,24 +229,24 @@ impl PendingConnections {
         self.turns.insert((address.turn, peer));
     }
 
-    /// When the next turn of an address is.
+    /// The time of the next turn of any address.
     pub(super) fn next_turn(&self) -> Option<Instant> {
         self.turns.first().map(|&(at, _)| at)
     }
 
-    /// The address whose turn it is.
+    /// Takes an address whose turn is due.
     pub(super) fn due(&mut self, now: Instant) -> Option<IpAddr> {
         let &(at, peer) = self.turns.first().filter(|&&(at, _)| at <= now)?;
         self.turns.remove(&(at, peer));
         Some(peer)
     }
 
-    /// The one at this address that waits for its turn next.
+    /// Takes the next waiting connection of an address.
     pub(super) fn next_asking(&mut self, peer: IpAddr) -> Option<SessionKey> {
         self.addresses.get_mut(&peer)?.pending_hello.pop_front()
     }
 
-    /// A wrong token has been answered: the next turn of the address comes later.
+    /// A wrong token has been answered: postpones the next turn of the address.
     pub(super) fn turn_over(&mut self, peer: IpAddr, apart: Duration, now: Instant) {
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;
@@ -255,7 +256,7 @@ impl PendingConnections {
     }
 }
 
-/// What counts as one address: with IPv6 the network of a host, in which it chooses its address itself.
+/// The network that counts as one address: /64 for IPv6, in which a host can choose its address.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -272,7 +273,7 @@ mod tests {
 
     const APART: Duration = Duration::from_millis(250);
 
-    /// Strangers that come from addresses of these numbers, and the time, which stands still unless it is moved.
+    /// Pending connections from numbered addresses, under a simulated clock.
     struct Crowd {
         keys: Arena<SessionKey, u32>,
         pending: PendingConnections,
@@ -299,7 +300,7 @@ mod tests {
             self.leaves(key, false);
         }
 
-        /// The address that makes room, or how long nobody does.
+        /// The address of which a connection would be closed, or how long none can be closed.
         fn makes_room(&self) -> Result<u32, Duration> {
             match self.pending.vacancy(self.now).expect("strangers") {
                 Vacancy::InPlaceOf(key) => Ok(self.keys[key]),
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_makes_room_in_the_time_of_grace() {
+    fn no_connection_is_closed_in_its_grace_period() {
         let mut crowd = Crowd::new();
         assert_eq!(crowd.pending.vacancy(crowd.now), None);
         crowd.comes(1);
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_with_the_most_strangers_makes_room() {
+    fn the_address_with_the_most_pending_connections_is_closed_first() {
         let mut crowd = Crowd::new();
         for from in [1, 2, 2, 3] {
             crowd.comes(from);
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_floods_makes_room_at_once_and_before_one_with_more_strangers() {
+    fn a_flooding_address_is_closed_before_one_with_more_connections() {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         crowd.comes(1);
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_no_suspect_where_most_connections_are_let_in_or_after_a_while() {
+    fn an_address_is_not_suspect_if_most_are_admitted_or_after_a_while() {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         let bot = crowd.comes(1);
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_flood_that_comes_too_fast_some_are_kept_and_no_others_are_shed() {
+    fn overload_keeps_some_connections_of_a_flood_and_all_others() {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         let mut shed = |from: u32, now| {
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn which_stranger_of_a_flood_makes_room_is_random() {
+    fn the_closed_connection_of_a_flood_is_random() {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         let first = crowd.comes(1);
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_with_ipv6_is_one_address_wherever_in_its_network_it_is() {
+    fn an_ipv6_network_counts_as_one_address() {
         let network = |text: &str| super::network(text.parse().expect("an address"));
         assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:3:4:5:6"));
         assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_tokens_take_turns_and_one_wait_is_not_that_of_another_address() {
+    fn wrong_tokens_take_turns_per_address() {
         let mut crowd = Crowd::new();
         let [first, second, third] = [(); 3].map(|()| crowd.comes(1));
         let other = crowd.comes(2);

@@ -1,4 +1,4 @@
-//! Matches between the same bots, one after the other or several at once.
+//! Matches between the same bots, one at a time or several concurrently.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -18,33 +18,33 @@ use crate::server::scheduler::{Fixture, Next, Scheduler, Wait};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::sprt::SetScores;
 
-/// What is to be played.
+/// The configuration of `referee play`.
 pub struct Play {
-    /// Where. Its entrants are one for each seat or one for each side, as [`seating_for`] allows; the first begins in seat
-    /// 0, and they move on by one seat from match to match.
+    /// How matches are run. There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in
+    /// seat 0, and the bots rotate by one seat from match to match.
     pub runner: MatchRunner,
-    /// How many matches.
+    /// The number of matches.
     pub matches: u32,
-    /// What its matches begin with.
+    /// The openings of the matches.
     pub openings: Openings,
-    /// How often each deal is played, and with the bots where.
+    /// How often each deal is played, and how the bots are seated each time.
     pub mirror: Option<Mirror>,
-    /// Whether bots remember nothing of earlier matches, so that those of a deal with chance or secrets need no new
-    /// processes. Else no bot that connects may play one: see [`Play::check`].
+    /// Whether to trust that bots remember nothing of earlier matches, so that no new processes are needed for deals
+    /// with chance or secrets. Otherwise bots that connect cannot play them: see [`Play::check`].
     pub trust_bots: bool,
 }
 
-/// A mirrored set: a deal is played several times, with the bots in other seats each time.
+/// How a mirrored set plays a deal several times, with the bots in other seats each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
     /// Each bot once in each place: as many matches as bots.
     Rotations,
-    /// The bots in every order: 2 matches for two bots, 6 for three.
+    /// Every order of the bots: 2 matches for two bots, 6 for three.
     All,
 }
 
 impl Mirror {
-    /// How many matches a set of so many bots has.
+    /// The number of matches of a set.
     pub fn size(self, bots: usize) -> usize {
         match self {
             Mirror::Rotations => bots,
@@ -52,7 +52,7 @@ impl Mirror {
         }
     }
 
-    /// The order of the bots in a match of a set, counted from 0.
+    /// The order of the bots in a match of a set; `index` counts from 0.
     fn order(self, bots: usize, index: usize) -> Vec<usize> {
         match self {
             Mirror::Rotations => (0..bots).map(|place| (place + index) % bots).collect(),
@@ -71,10 +71,10 @@ impl Mirror {
     }
 }
 
-/// How the seats play together when so many bots play a game: each has a seat, or all seats of a side.
+/// The seating for a number of bots: each bot has one seat, or all seats of a side.
 ///
 /// # Errors
-/// When so many bots do not fill these seats, or any number of seats.
+/// If the number of bots fits neither the seats nor the sides.
 pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, String> {
     let of_game = rules.meta().seatings.iter().copied();
     if seats.is_some() {
@@ -84,7 +84,7 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
         } else {
             let sides = seating.sides();
             Err(format!(
-                "{} seats in {sides} sides are for {sides} or {} bots",
+                "{} seats in {sides} sides need {sides} or {} bots",
                 seating.seats(),
                 seating.seats()
             ))
@@ -95,49 +95,49 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
         let counts: BTreeSet<usize> =
             of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
         let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-        format!("{} is played by {} bots", rules.meta().id, counts.join(" or "))
+        format!("{} needs {} bots", rules.meta().id, counts.join(" or "))
     })
 }
 
-/// Whether in the second match of a deal a bot that remembers the first knows what is to come.
+/// Whether a bot that remembers the first match of a deal knows what will happen in the second.
 pub fn deal_leaks_information(rules: &dyn Rules) -> bool {
     rules.meta().chance || rules.meta().hidden
 }
 
-/// Refuses bots that cannot be started anew for each match of such a deal.
+/// Checks that all bots can be restarted for each match of a deal that leaks information.
 ///
 /// # Errors
-/// Which bot, and why.
+/// Which bot cannot be restarted, and why.
 pub fn check_fresh<'a>(rules: &dyn Rules, bots: impl IntoIterator<Item = &'a Source>) -> Result<(), String> {
     match bots.into_iter().find(|bot| matches!(bot, Source::Tcp(_))) {
         None => Ok(()),
         Some(bot) => Err(format!(
-            "{} has chance or hidden information: in the second match of a deal a bot that remembers the first knows \
-             what is to come, and `{bot}` cannot be started anew",
+            "{} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
+             happen in the second, and the referee cannot restart `{bot}`",
             rules.meta().id
         )),
     }
 }
 
-/// What is told while playing.
+/// An event of a run.
 pub enum PlayEvent<'a> {
-    /// Bots can connect here.
+    /// Bots can connect to this address.
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
     Waiting(&'a str),
-    /// Something happened in the match that is watched.
+    /// The watched match has news, as text.
     Moved(&'a str),
     /// A match has ended.
     Ended(&'a MatchReport),
-    /// A mirrored set is complete, or the run ends within it.
+    /// A mirrored set is complete, or the run has ended within it.
     SetEnded(&'a SetReport),
 }
 
-/// How a run ended.
+/// The results of a run.
 pub struct PlayResult {
     /// All results.
     pub summary: RunSummary,
-    /// Why it could not go on to its end.
+    /// The error that ended the run early.
     pub stopped: Option<String>,
 }
 
@@ -145,21 +145,21 @@ pub struct PlayResult {
 #[derive(Clone, Copy)]
 struct Leftover {
     set: u32,
-    /// Which of its set, from 0.
+    /// Its index in the set, from 0.
     index: u32,
-    /// How often it is played then.
+    /// The number of the attempt, from 1.
     attempt: u32,
 }
 
-/// The matches of a run in order. Those of a set follow each other, so that the last one is the last to end.
+/// The matches of a run in order. The matches of a set run one at a time, so that the last one ends last.
 struct InOrder {
     sets: RangeInclusive<u32>,
-    /// How many matches a set has.
+    /// The number of matches of a set.
     size: u32,
     mirror: Option<Mirror>,
-    /// What is next in sets of which no match runs and some are left.
+    /// The next matches of sets that have begun and of which no match is in progress.
     begun: VecDeque<Leftover>,
-    /// By id: the matches that run.
+    /// The matches in progress, by id.
     running: HashMap<String, Leftover>,
     seats: usize,
     bots: usize,
@@ -171,7 +171,7 @@ impl Scheduler for InOrder {
         let begun = self.begun.pop_front();
         let next = begun.or_else(|| self.sets.next().map(|set| Leftover { set, index: 0, attempt: 1 }));
         let Some(next @ Leftover { set, index, attempt }) = next else {
-            // What runs may have to be played again.
+            // A match in progress may have to be played again.
             return if self.running.is_empty() { Next::Never } else { Next::Later };
         };
         let number = (set - 1) * self.size + index + 1;
@@ -181,7 +181,7 @@ impl Scheduler for InOrder {
             Some(mirror) => mirror.order(self.bots, index as usize),
             None => Mirror::Rotations.order(self.bots, number as usize - 1),
         };
-        // Without sets, each match is one.
+        // Without mirroring, each match is a set.
         let (options, opening) = self.openings.of(set);
         Next::Match(Fixture {
             id,
@@ -193,7 +193,7 @@ impl Scheduler for InOrder {
             },
             options,
             opening,
-            // The seats of a side are as far apart as there are sides.
+            // Seat numbers of a side differ by multiples of the number of sides.
             entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
             wait: Wait::Always,
         })
@@ -215,20 +215,20 @@ impl Scheduler for InOrder {
 }
 
 impl Play {
-    /// Refuses what would not be fair or cannot be played.
+    /// Validates the configuration.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Why it would be unfair or cannot be played.
     pub fn check(&self) -> Result<(), String> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
             check_fresh(self.runner.rules, self.runner.entrants.iter().map(|entrant| &entrant.source))
-                .map_err(|what| format!("--mirror: {what}; --trust-bots plays nevertheless"))?;
+                .map_err(|what| format!("--mirror: {what}; --trust-bots overrides this check"))?;
         }
         let size = mirror.size(self.runner.entrants.len()) as u32;
         if !self.matches.is_multiple_of(size) {
             return Err(format!(
-                "-n {}: with --mirror a multiple of {size}, the matches of a set",
+                "-n {}: --mirror needs a multiple of {size}, the number of matches of a set",
                 self.matches
             ));
         }
@@ -239,7 +239,7 @@ impl Play {
         self.mirror.is_some() && deal_leaks_information(self.runner.rules) && !self.trust_bots
     }
 
-    /// Plays. `interrupt` breaks it off; `tell` is told what happens, on a thread of its own.
+    /// Plays. `interrupt` aborts the run; `tell` receives events on a thread of its own.
     pub fn run(
         self,
         interrupt: impl Future<Output = ()>,
@@ -294,13 +294,13 @@ impl Play {
     }
 }
 
-/// The results of a run.
+/// Sums up the results of a run.
 struct Tally {
     seating: Seating,
     summary: RunSummary,
-    /// Sets of which a match has ended, in that order.
+    /// Incomplete sets, in the order in which their first match ended.
     sets: Vec<SetReport>,
-    /// Of two bots: what the first one scored in mirrored sets, or in matches.
+    /// With two bots: the scores of the first one, per mirrored set or match.
     scores: Option<SetScores>,
 }
 
@@ -351,7 +351,7 @@ impl Tally {
                 summary.faults.merge(&report.counted_faults(seat));
                 summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
             }
-            // Its seats are of one side, so that the first tells how it did.
+            // All seats of a bot are on one side, so the first one represents it.
             let Some(&seat) = seats.first() else { continue };
             let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
             let side = |seat: usize| self.seating.side(Seat(seat as u8));
@@ -370,7 +370,7 @@ impl Tally {
         }
     }
 
-    /// Adds a match to its set, if it belongs to one. Returns the set when it is complete.
+    /// Adds a match to its set, if it belongs to one. Returns the set once it is complete.
     fn add_to_set(&mut self, fixture: &Fixture, report: &MatchReport) -> Option<SetReport> {
         let deal = fixture.deal.as_ref().filter(|_| !report.is_to_come() || report.is_cut_off)?;
         let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
@@ -418,7 +418,7 @@ impl Tally {
         RunSummary { difference: self.scores.as_ref().map(Comparison::from), ..self.summary }
     }
 
-    /// The sets that were broken off.
+    /// The incomplete sets, without scores.
     fn open_sets(&mut self) -> Vec<SetReport> {
         let mut sets = std::mem::take(&mut self.sets);
         for set in &mut sets {
@@ -436,7 +436,7 @@ mod tests {
     use crate::referee::Opening;
     use crate::tournament::Cause;
 
-    /// Hands out matches until there are none; what becomes of each by its id.
+    /// Plays the schedule to its end. `ends` gives the cause of an abort by match id. Returns ids and deals.
     fn played(
         mirror: Option<Mirror>,
         matches: u32,
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_without_a_result_is_played_again_and_at_last_is_void() {
+    fn a_match_without_a_result_is_replayed_and_finally_void() {
         let ids = |played: Vec<(String, Option<String>)>| -> Vec<String> {
             played.into_iter().map(|(id, _)| id).collect()
         };
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_of_a_set_is_played_again_on_its_deal_and_before_the_next() {
+    fn a_match_of_a_set_is_replayed_on_its_deal_before_the_next() {
         let played = played(Some(Mirror::Rotations), 2, |id| (id == "m1").then_some(Cause::Paused));
         let deal = Some("s1".to_owned());
         let all = ["m1", "m1.2", "m2"].map(|id| (id.to_owned(), deal.clone()));
@@ -485,14 +485,14 @@ mod tests {
     }
 
     #[test]
-    fn rotations_put_each_bot_once_in_each_place() {
+    fn rotations_seat_each_bot_once_in_each_place() {
         let orders: Vec<_> = (0..3).map(|index| Mirror::Rotations.order(3, index)).collect();
         assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]);
         assert_eq!(Mirror::Rotations.size(3), 3);
     }
 
     #[test]
-    fn all_orders_come_once() {
+    fn all_orders_are_distinct() {
         let orders: Vec<_> = (0..Mirror::All.size(3)).map(|index| Mirror::All.order(3, index)).collect();
         assert_eq!(orders, [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]);
     }

@@ -1,4 +1,4 @@
-//! Which streams are ready, so that a lane looks at those alone.
+//! The queue of ready streams, so that a lane polls only these.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::task::{Wake, Waker};
 
 use crate::server::session::SessionKey;
 
-/// The streams that are ready, and the task that waits for them.
+/// The ready streams, and the waker of the lane's task.
 #[derive(Default)]
 pub(super) struct ReadyQueue(Mutex<Inner>);
 
@@ -21,7 +21,7 @@ impl ReadyQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes this task from now on.
+    /// Sets the waker.
     pub(super) fn attach(&self, waker: &Waker) {
         let mut inner = self.lock();
         if inner.task.as_ref().is_none_or(|task| !task.will_wake(waker)) {
@@ -29,7 +29,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Moves what is ready to the end of `into`.
+    /// Moves the ready streams to the end of `into`.
     pub(super) fn take(&self, into: &mut Vec<SessionKey>) {
         into.append(&mut self.lock().ready);
     }
@@ -47,7 +47,7 @@ impl StreamWaker {
         Arc::new(StreamWaker { session, queued: AtomicBool::new(false), ready_queue })
     }
 
-    /// The lane looks at the stream now: from here on it can be reported again.
+    /// The lane polls the stream now; from here on it can be queued again.
     pub(super) fn taken(&self) {
         self.queued.store(false, Ordering::Release);
     }

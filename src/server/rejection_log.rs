@@ -1,4 +1,4 @@
-//! The log of connections that were refused: each reason once for each address.
+//! Logs rejected connections: each reason once per address.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -9,18 +9,18 @@ use tokio::time::Instant;
 use crate::referee::Detail;
 use crate::server::acceptor::LOG_APART;
 
-/// Reasons and addresses that are remembered, at most. What comes after them is counted.
+/// The maximum number of pairs of reason and address that are remembered. Later ones are only counted.
 const MOST_TOLD: usize = 1024;
 
-/// Why a connection was refused. It never has the token in it.
+/// Why a connection was rejected. Never contains the token.
 pub(super) struct RejectionReason {
-    /// The same for all refusals of a kind, whatever the other end has made up.
+    /// The same for all rejections of a kind, independent of text that the peer made up.
     kind: String,
     reason: String,
 }
 
 impl RejectionReason {
-    /// Of a `hello` with this name, which may be that of a bot that takes part.
+    /// For a `hello` with this name. `takes_part`: whether a bot of this name takes part.
     pub(super) fn of_login(code: ErrorCode, name: &str, takes_part: bool) -> RejectionReason {
         let kind = format!("{code} {}", if takes_part { name } else { "" });
         let reason = match code {
@@ -32,15 +32,15 @@ impl RejectionReason {
         RejectionReason { kind, reason }
     }
 
-    /// Of a connection that did not come as far as a valid `hello`.
+    /// For a connection without a valid `hello`.
     pub(super) fn of_line(detail: &Detail) -> RejectionReason {
-        // The line itself may hold a token.
+        // The line itself may contain a token.
         let (kind, reason) = match detail {
             Detail::NotUtf8 | Detail::NotAnObject | Detail::NoType | Detail::Unreadable { .. } => {
-                ("line", "its first line is no message of the protocol".to_owned())
+                ("line", "its first line is not a message of the protocol".to_owned())
             }
             Detail::NoHello { limit_ms, .. } => {
-                ("hello", format!("no valid `hello` came within {limit_ms} ms"))
+                ("hello", format!("no valid `hello` arrived within {limit_ms} ms"))
             }
             Detail::OtherProtocol { .. } => ("protocol", detail.to_string()),
             Detail::Other { text } => (&**text, text.clone()),
@@ -50,17 +50,17 @@ impl RejectionReason {
     }
 }
 
-/// What was told of refused connections.
+/// The rejections that have been logged.
 #[derive(Default)]
 pub(super) struct RejectionLog {
     told: HashSet<(IpAddr, String)>,
-    /// Those that there was no room to tell.
+    /// Rejections that were only counted.
     more: u64,
     logged: Option<Instant>,
 }
 
 impl RejectionLog {
-    /// Tells of a connection that was refused, the first time for its address and reason.
+    /// Logs a rejection, unless the same reason was logged for its address before.
     pub(super) fn tell(&mut self, address: IpAddr, refusal: RejectionReason, now: Instant) {
         let RejectionReason { kind, reason } = refusal;
         if self.told.contains(&(address, kind.clone())) {
@@ -71,10 +71,10 @@ impl RejectionLog {
             return self.log(now);
         }
         self.told.insert((address, kind));
-        tracing::warn!("refused a connection from {address}: {reason}");
+        tracing::warn!("rejected a connection from {address}: {reason}");
     }
 
-    /// Tells now and again how many there was no room for.
+    /// Logs the number of rejections that were only counted, at intervals.
     pub(super) fn log(&mut self, now: Instant) {
         if self.more > 0 && self.logged.is_none_or(|logged| logged + LOG_APART <= now) {
             self.logged = Some(now);
@@ -82,11 +82,11 @@ impl RejectionLog {
         }
     }
 
-    /// Tells how many there was no room for.
+    /// Logs the number of rejections that were only counted.
     pub(super) fn flush(&mut self) {
         let more = std::mem::take(&mut self.more);
         if more > 0 {
-            tracing::warn!("refused {more} more connections, from too many addresses to name them");
+            tracing::warn!("rejected {more} more connections, from too many addresses to list them");
         }
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reason_is_told_once_for_each_address_with_bounded_memory() {
+    fn each_reason_is_logged_once_per_address_with_bounded_memory() {
         let mut refusals = RejectionLog::default();
         let now = Instant::now();
         let mut refuse = |address: u32, name: &str, takes_part| {

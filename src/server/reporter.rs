@@ -1,5 +1,5 @@
-//! Where results go: records are kept and whoever asked for the matches is told, on a thread of its own. Neither a slow
-//! disk nor a slow reader keeps a lane or the house waiting.
+//! Stores records and reports events, on a thread of its own. Neither a slow disk nor a slow reader blocks a lane or
+//! the runner.
 
 use std::mem;
 use std::net::SocketAddr;
@@ -21,52 +21,52 @@ use crate::server::results::MatchReport;
 use crate::server::run::Common;
 use crate::server::scheduler::{Fixture, SharedScheduler};
 
-/// Puts what happens in a match into words.
+/// Describes the news of a match as text.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
 
 /// A bot that could not play a match at all.
 pub struct NoShow {
-    /// Which entrant it is of.
+    /// The index of the bot.
     pub entrant: usize,
-    /// Its seat.
+    /// The seat.
     pub seat: Seat,
-    /// Why it could not.
+    /// The reason.
     pub why: String,
 }
 
-/// What a run tells.
+/// An event of a run.
 pub enum RunEvent<'a> {
-    /// Bots can connect here.
+    /// Bots can connect to this address.
     Listening(SocketAddr),
     /// A match waits for a bot of this name to connect.
     Waiting(&'a str),
     /// A bot of this name that a match waited for has connected.
     Connected(&'a str),
-    /// Something happened in the match that is watched.
+    /// News of the watched match, as text.
     Moved(&'a str),
     /// A match has ended.
     Ended {
-        /// Which.
+        /// The match.
         fixture: &'a Fixture,
-        /// How.
+        /// The result.
         report: &'a MatchReport,
-        /// Its record, without the seal.
+        /// The record, without the seal.
         record: &'a [u8],
-        /// SHA-256 of the record, as its seal says it.
+        /// SHA-256 of the record, as in its seal.
         seal: Option<String>,
-        /// One of its bots that could not play at all.
+        /// One of its bots could not play at all.
         no_show: Option<NoShow>,
     },
-    /// No other match has ended meanwhile. The records of all that have are on the disk.
+    /// No other match has ended in between. All records are on the disk.
     Settled,
 }
 
-/// Why whoever is told of a run ends it.
+/// Why the receiver of the events ends a run.
 #[derive(Debug)]
 pub enum Halt {
-    /// Nothing more is needed of it.
+    /// It needs no more matches.
     Done,
-    /// It cannot go on.
+    /// An error.
     Because(String),
 }
 
@@ -76,10 +76,10 @@ impl From<String> for Halt {
     }
 }
 
-/// Matches whose records are brought to the disk at once, at most.
+/// The maximum number of records that are synchronized at once.
 const BATCH: usize = 64;
 
-/// A match whose record is kept, but not on the disk yet.
+/// A match whose record has been written but not synchronized.
 struct UnsyncedMatch {
     fixture: Fixture,
     report: MatchReport,
@@ -87,20 +87,20 @@ struct UnsyncedMatch {
     record: Vec<u8>,
     seal: Option<String>,
     no_show: Option<NoShow>,
-    /// What it counts for in the backlog.
+    /// Its size in the backlog.
     bytes: usize,
 }
 
-/// Keeps records and tells what happens.
+/// Stores records and reports events.
 pub(super) struct Reporter<F> {
     common: Arc<Common>,
     schedule: SharedScheduler,
     archive: Archive,
     kept: Vec<UnsyncedMatch>,
-    /// How many bytes of what is watched are not told yet.
+    /// The number of bytes of news that have not been reported yet.
     untold: Arc<AtomicUsize>,
     tell: F,
-    /// To end the run.
+    /// Ends the run.
     halts: UnboundedSender<Halt>,
 }
 
@@ -115,11 +115,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         Reporter { common, schedule, archive, kept: Vec::new(), untold, tell, halts }
     }
 
-    /// Works until the run is over.
+    /// Handles events until the run is over.
     pub(super) fn work(mut self, reports: Receiver<ReportEvent>) {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
-            // The disk is waited for once for all matches that have ended.
+            // One synchronization covers all matches that have ended.
             let mut next = Some(report);
             while let Some(report) = next {
                 is_over = matches!(report, ReportEvent::Over { .. });
@@ -134,7 +134,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     fn halt_unless_ok(&self, result: Result<(), Halt>) {
         if let Err(halt) = result {
-            // The house is gone when the run is breaking down.
+            // The runner has ended if the run is failing.
             let _ = self.halts.send(halt);
         }
     }
@@ -150,7 +150,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
                 told
             }
             ReportEvent::Ended(ended) => self.keep(*ended),
-            // What a run leaves of a set when it has come to its end is not played any more.
+            // A complete run does not continue its incomplete sets.
             ReportEvent::Over { is_complete } => {
                 let settled = self.settle();
                 let closed = self.archive.close(is_complete && settled.is_ok());
@@ -159,7 +159,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         }
     }
 
-    /// Keeps the record of a match that has ended.
+    /// Writes the record of a match that has ended.
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
         let EndedMatch { fixture, mut report, mut record, reveal, malformed, bots, no_show } = ended;
         let bytes = record.len();
@@ -187,7 +187,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         Ok(())
     }
 
-    /// Tells of the matches that have ended once their records are on the disk.
+    /// Synchronizes the records, then reports the matches that have ended.
     fn settle(&mut self) -> Result<(), Halt> {
         if self.kept.is_empty() {
             return Ok(());
@@ -208,15 +208,15 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     }
 }
 
-/// So many bytes of what is watched wait to be told at most. What comes then is left out.
+/// The maximum number of bytes of news that wait to be reported. Further news is dropped.
 const MOST_UNTOLD: usize = 16 * 1024 * 1024;
 
-/// A lane's end of what is watched.
+/// Sends the news of a watched match to the reporter.
 pub(super) struct WatchFeed {
     watch: Watch,
     reports: Sender<ReportEvent>,
     untold: Arc<AtomicUsize>,
-    /// How often something was left out since the last text.
+    /// The number of dropped texts since the last one that was sent.
     left_out: u32,
 }
 
@@ -225,7 +225,7 @@ impl WatchFeed {
         WatchFeed { watch, reports, untold, left_out: 0 }
     }
 
-    /// Tells what happened in a match, however slow the reader is.
+    /// Reports the news of a match. Never blocks on a slow reader.
     pub(super) fn show(&mut self, play: &mut Match) {
         let news = mem::take(play.news());
         let text = (self.watch)(play, &news);
@@ -236,9 +236,7 @@ impl WatchFeed {
         }
         if self.left_out > 0 && (has_room || is_over) {
             let times = mem::take(&mut self.left_out);
-            self.send(format!(
-                "({times} times something happened that is left out: the reader is too slow)\n\n"
-            ));
+            self.send(format!("({times} updates dropped: the reader is too slow)\n\n"));
         }
         if has_room {
             self.send(text);
@@ -247,7 +245,7 @@ impl WatchFeed {
 
     fn send(&self, text: String) {
         self.untold.fetch_add(text.len(), Ordering::Relaxed);
-        // Nobody listens when the run is breaking down.
+        // The receiver is gone if the run is failing.
         let _ = self.reports.send(ReportEvent::Moved(text));
     }
 }
@@ -292,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slow_reader_cannot_take_is_left_out_and_counted() {
+    fn news_that_a_slow_reader_cannot_take_is_dropped_and_counted() {
         let (reports, told) = channel();
         let untold = Arc::<AtomicUsize>::default();
         let half = "x".repeat(MOST_UNTOLD / 2);
@@ -307,10 +305,10 @@ mod tests {
             watched.show(&mut play);
         }
         let read: usize = [next(), next()].iter().flatten().map(String::len).sum();
-        assert_eq!((read, next()), (MOST_UNTOLD, None), "the rest is left out");
+        assert_eq!((read, next()), (MOST_UNTOLD, None), "the rest is dropped");
         untold.fetch_sub(read, Ordering::Relaxed);
         watched.show(&mut play);
-        assert!(next().unwrap().starts_with("(3 times "));
+        assert!(next().unwrap().starts_with("(3 updates "));
         assert_eq!(next().unwrap().len(), MOST_UNTOLD / 2);
     }
 }

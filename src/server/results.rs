@@ -1,4 +1,4 @@
-//! Results as `--json` prints them.
+//! Results in the format of `--json`.
 
 use std::path::PathBuf;
 
@@ -13,29 +13,29 @@ use crate::tournament::Cause;
 use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::SetScores;
 
-/// A mirrored set that was played, as `--json` prints it.
+/// A mirrored set, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "set")]
 pub struct SetReport {
-    /// The set.
+    /// The set id.
     pub id: String,
     /// The deal of its matches.
     pub deal: String,
     /// Its matches that have ended.
     pub matches: Vec<String>,
-    /// The names of the bots in the order of the command line.
+    /// The names of the bots, in the order of the command line.
     pub bots: Vec<String>,
-    /// By bot: the sum of its scores; none when a match is missing or was aborted.
+    /// The sum of scores by bot; `None` if a match is missing or was aborted.
     pub scores: Option<Vec<f64>>,
 }
 
-/// Why a match has no result, by what broke it off; where nothing did, no bot was left.
+/// Why a match has no result: the cause of the abort; without an abort, all bots had failed.
 pub fn cause_of(abort: Option<&Abort>) -> Cause {
     match abort {
         None => Cause::NoBots,
         Some(Abort::Paused { .. }) => Cause::Paused,
         Some(Abort::NoOpening { .. }) => Cause::NoOpening,
-        // Records of format 1 have words alone.
+        // Records of format 1 contain only text.
         Some(Abort::Other { text }) if text.starts_with("no opening") => Cause::NoOpening,
         Some(Abort::Other { text }) if text.starts_with("the referee was paused") => Cause::Paused,
         Some(Abort::Interrupted | Abort::ByHost | Abort::HostLeft | Abort::Other { .. }) => {
@@ -44,11 +44,11 @@ pub fn cause_of(abort: Option<&Abort>) -> Cause {
     }
 }
 
-/// A match that was played, as `--json` prints it.
+/// A match that was played, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "match")]
 pub struct MatchReport {
-    /// The match.
+    /// The match id.
     pub id: String,
     /// The game.
     pub game: String,
@@ -56,68 +56,69 @@ pub struct MatchReport {
     pub seats: Vec<String>,
     /// Their command lines by seat.
     pub bots: Vec<String>,
-    /// By seat; none when aborted.
+    /// By seat; `None` if aborted.
     pub ranks: Option<Vec<u8>>,
-    /// By seat; none when aborted.
+    /// By seat; `None` if aborted.
     pub scores: Option<Vec<f64>>,
     /// What ended it.
     pub ended_by: EndedBy,
-    /// The rule, the fault's code or the word of `ended_by`.
+    /// The rule, the fault code, or the value of `ended_by`.
     pub reason: String,
-    /// Why it was aborted; left out where it was not.
+    /// Why it was aborted; omitted if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// Whether it has no result and is not played again; left out where it is not.
+    /// Whether it has no result and is not replayed; omitted if false.
     #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
     pub is_void: bool,
     /// The fault that ended it.
     pub fault: Option<Fault>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
-    /// Those of these faults that are the same one in other matches, too; left out where there is none.
+    /// Faults that other matches list too, because they shared a process or connection; omitted if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Loss>,
-    /// What led to these faults; left out where there is none.
+    /// What led to these faults; omitted if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// Moves made.
+    /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
     pub duration_us: u64,
-    /// The longest that the referee kept one answer waiting, in milliseconds.
+    /// The longest delay of an answer by the referee's own lag, in milliseconds.
     pub lag_ms: u64,
-    /// How long the referee did not run meanwhile, in milliseconds. No limit ran on.
+    /// How long the referee was suspended during the match, in milliseconds. The clocks stood still.
     pub paused_ms: u64,
-    /// By seat: processor time since the bot's last match, in milliseconds in steps of 10; none where the process has ended.
+    /// By seat: processor time since the bot's last match, in milliseconds with a resolution of 10; `None` if the
+    /// process has ended.
     pub cpu_ms: Vec<Option<u64>>,
-    /// The record. In a mirrored set it is there when the set is complete.
+    /// The path of the record. In a mirrored set it exists once the set is complete.
     pub record: Option<PathBuf>,
-    /// Whether it was aborted because the run ends.
+    /// Whether it was aborted because the run ended.
     #[serde(skip)]
     pub is_cut_off: bool,
 }
 
-/// A process or connection was lost on which several matches ran: one fault, which each of them tells.
+/// The loss of a process or connection during several matches: one fault, listed in each of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Loss {
-    /// Whose it was.
+    /// The seat.
     pub seat: Seat,
     /// The fault.
     pub code: FaultCode,
     /// The match in which it counts for the bot.
     pub counted_in: String,
-    /// All these matches; only in the one in which it counts.
+    /// All affected matches; only in the match in which it counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<String>>,
 }
 
 impl MatchReport {
-    /// Whether the match is still to be played to an end.
+    /// Whether the match still has to be played to an end.
     pub(super) fn is_to_come(&self) -> bool {
         self.ranks.is_none() && !self.is_void
     }
 
-    /// What counts of the faults of a seat when they are added up over matches.
+    /// The faults of a seat that count in sums over matches.
     pub(super) fn counted_faults(&self, seat: usize) -> Faults {
         let mut faults = self.faults[seat];
         for loss in self.lost.iter().filter(|loss| loss.seat.index() == seat && loss.counted_in != self.id) {
@@ -129,7 +130,7 @@ impl MatchReport {
 
 #[cfg(test)]
 impl MatchReport {
-    /// That of a match for two without anything else to tell.
+    /// The report of an aborted match for two.
     pub(super) fn aborted(id: &str, cause: Cause, is_void: bool) -> MatchReport {
         MatchReport {
             id: id.to_owned(),
@@ -157,7 +158,7 @@ impl MatchReport {
     }
 }
 
-/// A bot's results, as `--json` prints them.
+/// A bot's results, in the format of `--json`.
 #[derive(Debug, Serialize)]
 pub struct BotSummary {
     /// Its name.
@@ -168,45 +169,45 @@ pub struct BotSummary {
     pub matches: u32,
     /// Ranked first alone.
     pub wins: u32,
-    /// Ranked equal to another side, with none ahead.
+    /// Ranked first with another side.
     pub draws: u32,
-    /// Another side did better.
+    /// Another side was ranked ahead.
     pub losses: u32,
     /// The sum of its scores.
     pub score: f64,
-    /// Mirrored sets; none where each deal is played once.
+    /// Mirrored sets; omitted if each deal is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sets: Option<Sets>,
-    /// Code -> count; a process or connection that is lost counts once, however many matches ran on it.
+    /// Code -> count. A lost process or connection counts once, however many matches it played.
     pub faults: Faults,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,
 }
 
-/// A bot's mirrored sets that are complete: a set is won by the bot with the highest sum of scores, drawn by
-/// those that share it.
+/// A bot's complete mirrored sets. A set is won by the bot with the highest sum of scores, and drawn by bots that
+/// share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sets {
-    /// Sets in which it scored more than every other.
+    /// Sets in which it scored more than every other bot.
     pub wins: u32,
-    /// Sets in which another had the same highest sum.
+    /// Sets in which another bot had the same highest sum.
     pub draws: u32,
-    /// Sets in which another scored more.
+    /// Sets in which another bot scored more.
     pub losses: u32,
 }
 
-/// How much stronger the first of two bots is than the second, as `--json` prints it.
+/// The difference in strength between the first and the second of two bots, in the format of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The mirrored sets that are complete; where each deal is played once, the matches.
+    /// The number of complete mirrored sets, or of matches without mirroring.
     pub sets: u64,
-    /// How many of them scored how much for the first bot, from 0 to 1 in equal steps.
+    /// The number of sets per score of the first bot, from 0 to 1 in equal steps.
     pub counts: Vec<u64>,
-    /// The mean score of the first bot; none for fewer than two sets.
+    /// The mean score of the first bot; `None` for fewer than two sets.
     pub score: Option<Estimate>,
-    /// The difference in logistic Elo; what is infinite is `null`.
+    /// The difference in logistic Elo; infinite values are `null`.
     pub elo: Option<Estimate>,
-    /// The likelihood of superiority: the probability that the first bot is the stronger one.
+    /// The likelihood of superiority: the probability that the first bot is stronger.
     pub superiority: Option<f64>,
 }
 
@@ -223,7 +224,7 @@ impl From<&SetScores> for Comparison {
     }
 }
 
-/// All results, as `--json` prints them.
+/// All results, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
 pub struct RunSummary {
@@ -231,20 +232,20 @@ pub struct RunSummary {
     pub game: String,
     /// Matches that ended with a result.
     pub matches: u32,
-    /// Attempts at matches that were broken off.
+    /// Attempts at matches that were aborted.
     pub aborted: u32,
-    /// Matches that have no result and are not played again.
+    /// Matches that have no result and are not replayed.
     pub void: u32,
-    /// Attempts at matches during which the referee was paused.
+    /// Attempts at matches during which the referee was suspended.
     pub paused: u32,
     /// The bots in the order of the command line.
     pub bots: Vec<BotSummary>,
-    /// The difference in strength of two bots; left out for more.
+    /// The difference in strength of two bots; omitted for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Comparison>,
     /// The run seed: the same seed and the same answers give the same matches.
     pub seed: String,
-    /// Whether the bots were taken to remember nothing of earlier matches; none without mirrored sets.
+    /// Whether the bots were trusted to remember nothing of earlier matches; omitted without mirrored sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_bots: Option<bool>,
     /// Whether the run was interrupted.

@@ -1,20 +1,20 @@
-//! Which bots play for which entrant of a tournament.
+//! The bots of each entrant of a tournament.
 
 use std::ops::Range;
 
 use crate::core::Seating;
 use crate::tournament::Lineup;
 
-/// The bots of each entrant: one in all seats of a side, or a team with one for each of these seats. The bots of an
-/// entrant follow each other.
+/// The bots of each entrant: one bot for all seats of a side, or a team with one bot per seat. The bots of an entrant
+/// have consecutive indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roster {
-    /// By entrant its first bot, then how many bots there are.
+    /// The index of each entrant's first bot, then the number of bots.
     first: Vec<usize>,
 }
 
 impl Roster {
-    /// Entrants with so many bots each.
+    /// Entrants with these numbers of bots.
     pub fn of(sizes: impl IntoIterator<Item = usize>) -> Roster {
         let mut first = vec![0];
         for size in sizes {
@@ -33,12 +33,12 @@ impl Roster {
         self.first[entrant]..self.first[entrant + 1]
     }
 
-    /// How many entrants there are.
+    /// The number of entrants.
     pub fn entrants(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// How many bots there are.
+    /// The number of bots.
     pub fn len(&self) -> usize {
         self.first[self.first.len() - 1]
     }
@@ -48,13 +48,14 @@ impl Roster {
         self.len() == 0
     }
 
-    /// The bots by seat. Those of a team have the seats of its side in order.
+    /// The bots by seat. A team fills the seats of its side in order.
     pub fn seated(&self, lineup: &Lineup) -> Vec<usize> {
         let entrants: Vec<u16> = lineup.seats().iter().map(|entrant| entrant.0).collect();
         self.seated_at(lineup.seating(), &entrants)
     }
 
-    /// The same for entrants that may not be of this roster, as a database may name them; then it is no bot of it.
+    /// The same for entrants from a database, which may not be in this roster; their bots get the index
+    /// [`Roster::len`].
     pub fn seated_at(&self, seating: Seating, entrants: &[u16]) -> Vec<usize> {
         let bot = |(seat, &entrant): (usize, &u16)| {
             let entrant = usize::from(entrant);
@@ -67,7 +68,7 @@ impl Roster {
         entrants.iter().enumerate().map(bot).collect()
     }
 
-    /// Whose bot it is.
+    /// The entrant of a bot.
     pub fn entrant_of(&self, bot: usize) -> usize {
         self.first.partition_point(|&first| first <= bot).saturating_sub(1)
     }
@@ -79,7 +80,7 @@ mod tests {
     use crate::tournament::Entrant;
 
     #[test]
-    fn bots_of_a_team_have_the_seats_of_its_side_in_order() {
+    fn bots_of_a_team_fill_the_seats_of_its_side_in_order() {
         let roster = Roster::of([1, 2, 2]);
         let seated = |seating: Seating, sides: &[u16]| {
             let sides: Vec<Entrant> = sides.iter().map(|&side| Entrant(side)).collect();

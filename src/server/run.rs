@@ -1,4 +1,4 @@
-//! What the matches of one run have in common.
+//! What the matches of a run have in common.
 
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -14,14 +14,14 @@ use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
 use crate::server::bot_spec::BotSpec;
 use crate::store::Records;
 
-/// What every match of a run is played on.
+/// The terms of the matches of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// None: no limit.
+    /// `None`: no limit.
     pub clock: Option<Clock>,
-    /// Forgiven beyond a limit, in milliseconds.
+    /// The grace period beyond a limit, in milliseconds; still deducted from the bank.
     pub margin_ms: u64,
-    /// What faults lead to.
+    /// The fault policy.
     pub on_fault: OnFault,
     /// From start to `hello`, in milliseconds.
     pub hello_ms: u64,
@@ -41,13 +41,13 @@ impl Default for Terms {
     }
 }
 
-/// The longest that any part of a clock can be, in milliseconds: a day.
+/// The maximum of each part of a clock, in milliseconds: a day.
 const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Refuses a clock that gives no time or more than a day.
+/// Validates a clock.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it gives no time or a part of it exceeds a day.
 pub fn check_clock(clock: Clock) -> Result<(), String> {
     let Clock { delay_ms, bank_ms, increment_ms } = clock;
     if delay_ms == 0 && bank_ms == 0 {
@@ -60,18 +60,18 @@ pub fn check_clock(clock: Clock) -> Result<(), String> {
 }
 
 impl Terms {
-    /// How long a bot has for `ready`, in milliseconds.
+    /// The time for `ready`, in milliseconds.
     pub fn ready_ms(&self, is_first: bool) -> u64 {
         if is_first { self.first_ready_ms } else { limits::READY_MS.min(self.first_ready_ms) }
     }
 }
 
-/// A run: everything that is played with one seed.
+/// A run: all matches that derive from one seed.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The run seed.
     pub seed: Seed,
-    /// What its matches are played on.
+    /// The terms of its matches.
     pub terms: Terms,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Common {
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,
     pub(super) entrants: Vec<BotSpec>,
-    /// The most matches that a process or connection plays at once.
+    /// The maximum number of concurrent matches per process or connection.
     pub(super) slots: usize,
     pub(super) records: Option<Records>,
 }
@@ -90,27 +90,27 @@ pub(super) struct Common {
 pub struct MatchPlan<'a> {
     /// m1, m2, ...
     pub id: String,
-    /// None: the match's id.
+    /// `None`: the match id.
     pub deal: Option<String>,
-    /// None: derived from the run seed.
+    /// `None`: derived from the run seed.
     pub seed: Option<Seed>,
     /// The game.
     pub rules: &'static dyn Rules,
-    /// Its options; what is left out has its default.
+    /// Its options; omitted ones have their defaults.
     pub options: &'a RawValue,
-    /// How the seats play together.
+    /// The teams.
     pub seating: Seating,
     /// The seats in order.
     pub seats: Vec<PlannedSeat>,
-    /// What it begins with.
+    /// The opening.
     pub opening: Opening,
-    /// Which match of its deal it is.
+    /// Its position in its mirrored set.
     pub leg: Leg,
-    /// The id of the `open` that asked for it.
+    /// The `id` of the `open` message that asked for it.
     pub open_id: Option<String>,
-    /// Whether no `ready` is asked; then there are no nonces.
+    /// Whether `ready` is not needed; then there are no nonces.
     pub auto_ready: bool,
-    /// Whether somebody looks on.
+    /// Whether it has a spectator.
     pub watched: bool,
 }
 
@@ -121,19 +121,19 @@ pub struct PlannedSeat {
     pub name: String,
     /// From `start` to `ready`, in milliseconds.
     pub ready_ms: u64,
-    /// Its clock, where that is not the one of the terms.
+    /// Its clock, if that is not the one of the terms.
     pub clock: Option<Clock>,
-    /// What is known of the bot, for people.
+    /// A description of the bot, for people.
     pub bot: Option<Box<RawValue>>,
-    /// What it wants to get.
+    /// The optional messages that it wants.
     pub wants: Wants,
 }
 
 impl Run {
-    /// Sets a match up on the given terms.
+    /// Sets up a match.
     ///
     /// # Errors
-    /// When the game cannot start like this.
+    /// If the options or the seating are invalid.
     pub fn set_up(
         &self,
         terms: &Terms,

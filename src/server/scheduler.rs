@@ -1,4 +1,4 @@
-//! What is to be played next.
+//! Which match to play next.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,12 +9,12 @@ use crate::referee::{Leg, Opening};
 use crate::server::lane_messages::LaneOrder;
 use crate::server::results::MatchReport;
 
-/// What a match does when one of its bots is not connected.
+/// What a match does if one of its bots is not connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It waits, and its bot loses by a fault when it has been away for too long.
+    /// It waits; the bot loses by a fault when it has been absent for too long.
     Always,
-    /// The same, unless another bot connects meanwhile, so that there may be other matches to play.
+    /// The same, unless another bot connects, so that other matches may be possible.
     AsLastResort,
     /// It goes back to the schedule.
     Never,
@@ -25,50 +25,50 @@ pub enum Wait {
 pub struct Fixture {
     /// m1, m2, ...
     pub id: String,
-    /// The deal, where it is not the match's own: that of a mirrored set.
+    /// The deal of a mirrored set; `None` if the match has its own.
     pub deal: Option<String>,
-    /// Which match of its deal it is.
+    /// Its position in its mirrored set.
     pub leg: Leg,
     /// The options of the game.
     pub options: Arc<RawValue>,
-    /// What it begins with.
+    /// The opening.
     pub opening: Arc<Opening>,
-    /// The bots by seat. One that stands in several seats gets a process or connection for each.
+    /// The bots by seat. A bot with several seats gets a process or connection for each.
     pub entrants: Vec<usize>,
-    /// What it does when one of them is not connected.
+    /// What it does if one of them is not connected.
     pub wait: Wait,
 }
 
-/// What a schedule has to offer.
+/// The answer of a scheduler.
 pub enum Next {
     /// A match.
     Match(Fixture),
-    /// Nothing now; something may come when a match that runs has ended.
+    /// Nothing now; there may be matches when one in progress has ended.
     Later,
-    /// Nothing any more.
+    /// There are no more matches.
     Never,
 }
 
 /// Hands out the matches of a run, each once.
 pub trait Scheduler: Send {
-    /// The next match. `among`: only one whose seats these entrants fill, in whatever order.
+    /// The next match. `among`: only one whose seats these bots fill, in any order.
     fn next(&mut self, among: Option<&[usize]>) -> Next;
 
-    /// A match has ended. True where more matches can be played now than before.
+    /// A match has ended. Returns whether more matches can be played now.
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool;
 
-    /// A match has not begun, because one of its bots is not connected. Only of those that do not always wait.
+    /// A match has not begun, because one of its bots is not connected. Not called for [`Wait::Always`].
     fn put_back(&mut self, _fixture: &Fixture) {}
 
-    /// An entrant is not connected, or is again.
+    /// A bot has disconnected, or has connected again.
     fn set_absent(&mut self, _entrant: usize, _is_absent: bool) {}
 }
 
-/// With so many matches that are not reported, or so many bytes of their records, no new match begins, so that a slow
-/// disk does not fill the memory.
+/// With this number of unreported matches, or bytes of their records, no new match starts, so that a slow disk does
+/// not fill the memory.
 const MOST_UNREPORTED: Backlog = Backlog { matches: 1024, bytes: 256 * 1024 * 1024 };
 
-/// Matches that have ended but are not reported yet.
+/// Matches that have ended but have not been reported.
 #[derive(Default)]
 pub(super) struct Backlog {
     matches: usize,
@@ -91,25 +91,25 @@ impl Backlog {
     }
 }
 
-/// A schedule that several lanes draw from.
+/// A scheduler that several lanes share.
 #[derive(Clone)]
 pub(super) struct SharedScheduler(Arc<Mutex<Inner>>);
 
 struct Inner {
     schedule: Box<dyn Scheduler>,
-    /// Matches that run.
+    /// The number of matches in progress.
     open: usize,
     unreported: Backlog,
-    /// Whether no match begins any more.
+    /// Whether no new match may start.
     is_draining: bool,
-    /// Lanes that were told to wait.
+    /// Lanes that wait for matches.
     waiting: Vec<(usize, mpsc::UnboundedSender<LaneOrder>)>,
 }
 
 impl Inner {
     fn wake(&mut self) {
         for (_, lane) in self.waiting.drain(..) {
-            // A lane that is done plays nothing more.
+            // A lane that is done plays no more matches.
             let _ = lane.send(LaneOrder::Wake);
         }
     }
@@ -131,7 +131,7 @@ impl SharedScheduler {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a lane plays next. If it has to wait it will be woken.
+    /// The next match for a lane. A lane that has to wait will be woken.
     pub(super) fn next(
         &self,
         (lane, orders): (usize, &mpsc::UnboundedSender<LaneOrder>),
@@ -153,18 +153,18 @@ impl SharedScheduler {
         next
     }
 
-    /// A match has ended, and is going to be reported. Its record has so many bytes.
+    /// A match has ended and will be reported. `record`: the size of its record in bytes.
     pub(super) fn ended(&self, fixture: &Fixture, report: &MatchReport, record: usize) {
         let mut inner = self.lock();
         inner.unreported.add(record);
         inner.open -= 1;
-        // What has ended last leaves nothing to wait for.
+        // After the last match there is nothing left to wait for.
         if inner.schedule.ended(fixture, report) || inner.open == 0 {
             inner.wake();
         }
     }
 
-    /// From now on no match begins: those that run come to their end.
+    /// Stops starting matches; those in progress continue.
     pub(super) fn drain(&self) {
         let mut inner = self.lock();
         inner.is_draining = true;
@@ -179,7 +179,7 @@ impl SharedScheduler {
         inner.wake();
     }
 
-    /// Entrants are not connected, or are again.
+    /// Bots have disconnected, or have connected again.
     pub(super) fn set_absent(&self, entrants: impl Iterator<Item = usize>, is_absent: bool) {
         let mut inner = self.lock();
         entrants.for_each(|entrant| inner.schedule.set_absent(entrant, is_absent));
@@ -188,7 +188,7 @@ impl SharedScheduler {
         }
     }
 
-    /// A match is reported whose record had so many bytes.
+    /// A match has been reported. `record`: the size of its record in bytes.
     pub(super) fn reported(&self, record: usize) {
         let mut inner = self.lock();
         let was_full = inner.unreported.is_full();

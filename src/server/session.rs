@@ -1,4 +1,4 @@
-//! One stream and who is at its other end.
+//! One stream and the protocol state of its peer.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,34 +29,34 @@ key! {
 /// The sessions of a lane.
 pub(super) type Sessions = Arena<SessionKey, Session>;
 
-/// Who is at the other end.
+/// The kind of peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A bot that the referee started: its process will be heard of.
+    /// A bot process that the referee started: its exit will be reported.
     Process,
-    /// A bot that has connected by itself.
+    /// A bot that has connected.
     Connection,
-    /// One that holds all seats; it opens its matches itself if it may.
+    /// A host that holds all seats; it may open matches itself.
     Host {
-        /// Whether it may.
+        /// Whether it may open matches.
         may_open: bool,
     },
 }
 
-/// What a bot said of itself.
+/// The contents of a bot's `hello`.
 #[derive(Clone, Debug)]
 pub struct BotHello {
     /// For display.
     pub name: String,
     /// Its version.
     pub version: Option<String>,
-    /// Who wrote it.
+    /// Its author.
     pub author: Option<String>,
-    /// The games it plays; none: any.
+    /// The games that it plays; `None`: any.
     pub games: Option<Vec<String>>,
-    /// Matches that it plays at once.
+    /// The maximum number of concurrent matches.
     pub slots: usize,
-    /// What it wants to get.
+    /// The optional messages that it wants.
     pub wants: Wants,
 }
 
@@ -116,7 +116,7 @@ impl BotHello {
     }
 }
 
-/// A `hello` of which it is not decided yet whether it is let in.
+/// The `hello` of a connection that has neither been admitted nor rejected.
 pub(super) struct PendingHello {
     pub(super) hello: BotHello,
     pub(super) token: Option<String>,
@@ -125,7 +125,7 @@ pub(super) struct PendingHello {
 /// A session on its way to another lane.
 pub struct DetachedSession {
     role: Role,
-    /// What its bot said of itself.
+    /// The contents of its `hello`.
     pub hello: BotHello,
     has_played: bool,
     wire: Wire,
@@ -133,55 +133,56 @@ pub struct DetachedSession {
     out: VecDeque<u8>,
 }
 
-/// How long a stream that has ended may belong to a process that has not: the news come on two ways. Microseconds.
+/// After a stream has ended, how long to wait for the exit of its process: they are reported independently.
+/// Microseconds.
 const GRACE: u64 = 100_000;
-/// Reads in a row from one stream, so that a busy one does not keep the others waiting.
+/// The maximum number of reads in a row from one stream, so that a busy one does not starve the others.
 const READS: usize = 2;
-/// Reads in a row from a stream that is looked at for the last time: more than a pipe holds.
+/// The maximum number of reads when a stream is drained: more than a pipe holds.
 const DRAINS: usize = 16;
-/// What a connection without TLS is told where TLS is expected.
-const PLAIN_TEXT: &str = "this port speaks TLS, and plain text came: connect over TLS";
+/// The reason for rejecting a plain-text connection where TLS is expected.
+const PLAIN_TEXT: &str = "this port uses TLS, but plain text arrived: connect over TLS";
 
 pub(super) struct Session {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,
-    /// A guest's `hello`, until it is decided whether the guest is let in. Nothing is read meanwhile.
+    /// The `hello` of a connection, until it is admitted or rejected. Nothing is read until then.
     pub(super) pending_hello: Option<PendingHello>,
-    /// The last line that was refused before its `hello`.
+    /// The last line that was rejected before the `hello`.
     pub(super) refused: Option<RefusedLine>,
-    /// Whether its first line has been noted as a long one.
+    /// Whether the first line has been reported as long.
     pub(super) is_long: bool,
     /// The seats that it holds.
     pub(super) seats: Vec<(MatchKey, Seat)>,
-    /// In how many matches.
+    /// The number of its matches.
     pub(super) matches: u32,
     /// Whether a match has ended on it.
     pub(super) has_played: bool,
-    /// None once the session is over.
+    /// `None` once the session has ended.
     pub(super) stream: Option<Stream>,
     pub(super) lines: Lines,
-    /// Whether complete lines wait until the lane's owner has done what one of them asked for.
+    /// Whether complete lines wait until the lane's owner has handled the previous one.
     pub(super) has_lines: bool,
-    /// Since the last request: lines and bytes.
+    /// Lines and bytes since the last request.
     pub(super) since_request: (u32, u32),
-    /// When to look at it at the latest; what the alarm was set for.
+    /// The time of the session's timer.
     pub(super) alarm: Option<u64>,
-    /// When the time for `hello` is up.
+    /// The deadline for `hello`.
     pub(super) hello_until: Option<u64>,
     hello_limit: Duration,
     /// When the stream ended, and how.
     closed: Option<(Option<u64>, Closed)>,
-    /// How its process ended.
+    /// How its process exited.
     pub(super) exited: Option<Detail>,
     out: VecDeque<u8>,
-    /// Since when the other end takes nothing.
+    /// Since when the peer has read nothing.
     blocked: Option<u64>,
     signal: Arc<StreamWaker>,
     waker: Waker,
 }
 
 impl Session {
-    /// `now` in microseconds; the other end has `hello_limit` to say `hello`.
+    /// `now` in microseconds; the peer has `hello_limit` to send `hello`.
     pub(super) fn new(
         key: SessionKey,
         role: Role,
@@ -215,7 +216,7 @@ impl Session {
         }
     }
 
-    /// A session that comes from another lane: it has introduced itself there.
+    /// A session from another lane, whose `hello` has arrived there.
     pub(super) fn arrive(
         key: SessionKey,
         moving: DetachedSession,
@@ -232,14 +233,14 @@ impl Session {
         if session.drain() { Ok(session) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Takes it from its lane. None when it is over or has not introduced itself.
+    /// Detaches the session from its lane. `None` if it has ended or its `hello` has not arrived.
     pub(super) fn depart(self) -> Option<DetachedSession> {
         let Session { role, hello, has_played, stream, lines, out, closed, .. } = self;
         let (hello, stream) = hello.zip(stream).filter(|_| closed.is_none())?;
         Some(DetachedSession { role, hello, has_played, wire: stream.unwatch(), lines, out })
     }
 
-    /// Notes what its bot says of itself.
+    /// Stores the contents of the `hello`.
     pub(super) fn introduce(&mut self, hello: BotHello) {
         self.hello_until = None;
         self.since_request = (0, 0);
@@ -269,35 +270,35 @@ impl Session {
         self.say(&message::FromReferee::Error(error));
     }
 
-    /// Takes what is to be written; what is left of `bytes` is of no use.
+    /// Queues output. The contents of `bytes` are unspecified afterwards.
     pub(super) fn queue(&mut self, bytes: &mut Vec<u8>) {
         if self.out.is_empty() {
-            // They change places, which is cheaper than a copy.
+            // Swapping is cheaper than copying.
             *bytes = mem::replace(&mut self.out, mem::take(bytes).into()).into();
         } else {
             self.out.extend(&*bytes);
         }
     }
 
-    /// Whether it is a guest that has not said a valid `hello` yet.
+    /// Whether it is a connection whose valid `hello` has not arrived.
     pub(super) fn is_pending(&self) -> bool {
         self.role == Role::Connection && self.hello.is_none() && self.pending_hello.is_none()
     }
 
-    /// Whether the other end begins a TLS handshake where plain text is expected.
+    /// Whether the peer starts a TLS handshake where plain text is expected.
     pub(super) fn speaks_tls(&self) -> bool {
         self.lines.pending().first() == Some(&TLS_HANDSHAKE)
             && self.stream.as_ref().is_some_and(|stream| !stream.has_tls())
     }
 
-    /// Sees to it that the other end can read what it is told last, whether it speaks TLS or not.
+    /// Switches to plain text if the TLS handshake failed, so that the peer can read the reason.
     pub(super) fn fall_back_to_plain_text(&mut self) {
         if self.stream.as_mut().is_some_and(Stream::give_up_tls) {
             self.out.clear();
         }
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads available input, without blocking.
     pub(super) fn read(&mut self) {
         self.signal.taken();
         if self.pending_hello.is_some() {
@@ -320,14 +321,14 @@ impl Session {
         self.waker.wake_by_ref();
     }
 
-    /// Reads what is there before it is reported. Whether something was.
+    /// Reads input that the reactor has not reported yet. Returns whether there was some.
     pub(super) fn spin(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
-        // How a stream ends is told by the report.
+        // The end of the stream will be reported.
         matches!(stream.try_read(&mut self.lines), Ok(ReadProgress::Read { .. }))
     }
 
-    /// Reads what is there at the last moment, whether it was reported or not. False when the stream has ended.
+    /// Reads all available input, whether or not the reactor has reported it. Returns false if the stream has ended.
     pub(super) fn drain(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         for _ in 0..DRAINS {
@@ -343,8 +344,8 @@ impl Session {
         true
     }
 
-    /// Closes the stream. What waits for the other end is written as far as it is taken; what has come from there is
-    /// read, since closing a socket with something unread would take away what was written last.
+    /// Closes the stream. Writes pending output as far as possible, and reads pending input: closing a socket with
+    /// unread input would discard the last output.
     pub(super) fn end(&mut self, now: u64) {
         self.write(now);
         self.drain();
@@ -354,21 +355,20 @@ impl Session {
     }
 
     fn close(&mut self, how: Closed) {
-        // The end of the input says more than a write that failed.
+        // The end of input is more informative than a failed write.
         if self.closed.is_none_or(|(_, how)| how == Closed::Input) {
             self.closed = Some((self.closed.and_then(|(since, _)| since), how));
         }
     }
 
-    /// Dates the end of the stream when it is first looked at: who held the pipe may have kept the read waiting that
-    /// met it.
+    /// Timestamps end-of-input lazily: the read that saw it may have blocked.
     pub(super) fn date_end(&mut self, now: impl FnOnce() -> u64) {
         if let Some((since @ None, _)) = &mut self.closed {
             *since = Some(now());
         }
     }
 
-    /// Writes as much as the other end takes.
+    /// Writes as much as the peer accepts.
     pub(super) fn write(&mut self, now: u64) {
         let mut cx = Context::from_waker(&self.waker);
         let Some(stream) = &mut self.stream else { return };
@@ -393,14 +393,14 @@ impl Session {
         }
     }
 
-    /// Whether something waits to be written.
+    /// Whether output is pending.
     pub(super) fn has_output(&self) -> bool {
         !self.out.is_empty()
     }
 
-    /// Counts a line. False when there were too many since the last request.
+    /// Counts a line. Returns false if there were too many since the last request.
     pub(super) fn count_line(&mut self, bytes: usize) -> bool {
-        // A host may open and abort as many matches as it has slots before anything is asked of it.
+        // A host may open and abort as many matches as it has slots before it receives a request.
         let open = match (self.role, &self.hello) {
             (Role::Host { .. }, Some(hello)) => hello.slots as u32,
             _ => self.matches.max(1),
@@ -411,7 +411,7 @@ impl Session {
             && self.since_request.1 <= limits::BYTES_BETWEEN_REQUESTS.saturating_mul(open)
     }
 
-    /// When something is due.
+    /// When the session has to be checked.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.stream.as_ref()?;
         let closed = self.closed.map(|(since, _)| match since {
@@ -422,10 +422,10 @@ impl Session {
         [closed, stalled, self.hello_until].into_iter().flatten().min()
     }
 
-    /// What came in place of what is awaited, where this line was refused last.
+    /// What arrived in place of the expected message, given the line that was rejected last.
     pub(super) fn received(&self, refused: Option<RefusedLine>) -> Option<Received> {
         let held = self.lines.held() as u64;
-        // With several matches the lines may be for others.
+        // With several matches, the lines may be for others.
         let nothing = (self.since_request.0 == 0 && self.matches <= 1).then_some(Received::Nothing);
         let unfinished = (held > 0).then_some(Received::Unfinished { bytes: held });
         unfinished.or(refused.map(Received::Refused)).or(nothing)
@@ -435,7 +435,7 @@ impl Session {
         self.role == Role::Process && self.exited.is_none()
     }
 
-    /// Why the session is over, if it is. `asked` tells whether a request is open on it.
+    /// Why the session has ended, if it has. `asked` tells whether it has an open request.
     pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, Detail)> {
         self.stream.as_ref()?;
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
@@ -467,10 +467,10 @@ impl Session {
 /// Which end of a stream is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closed {
-    /// That from the bot.
+    /// The output of the bot.
     Output,
-    /// That to the bot.
+    /// The input of the bot.
     Input,
-    /// None, but TLS was expected and something else came.
+    /// Neither: plain text arrived where TLS was expected.
     PlainText,
 }

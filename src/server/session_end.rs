@@ -1,4 +1,4 @@
-//! How sessions end, and what that is to their matches.
+//! Ends sessions, and reports that to their matches.
 
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -9,7 +9,7 @@ use crate::server::lane::{Lane, MatchKey, Notice};
 use crate::server::session::{Role, SessionKey};
 
 impl Lane {
-    /// Ends a session that does not keep to the protocol, and tells it why.
+    /// Ends a session that violates the protocol, reporting the reason.
     pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.refuse(ErrorCode::Protocol, what.to_string(), None, None);
@@ -23,7 +23,7 @@ impl Lane {
         seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
     }
 
-    /// A session is over: its matches are told. `farewell` goes out last.
+    /// Ends a session and tells its matches. `farewell` is sent last.
     pub(super) fn lose(
         &mut self,
         key: SessionKey,
@@ -59,7 +59,7 @@ impl Lane {
             }
         }
         if is_host {
-            // Its input may have ended while it still reads.
+            // The host may still read after its output has ended.
             self.flush(now);
         }
         let Some(session) = self.sessions.get_mut(key) else { return };

@@ -1,26 +1,27 @@
-//! Whether it pays to look for an answer as soon as its request is written.
+//! Adaptive spinning: decides whether to poll for the answer right after a request was written.
 //!
-//! Where a lane and its bots share a processor, the bot has it when it is written to or when the lane yields, and its
-//! answer is there when the lane has it again: to look for it then is cheaper than to wait for the news. Else it is hardly
-//! ever there; or others have the processor meanwhile, and who waits for news is sooner back than who yields.
+//! If a lane and its bots share a processor, the bot runs when it is written to or when the lane yields, and its
+//! answer is available when the lane runs again: polling at once is then cheaper than waiting for the reactor.
+//! Otherwise the answer is hardly ever available; or other threads run in between, and a thread that waits resumes
+//! sooner than one that yields.
 
-/// Requests that are passed over at most, after looks in vain.
+/// The maximum number of requests without a poll after polls that found nothing.
 const MOST_SKIPPED: u32 = 255;
-/// In microseconds. An answer that took longer was not worth looking for; and so long everything else that a lane waits
-/// for may have to wait for its turn.
+/// In microseconds. An answer that took longer was not worth polling for. The lane polls its other streams at least
+/// this often.
 const LONG: u64 = 1_000;
 
-/// How the looks went so far. Times are in microseconds.
+/// The success of recent polls. Times are in microseconds.
 #[derive(Default)]
 pub(super) struct Spin {
-    /// When everything had its turn.
+    /// When all streams were last polled.
     turn: u64,
     missed: u32,
     skip: u32,
 }
 
 impl Spin {
-    /// Whether to look after a request that went out then.
+    /// Whether to poll after a request that was sent at `asked`.
     pub(super) fn is_due(&mut self, asked: u64) -> bool {
         if asked >= self.turn + LONG {
             return false;
@@ -30,12 +31,12 @@ impl Spin {
         is_due
     }
 
-    /// Everything has its turn now.
+    /// All streams are polled now.
     pub(super) fn note_turn(&mut self, now: u64) {
         self.turn = now;
     }
 
-    /// There was an answer, so long after its request.
+    /// A poll found the answer, this long after its request.
     pub(super) fn note_found(&mut self, after: u64) {
         if after > LONG {
             self.note_missed();
@@ -44,7 +45,7 @@ impl Spin {
         }
     }
 
-    /// There was none.
+    /// A poll found nothing.
     pub(super) fn note_missed(&mut self) {
         self.missed = (2 * self.missed + 1).min(MOST_SKIPPED);
         self.skip = self.missed;
@@ -55,7 +56,7 @@ impl Spin {
 mod tests {
     use super::*;
 
-    /// How often one looks at so many requests, each at its time, when that always goes like this.
+    /// Counts the polls after requests at these times, if `note` is the result of each poll.
     fn looks(requests: impl IntoIterator<Item = u64>, note: impl Fn(&mut Spin)) -> usize {
         let mut spin = Spin::default();
         let mut look = |asked| {
@@ -69,18 +70,18 @@ mod tests {
     }
 
     #[test]
-    fn a_look_in_vain_is_not_repeated_soon() {
+    fn an_unsuccessful_poll_is_not_repeated_soon() {
         let looks = looks([0; 2_600], Spin::note_missed);
         assert!((8..=20).contains(&looks), "{looks}");
     }
 
     #[test]
-    fn a_look_that_took_long_was_in_vain() {
+    fn a_slow_poll_counts_as_unsuccessful() {
         assert_eq!(looks([0; 2_600], |spin| spin.note_found(1_001)), looks([0; 2_600], Spin::note_missed));
     }
 
     #[test]
-    fn all_others_have_their_turn_after_a_millisecond() {
+    fn all_streams_are_polled_at_least_every_millisecond() {
         assert_eq!(looks((0..5_000).step_by(10), |spin| spin.note_found(10)), 100);
         let mut spin = Spin::default();
         spin.note_turn(4_000);

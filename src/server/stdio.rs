@@ -1,4 +1,4 @@
-//! The referee on its own standard input and output: the other end holds all seats.
+//! Serves a host on standard input and output.
 
 use std::collections::VecDeque;
 use std::io;
@@ -28,13 +28,13 @@ use crate::server::session::{Role, SessionKey};
 use crate::store::Records;
 use crate::transport::{Stream, Wire};
 
-/// What is served on standard input and output.
+/// The configuration of `referee stdio`.
 pub struct HostRun {
-    /// The seed and the terms; an `open` may set its own clock and fault policy.
+    /// The seed and the terms; an `open` may override the clock and the fault policy.
     pub run: Run,
-    /// Where records go.
+    /// Where records are stored.
     pub records: Option<Records>,
-    /// The matches that the referee opens; none: the host opens them.
+    /// The matches that the referee opens; `None`: the host opens matches.
     pub matches: Option<HostMatches>,
 }
 
@@ -44,24 +44,24 @@ pub struct HostMatches {
     pub rules: &'static dyn Rules,
     /// Its options.
     pub options: Box<RawValue>,
-    /// How the seats play together.
+    /// The teams.
     pub seating: Seating,
-    /// How many.
+    /// The number of matches.
     pub matches: u32,
 }
 
-/// How it ended.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPlayed {
     /// Matches that ended with a result.
     pub matches: u32,
-    /// Matches that were broken off.
+    /// Matches that were aborted.
     pub aborted: u32,
     /// Whether the run was interrupted.
     pub interrupted: bool,
 }
 
-/// Puts the flags of a descriptor back: others may share it, a shell its terminal.
+/// Restores the flags of a descriptor on drop: other processes may share it, such as the terminal's shell.
 struct Restore(OwnedFd, OFlags);
 
 impl Drop for Restore {
@@ -76,10 +76,10 @@ fn take(fd: impl AsFd) -> io::Result<(OwnedFd, Restore)> {
     Ok((fd.try_clone_to_owned()?, Restore(fd.try_clone_to_owned()?, flags)))
 }
 
-/// Serves the host on standard input and output until it leaves or the matches are played.
+/// Serves the host until it leaves or all matches have been played.
 ///
 /// # Errors
-/// When the descriptors cannot be used or a record cannot be kept.
+/// If the descriptors cannot be used or a record cannot be written.
 pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> io::Result<HostPlayed> {
     let (input, _restore_input) = take(io::stdin())?;
     let (output, _restore_output) = take(io::stdout())?;
@@ -106,7 +106,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
             notice = server.lane.next() => served = server.take_in(notice),
         }
     }
-    // The end of the last match may still be among what it has not got.
+    // The host may not have read the end of the last match yet.
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
     if let Some(record_writer) = server.record_writer {
@@ -116,11 +116,11 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     served.and(synced).map(|()| server.played)
 }
 
-/// Keeps records, on a thread of its own.
+/// Writes records on a thread of its own.
 struct RecordWriter {
-    /// Ids, records without their seals, and what goes into the seals.
+    /// Match ids, records without seals, and contents of the seals.
     records: Sender<(String, Vec<u8>, Reveal)>,
-    /// For each record how many bytes it had, or why it could not be kept.
+    /// For each record its size in bytes, or why it could not be written.
     kept: UnboundedReceiver<Result<usize, String>>,
     backlog: Backlog,
 }
@@ -133,7 +133,7 @@ impl RecordWriter {
             for (id, mut record, reveal) in to_keep {
                 let bytes = record.len();
                 let kept = archive::seal(&folder, &id, &mut record, reveal).map(|()| bytes);
-                // Nobody asks any more after an error.
+                // The receiver is gone after an error.
                 let _ = tell.send(kept);
             }
         };
@@ -141,7 +141,7 @@ impl RecordWriter {
         Ok(RecordWriter { records, kept, backlog: Backlog::default() })
     }
 
-    /// Waits until all records are kept.
+    /// Waits until all records have been written.
     async fn finish(self) -> io::Result<()> {
         let RecordWriter { records, mut kept, .. } = self;
         drop(records);
@@ -153,7 +153,7 @@ impl RecordWriter {
     }
 }
 
-/// The next record that was kept. None where none is any more.
+/// The next record that has been written; `None` if there will be no more.
 async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<usize, String>> {
     record_writer.as_mut()?.kept.recv().await
 }
@@ -162,9 +162,9 @@ struct Server {
     host: HostRun,
     lane: Lane,
     session: SessionKey,
-    /// How many matches were opened.
+    /// The number of matches opened so far.
     opened: u32,
-    /// Matches that the host has asked for while too many records were not kept yet.
+    /// Matches requested by the host that wait for the record backlog.
     asked: VecDeque<Open<Box<RawValue>>>,
     played: HostPlayed,
     record_writer: Option<RecordWriter>,
@@ -178,12 +178,12 @@ impl Server {
         self.running() == 0 && !has_more && (all_played || has_left || self.played.interrupted)
     }
 
-    /// Whether so many records are not kept yet that no new match begins.
+    /// Whether the record backlog is full, so that no new match starts.
     fn is_behind(&self) -> bool {
         self.record_writer.as_ref().is_some_and(|record_writer| record_writer.backlog.is_full())
     }
 
-    /// A record was kept, so long was it.
+    /// Handles a written record; `kept` is its size.
     fn note_kept(&mut self, kept: Result<usize, String>) -> io::Result<()> {
         let bytes = kept.map_err(io::Error::other)?;
         if let Some(record_writer) = &mut self.record_writer {
@@ -220,13 +220,13 @@ impl Server {
                 self.open_more()
             }
             Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
-                Err(io::Error::other(format!("the host did not introduce itself: {detail}")))
+                Err(io::Error::other(format!("the host sent no valid `hello`: {detail}")))
             }
             Notice::Moved(_) | Notice::HelloReceived(_) | Notice::LongLine(_) | Notice::Gone { .. } => Ok(()),
         }
     }
 
-    /// How many matches run.
+    /// The number of matches in progress.
     fn running(&self) -> usize {
         (self.opened - self.played.matches - self.played.aborted) as usize
     }
@@ -235,7 +235,7 @@ impl Server {
         self.lane.hello(self.session).map_or(1, |hello| hello.slots)
     }
 
-    /// Opens matches of the referee's own while there are slots.
+    /// Opens the referee's own matches while there are free slots.
     fn open_more(&mut self) -> io::Result<()> {
         while let Some(own) = &self.host.matches
             && self.opened < own.matches
@@ -265,14 +265,15 @@ impl Server {
     fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), (ErrorCode, String)> {
         let bad = |what: String| (ErrorCode::BadSetup, what);
         if self.running() + self.asked.len() >= self.slots() {
-            let what = format!("all {} slots are in use: say more `slots` in `hello`, or wait", self.slots());
+            let what =
+                format!("all {} slots are in use: send more `slots` in `hello`, or wait", self.slots());
             return Err((ErrorCode::NoSlot, what));
         }
         let rules = games::find(&open.game).ok_or_else(|| bad(games::unknown(&open.game)))?;
         let seating = games::seating(rules, open.seats).map_err(bad)?;
         let seed = open.seed.as_deref().map(|seed| {
             let digits = hex::decode32(seed).map(Seed);
-            digits.ok_or_else(|| bad("`seed` is exactly 64 lower-case hex digits".to_owned()))
+            digits.ok_or_else(|| bad("`seed` must be 64 lower-case hex digits".to_owned()))
         });
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if open
@@ -280,7 +281,9 @@ impl Server {
             .as_ref()
             .is_some_and(|deal| !(1..=64).contains(&deal.len()) || !deal.chars().all(is_plain))
         {
-            return Err(bad("`deal` is 1 to 64 of ASCII letters, digits, `.`, `_` and `-`".to_owned()));
+            return Err(bad(
+                "`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`".to_owned()
+            ));
         }
         let terms = Terms {
             clock: open.clock.unwrap_or(self.host.run.terms.clock),
@@ -329,7 +332,7 @@ impl Server {
         if let Some(record_writer) = &mut self.record_writer {
             let (record, reveal) = (play.take_log(), play.reveal());
             record_writer.backlog.add(record.len());
-            // It ends when nothing is kept any more.
+            // The thread is gone after an error.
             let _ = record_writer.records.send((play.setup().header.r#match.clone(), record, reveal));
         }
     }

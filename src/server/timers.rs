@@ -1,4 +1,4 @@
-//! One timer for all that a lane waits for.
+//! The timers of a lane, driven by one `tokio` sleep.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,10 +10,11 @@ use tokio::time::{Instant, Sleep};
 
 use crate::server::watchdog::LaneClock;
 
-/// So many that are gone do not matter.
+/// Stale timers below this number are not cleaned up.
 const FEW: usize = 1024;
 
-/// Times that have to be looked at. A time that moves later costs nothing: it is looked at when it was first due.
+/// A queue of timers. A timer that moves to a later time is not updated: it fires at its first time, and its owner
+/// sets it again.
 pub(super) struct Timers<K> {
     due: BinaryHeap<Reverse<(u64, K)>>,
     sleep: Pin<Box<Sleep>>,
@@ -25,19 +26,19 @@ impl<K: Copy + Ord> Timers<K> {
         Timers { due: BinaryHeap::new(), sleep: Box::pin(tokio::time::sleep(Duration::ZERO)), armed: None }
     }
 
-    /// Looks at `key` at this time. The caller keeps what is set, and does not set it again for later times.
+    /// Adds a timer. The caller stores the time, and does not set the timer again for a later time.
     pub(super) fn set(&mut self, at: u64, key: K) {
         self.due.push(Reverse((at, key)));
     }
 
-    /// Drops what is gone, once that is most of what is set. So much is there.
+    /// Drops stale timers once they are the majority. `there` is the number of live keys.
     pub(super) fn tidy(&mut self, there: usize, is_there: impl Fn(&K) -> bool) {
         if self.due.len() > 4 * there + FEW {
             self.due.retain(|Reverse((_, key))| is_there(key));
         }
     }
 
-    /// The earliest that is due.
+    /// Takes the earliest timer that is due.
     pub(super) fn pop(&mut self, now: u64) -> Option<K> {
         let &Reverse((at, key)) = self.due.peek()?;
         (at <= now).then(|| {
@@ -46,24 +47,24 @@ impl<K: Copy + Ord> Timers<K> {
         })
     }
 
-    /// For how long the earliest has been due.
+    /// Returns how long the earliest timer has been due, or 0.
     pub(super) fn overdue(&self, now: u64) -> u64 {
         self.due.peek().map_or(0, |&Reverse((at, _))| now.saturating_sub(at))
     }
 
-    /// Wakes the task when the next is due. Ready when it is due already.
+    /// Wakes the task when the next timer is due. Ready if one is due already.
     pub(super) fn poll(&mut self, clock: &LaneClock, cx: &mut Context<'_>) -> Poll<()> {
         let Some(&Reverse((at, _))) = self.due.peek() else {
             self.armed = None;
             return Poll::Pending;
         };
-        // It is later than it was when the clock has stood still meanwhile.
+        // The clock may have stood still since the timer was armed; then the instant is later.
         let at = Instant::from(clock.instant(at));
         if self.armed != Some(at) {
             self.armed = Some(at);
             self.sleep.as_mut().reset(at);
         } else if !self.sleep.is_elapsed() {
-            // Polled before at this time: the timer holds our waker.
+            // The timer was polled at this time before: it holds the waker.
             return Poll::Pending;
         }
         self.sleep.as_mut().poll(cx)

@@ -1,4 +1,4 @@
-//! A tournament's schedule, as lanes draw matches from it.
+//! Schedules the matches of a tournament.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use crate::server::scheduler::{Fixture, Next, Scheduler, Wait};
 use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
-/// Matches that are looked at for one between the same bots, so that a lane finds one soon or looks elsewhere.
+/// How many due matches are examined for one between the same bots, so that a lane finds one fast or plays others.
 const LOOKAHEAD: usize = 64;
 
-/// What became of an attempt at a match.
+/// How an attempt at a match ended.
 #[derive(Clone, Copy)]
 enum AttemptEnd {
     Played(MatchResult),
@@ -26,11 +26,11 @@ enum AttemptEnd {
     Aborted,
 }
 
-/// What became of matches, in the order in which the schedule heard of it.
+/// The attempts that have ended, in the order in which the schedule recorded them.
 type News = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
 
-/// A copy of the schedule of a tournament that is being played. It follows the schedule that lanes draw from, so that
-/// they never wait while somebody looks at it.
+/// A copy of a tournament's schedule while it is played. It follows the schedule that the lanes draw from, so that
+/// reading it does not block them.
 #[derive(Clone)]
 pub struct LiveSchedule {
     copy: Arc<Mutex<schedule::Schedule>>,
@@ -38,7 +38,7 @@ pub struct LiveSchedule {
 }
 
 impl LiveSchedule {
-    /// The schedule now.
+    /// Updates the copy and returns it.
     pub fn look(&self) -> MutexGuard<'_, schedule::Schedule> {
         let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
         let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
@@ -60,22 +60,22 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
     }
 }
 
-/// A tournament that is being played.
+/// A tournament in progress.
 pub struct TournamentScheduler {
     schedule: schedule::Schedule,
-    /// For who looks on.
+    /// For [`LiveSchedule`].
     news: Option<News>,
     scoring: Scoring,
-    /// What its sets begin with.
+    /// The openings of its sets.
     openings: Openings,
-    /// The matches that run, and their sets.
+    /// The matches in progress, with their sets.
     running: BTreeMap<u32, u32>,
-    /// The entrants that are not connected.
+    /// The bots that are not connected.
     absent: BTreeSet<usize>,
 }
 
 impl TournamentScheduler {
-    /// Nothing runs yet.
+    /// Starts with no match in progress.
     pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> TournamentScheduler {
         TournamentScheduler {
             schedule,
@@ -87,14 +87,14 @@ impl TournamentScheduler {
         }
     }
 
-    /// For who looks on.
+    /// Returns a copy of the schedule that stays up to date.
     pub fn board(&mut self) -> LiveSchedule {
         let news = self.news.get_or_insert_default().clone();
         LiveSchedule { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
     }
 
-    /// The next match; those of a set follow each other, so that the last one is the last to end. Those of absent entrants
-    /// come when there is nothing else to play, and nothing runs that could bring more.
+    /// Finds the next match. The matches of a set run one at a time, so that the last one ends last. Matches of
+    /// absent bots come last, when nothing else is due and nothing in progress could make more matches due.
     fn find(&self, among: Option<&[usize]>) -> Option<(Due, Wait)> {
         let busy: BTreeSet<u32> = self.running.values().copied().collect();
         let is_free = |due: &Due| {
@@ -140,7 +140,7 @@ impl TournamentScheduler {
     }
 }
 
-/// Whether these bots have the seats, in whatever order.
+/// Whether these bots fill the seats, in any order.
 fn is_between(seated: &[usize], bots: &[usize]) -> bool {
     let count = |bots: &[usize], of: usize| bots.iter().filter(|&&bot| bot == of).count();
     bots.iter().all(|&of| count(seated, of) == count(bots, of))
@@ -169,7 +169,7 @@ impl Scheduler for TournamentScheduler {
         if let Some(news) = &self.news {
             news.lock().unwrap_or_else(PoisonError::into_inner).push((number, fate));
         }
-        // Another match of the set, or another round.
+        // Another match of the set or another round may be due now.
         true
     }
 
@@ -188,31 +188,31 @@ impl Scheduler for TournamentScheduler {
     }
 }
 
-/// What matches come to for a schedule.
+/// Computes tournament results from matches.
 #[derive(Clone, Debug)]
 pub struct Scoring {
-    /// Who plays with whom.
+    /// Which seats play together.
     pub seating: Seating,
-    /// Matches of a set.
+    /// The number of matches of a set.
     pub legs: u32,
-    /// What seats that fault lead to.
+    /// The fault policy.
     pub on_fault: OnFault,
-    /// Whose the bots are.
+    /// The bots of each entrant.
     pub roster: Arc<Roster>,
 }
 
 impl Scoring {
-    /// The entrants by seat, whose bots a fixture names.
+    /// The entrants by seat.
     pub fn entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
         fixture.entrants.iter().map(|&bot| Entrant(self.roster.entrant_of(bot) as u16)).collect()
     }
 
-    /// What a match came to; none when it was aborted.
+    /// The result of a match; `None` if it was aborted.
     pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
         self.judge(fixture, report, report.ranks.as_ref()?)
     }
 
-    /// A void match for those who count faults: nobody is ahead of the others.
+    /// A void match as a result with equal places, for counting faults.
     pub(super) fn void(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
         self.judge(fixture, report, &vec![1; self.seating.seats()]).filter(|_| report.is_void)
     }
@@ -236,7 +236,7 @@ impl Scoring {
     }
 }
 
-/// Whether a seat with these faults has lost by them.
+/// Whether a seat with these faults loses under the policy.
 fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
     match on_fault {
         OnFault::Forfeit => faults.total() > 0,
@@ -249,7 +249,7 @@ fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
     }
 }
 
-/// All seats of the sides that these are on.
+/// All seats of the sides that contain these seats.
 fn of_sides(seating: Seating, seats: SeatSet) -> SeatSet {
     let is_on = |seat: Seat| seating.members(seating.side(seat)).iter().any(|member| seats.contains(member));
     seating.all().iter().filter(|&seat| is_on(seat)).collect()
@@ -275,7 +275,7 @@ mod tests {
         (contest, board)
     }
 
-    /// The next match is played, and aborted for this. Which it was.
+    /// Plays the next match and aborts it with this cause. Returns its id.
     fn abort(contest: &mut TournamentScheduler, cause: Cause) -> String {
         let Next::Match(fixture) = contest.next(None) else { panic!("nothing is due") };
         let MatchId { attempt, .. } = fixture.id.parse().unwrap();

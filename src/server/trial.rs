@@ -1,4 +1,4 @@
-//! A new version of a bot against its base, as its matches end.
+//! Compares a new version of a bot with its base, match by match.
 
 use std::collections::BTreeMap;
 
@@ -15,44 +15,44 @@ use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, Moves, NEW, Regression, Shard};
 
-/// Collects matches to sets, and has the sets judged.
+/// Collects matches into sets, and judges the sets.
 pub struct Trial {
-    /// The judge.
+    /// The statistics.
     pub regression: Regression,
     scoring: Scoring,
-    /// Whether sets can have the same moves.
+    /// Whether sets can repeat the moves of earlier ones.
     can_repeat: bool,
-    /// Whether a crash of `new` is a fault as any other.
+    /// Whether a crash of `new` is treated as any other fault, instead of ending the run.
     goes_on: bool,
-    /// Which sets it has, where not all.
+    /// The shard of the sets; `None`: all.
     shard: Option<Shard>,
     /// The match in which `new` crashed, and how.
     crash: Option<String>,
-    /// Sets that are not judged yet.
+    /// Sets that have not been judged.
     open: BTreeMap<u32, Vec<TrialMatch>>,
     faults: [Faults; 2],
 }
 
 pub(super) struct TrialMatch {
     pub(super) id: String,
-    /// Whether it is void; then `result` is there for its faults alone.
+    /// Whether it is void; then only the faults of `result` count.
     pub(super) is_void: bool,
     pub(super) result: MatchResult,
-    /// Those of `new` and of `base`.
+    /// The faults of `new` and of `base`.
     pub(super) faults: [Faults; 2],
     pub(super) moves: Moves,
 }
 
-/// What a match adds.
+/// The effect of a match.
 #[derive(Default)]
 pub struct Added {
-    /// What is to be kept of it: its set, when that is complete.
+    /// The line for the results file: its set, if that is complete.
     pub kept: Option<ResultLine>,
-    /// The sets that are judged now.
+    /// The sets that have been judged since.
     pub judged: Vec<SetOfTrial>,
 }
 
-/// A set that was judged, as `--json` prints it.
+/// A judged set, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "set")]
 pub struct SetOfTrial {
@@ -60,21 +60,22 @@ pub struct SetOfTrial {
     pub id: String,
     /// Its matches.
     pub matches: Vec<String>,
-    /// What became of it.
+    /// How it counts.
     pub fate: Fate,
-    /// What `new` scored in it, from 0 to 1.
+    /// The score of `new`, from 0 to 1.
     pub score: f64,
-    /// The log-likelihood ratio after it; none in a run of fixed length.
+    /// The log-likelihood ratio after it; `None` in a run of fixed length.
     pub llr: Option<f64>,
-    /// What accepts H0 and H1.
+    /// The bounds that accept H0 and H1.
     pub bounds: Option<(f64, f64)>,
-    /// In Elo, as if the number of sets had been fixed in advance; an end that is infinite is `null`.
+    /// In Elo, as if the number of sets had been fixed in advance; infinite bounds are `null`.
     pub elo: Option<Estimate>,
 }
 
 impl Trial {
-    /// Nothing is played. `can_repeat`: whether the moves of a set may be those of an earlier one. `goes_on`: whether a
-    /// crash of `new` is a fault like any other, instead of the end. `shard`: which sets are played, if not all.
+    /// Creates an empty trial. `can_repeat`: whether the moves of a set can repeat an earlier one. `goes_on`: whether
+    /// a crash of `new` is treated as any other fault, instead of ending the run. `shard`: which sets are played, if
+    /// not all.
     pub fn new(
         regression: Regression,
         scoring: Scoring,
@@ -86,12 +87,12 @@ impl Trial {
         Trial { regression, scoring, can_repeat, goes_on, shard, crash: None, open, faults }
     }
 
-    /// Which sets are played, if not all.
+    /// The shard of the sets; `None`: all.
     pub fn shard(&self) -> Option<Shard> {
         self.shard
     }
 
-    /// The faults of `new` and of `base` in the sets that were judged.
+    /// The faults of `new` and of `base` in the judged sets.
     pub fn faults(&self) -> &[Faults; 2] {
         &self.faults
     }
@@ -101,7 +102,7 @@ impl Trial {
         self.crash.as_deref()
     }
 
-    /// Takes in a match that has ended.
+    /// Adds a match that has ended.
     pub fn add(&mut self, fixture: &Fixture, report: &MatchReport, record: &[u8]) -> Added {
         let result = self.scoring.result(fixture, report).or_else(|| self.scoring.void(fixture, report));
         let Some(result) = result else { return Added::default() };
@@ -129,7 +130,8 @@ impl Trial {
         Added { kept: Some(kept), judged: self.complete(set) }
     }
 
-    /// Takes in what was kept of an earlier run; none when it is no set of this one. Returns the sets that are judged now.
+    /// Adds a line of the results file of an earlier run. Returns the sets that are judged now; `None` if the line
+    /// does not fit this run.
     pub fn restore(&mut self, kept: &ResultLine) -> Option<Vec<SetOfTrial>> {
         let set = kept.set();
         let matches = kept.matches().iter().map(|played| played.played(set, self.scoring.seating));
@@ -156,7 +158,7 @@ impl Trial {
         self.count_faults(matches);
     }
 
-    /// All matches of a set are there. Returns the sets that are judged now.
+    /// Judges a complete set. Returns the sets that are judged now.
     fn complete(&mut self, number: u32) -> Vec<SetOfTrial> {
         let Some(set) = self.open.get(&number) else { return Vec::new() };
         let digest = self.can_repeat.then(|| digest(set));
@@ -196,7 +198,7 @@ impl Trial {
     }
 }
 
-/// A line of a record, as far as it matters here.
+/// The parts of a record line that are needed here.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -211,7 +213,7 @@ struct Event<'a> {
     text: Option<String>,
 }
 
-/// In which match `new` crashed, and how, if it did.
+/// The match in which `new` crashed, and how, if it did.
 fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
     let is_crash =
         |code: FaultCode| matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
@@ -227,8 +229,8 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
     { crashes }.next()
 }
 
-/// A digest of the moves of a match by seat, and of what it began with. Seats that choose at the same time may be heard in
-/// any order.
+/// A digest of the opening and of the moves by seat. The order between seats does not matter: simultaneous answers
+/// arrive in any order.
 fn moves(fixture: &Fixture, record: &[u8]) -> Moves {
     let mut by_seat = vec![String::new(); fixture.entrants.len()];
     for line in record.split(|&byte| byte == b'\n').filter(|line| line.starts_with(br#"{"type":"event""#)) {
@@ -248,8 +250,7 @@ fn moves(fixture: &Fixture, record: &[u8]) -> Moves {
     hash.finalize().into()
 }
 
-/// Whether all matches of a set have the same moves and places, and none a fault: in each seat one bot played what the other
-/// one did.
+/// Whether all matches of a set have the same moves and places and no fault: in each seat, both bots played alike.
 fn is_alike(set: &[TrialMatch]) -> bool {
     let [first, ..] = set else { return false };
     set.iter().all(|TrialMatch { moves, result, .. }| {
@@ -257,7 +258,7 @@ fn is_alike(set: &[TrialMatch]) -> bool {
     })
 }
 
-/// A digest of the moves of a set. Which of its matches came first is no difference.
+/// A digest of the moves of a set, independent of the order of its matches.
 fn digest(set: &[TrialMatch]) -> Moves {
     let mut matches: Vec<&TrialMatch> = set.iter().collect();
     matches.sort_by_key(|played| played.result.lineup);

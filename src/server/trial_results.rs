@@ -1,4 +1,4 @@
-//! What a file of results keeps of a comparison: the sets that are complete, and the crash that ended it.
+//! The lines of a results file of `regress`: complete sets, and the crash that ended a run.
 
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use crate::referee::Faults;
 use crate::server::trial::TrialMatch;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
-/// A line of a file of results.
+/// A line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResultLine {
-    /// A set that is complete.
+    /// A complete set.
     Set {
-        /// Its number, from 1.
+        /// Its number, counted from 1.
         set: u32,
         /// All its matches.
         matches: Vec<ResultMatch>,
@@ -44,11 +44,11 @@ impl ResultLine {
     }
 }
 
-/// A match of a set that is kept.
+/// A match of a set in a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultMatch {
     id: String,
-    /// By seat; 0 is the new version, 1 its base.
+    /// By seat: 0 for the new version, 1 for the base.
     entrants: Vec<Entrant>,
     /// By side.
     places: Vec<u8>,
@@ -57,7 +57,7 @@ pub struct ResultMatch {
     /// Seats that lost by a fault.
     forfeited: Vec<u8>,
     void: bool,
-    /// The faults of the new version and of the base that count.
+    /// The counted faults of the new version and of the base.
     faults: [Vec<(FaultCode, u32)>; 2],
     /// A digest of the moves.
     moves: String,
@@ -79,17 +79,17 @@ impl ResultMatch {
         }
     }
 
-    /// Its id.
+    /// The match id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether it is void.
+    /// Whether the match is void.
     pub fn is_void(&self) -> bool {
         self.void
     }
 
-    /// Its result in this seating; none where it is not one of such a match.
+    /// The result of the match; `None` if it does not fit this seating.
     pub fn result(&self, set: u32, seating: Seating) -> Option<MatchResult> {
         let lineup = Lineup::of_seats(seating, &self.entrants)?;
         let sides = seating.sides();

@@ -1,12 +1,12 @@
 //! The clock of matches, which stops while the referee does not run.
 //!
-//! A process can be stopped by a signal, frozen with its container or suspended with its machine, and a virtual machine
-//! can lose its processors to others. Nothing that happens meanwhile can be read, and no limit passes fairly. So a
-//! thread, the watchdog, sleeps for [`PERIOD`] at a time and looks how late it wakes up: what is missing is the
-//! referee's *absence*, and the clock leaves it out.
+//! A process can be stopped by a signal, frozen with its container or suspended with its machine, and a virtual
+//! machine can lose its CPUs to others. Nothing can be read in this time, so no limit may pass. A thread, the
+//! watchdog, sleeps for [`PERIOD`] and measures how late it wakes up. The difference is the referee's *absence*,
+//! which the clock does not count.
 //!
-//! Waiting for a processor is no absence: a bot can cause it with threads that only use time. The system counts it for
-//! each thread, and it is taken off; what it does to a lane is lag.
+//! Waiting for a CPU is not an absence: a bot can cause it with busy threads. The operating system accounts for this
+//! time per thread, and it is subtracted. Its effect on a lane is lag.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -16,35 +16,35 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the watchdog sleeps at a time.
+/// The sleep time of the watchdog.
 const PERIOD: Duration = Duration::from_millis(5);
-/// What is shorter is no absence, in microseconds: sleeping for one period, and the usual margin of a limit.
+/// Shorter gaps are not absences, in microseconds: a period of sleep and the usual margin of a limit.
 const SHORTEST: u64 = 25_000;
-/// How long a lane waits for a watchdog that should have woken up, in milliseconds. After an absence both wake at once.
+/// How long a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at once.
 const PATIENCE: u32 = 50;
 
-/// From which length on an absence is a warning, in milliseconds: a busy virtual machine misses some tens of them now and
-/// then, which records and results show.
+/// Absences of this length or more are logged as warnings, in milliseconds. A busy virtual machine loses some tens of
+/// milliseconds now and then, which records and results show.
 const WARNED_MS: u64 = 250;
 
-/// What the watchdog has seen. Times are in microseconds.
+/// The state of the watchdog. Times are in microseconds.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     start: Instant,
-    /// When it last woke up, since `start`; the end of time where it does not run.
+    /// When it last woke up, since `start`; `u64::MAX` if it does not run.
     woke: AtomicU64,
-    /// The absences so far, as far as they are in the monotonic clock.
+    /// The accumulated absences that the monotonic clock counts.
     absent: AtomicU64,
     /// How long the machine was suspended, which the monotonic clock does not count.
     suspended: AtomicU64,
 }
 
-/// The one of this process.
+/// The watchdog of this process.
 static OF_PROCESS: Mutex<Weak<Watchdog>> = Mutex::new(Weak::new());
 
 impl Watchdog {
-    /// The watchdog of this process, started if there is none. It runs as long as anyone holds it, on the processors of
-    /// the thread that starts it.
+    /// Returns the watchdog of this process; starts it if there is none. It runs while there are references to it,
+    /// with the CPU affinity of the thread that started it.
     pub(super) fn of_process() -> Arc<Watchdog> {
         let mut of_process = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = of_process.upgrade() {
@@ -70,17 +70,17 @@ impl Watchdog {
         }
     }
 
-    /// How long the referee did not run so far, in all.
+    /// The accumulated time during which the referee did not run.
     fn paused(&self) -> u64 {
         self.absent.load(Ordering::Relaxed) + self.suspended.load(Ordering::Relaxed)
     }
 
-    /// Since the start, absences included.
+    /// The time since the start, including absences.
     fn elapsed(&self) -> u64 {
         monotonic().duration_since(self.start).as_micros() as u64
     }
 
-    /// Notes that the watchdog is awake. It had slept since `last` and waited for a processor for `waited` of that.
+    /// Records a wake-up. `last` is the previous one; the thread has waited for a CPU for `waited` since.
     fn wake(&self, last: u64, waited: u64) -> u64 {
         let now = self.elapsed();
         let absent = absence(now - last, waited);
@@ -96,14 +96,14 @@ impl Watchdog {
                 );
             }
         }
-        // Who sees that the watchdog is awake sees the absence too.
+        // Release: a thread that sees the wake-up also sees the absence.
         self.woke.store(now, Ordering::Release);
         now
     }
 }
 
-/// How much of `gap` the process did not run, when one of its threads should have slept for a period and waited for a
-/// processor for `waited` of it. It began within the period; bots get the benefit of the doubt.
+/// How much of `gap` the process did not run, if its thread should have slept for a period and waited for a CPU for
+/// `waited`. The absence began within the period; the period is counted in favour of the bots.
 fn absence(gap: u64, waited: u64) -> u64 {
     Some(gap.saturating_sub(waited)).filter(|&missing| missing > SHORTEST).unwrap_or(0)
 }
@@ -125,7 +125,7 @@ fn watch(watched: &Weak<Watchdog>) {
     }
 }
 
-/// How long a thread was ready to run and had no processor, as the system counts it.
+/// How long a thread was runnable without a CPU, as accounted for by the operating system.
 struct Waits(Option<File>);
 
 impl Waits {
@@ -133,21 +133,21 @@ impl Waits {
         Waits(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// In microseconds; 0 where the system does not tell.
+    /// In microseconds; 0 if not available.
     fn so_far(&self) -> u64 {
         let mut text = [0; 64];
         let read = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok());
         let text = read.and_then(|len| std::str::from_utf8(&text[..len]).ok()).unwrap_or_default();
-        // Time on a processor, time waiting for one, how often: nanoseconds.
+        // Time on a CPU, time waiting for one, number of time slices: nanoseconds.
         text.split_ascii_whitespace().nth(1).and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1000
     }
 }
 
-/// How long the machine was suspended since it started, in microseconds.
+/// How long the machine has been suspended since boot, in microseconds.
 #[cfg(target_os = "linux")]
 fn suspended() -> u64 {
     use rustix::time::{ClockId, clock_gettime};
-    // Two clocks are compared, and the thread may lose its processor between them.
+    // Two clocks are compared, and the thread may be preempted between the calls.
     for _ in 0..10 {
         let [before, boot, after] =
             [ClockId::Monotonic, ClockId::Boottime, ClockId::Monotonic].map(|clock| {
@@ -166,14 +166,14 @@ fn suspended() -> u64 {
     0
 }
 
-/// The clock of a lane, in microseconds. It never goes back, and stands still while the referee is absent.
+/// The clock of a lane, in microseconds. It is monotonic, and stops while the referee is absent.
 #[derive(Debug)]
 pub(super) struct LaneClock {
     watchdog: Arc<Watchdog>,
     latest: Cell<u64>,
-    /// When the watchdog had last woken up when it was waited for in vain.
+    /// The last wake-up of the watchdog when it was waited for without success.
     missed: Cell<Option<u64>>,
-    /// Time spent waiting for the watchdog that nobody has asked for yet.
+    /// Time spent waiting for the watchdog since the last [`LaneClock::take_waited`].
     waited: Cell<u64>,
 }
 
@@ -186,7 +186,7 @@ impl LaneClock {
         LaneClock { watchdog, latest: Cell::new(0), missed: Cell::new(None), waited: Cell::new(0) }
     }
 
-    /// The time.
+    /// The current time.
     pub(super) fn now(&self) -> u64 {
         let mut at = self.watchdog.elapsed();
         let woke = self.watchdog.woke.load(Ordering::Acquire);
@@ -198,8 +198,8 @@ impl LaneClock {
         now
     }
 
-    /// Lets the watchdog say first whether the referee was absent. If it does not come to that, it waits for a
-    /// processor as the lane does.
+    /// Waits until the watchdog has measured a possible absence. If it does not wake up, it is waiting for a CPU, as
+    /// the lane was.
     #[cold]
     fn wait(&self, woke: u64, since: u64) -> u64 {
         let is_awake = (0..PATIENCE).any(|_| {
@@ -212,24 +212,24 @@ impl LaneClock {
         now
     }
 
-    /// How long the clock waited for the watchdog since this was asked last.
+    /// How long the clock has waited for the watchdog since the last call.
     pub(super) fn take_waited(&self) -> u64 {
         self.waited.take()
     }
 
-    /// How long the referee did not run so far, in all.
+    /// The accumulated time during which the referee did not run.
     pub(super) fn paused(&self) -> u64 {
         self.watchdog.paused()
     }
 
-    /// When it will be this time, if the referee runs until then.
+    /// The instant of a time of this clock, if the referee runs until then.
     pub(super) fn instant(&self, at: u64) -> Instant {
         let absent = self.watchdog.absent.load(Ordering::Relaxed);
         self.watchdog.start + Duration::from_micros(at.saturating_add(absent))
     }
 }
 
-/// The shell's one clock.
+/// The only clock of the shell.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock for matches")]
 fn monotonic() -> Instant {
     Instant::now()
@@ -237,7 +237,7 @@ fn monotonic() -> Instant {
 
 #[cfg(test)]
 impl LaneClock {
-    /// A clock that no watchdog watches, and what lets the referee pause.
+    /// A clock without a watchdog, and a function that pauses the referee.
     pub(super) fn unwatched() -> (LaneClock, impl Fn(Duration)) {
         let watchdog = Arc::new(Watchdog::new());
         watchdog.woke.store(u64::MAX, Ordering::Release);
@@ -255,7 +255,7 @@ mod tests {
     const MS: u64 = 1000;
 
     #[test]
-    fn sleeping_too_long_is_an_absence_and_waiting_for_a_processor_is_not() {
+    fn oversleeping_is_an_absence_and_waiting_for_a_cpu_is_not() {
         assert_eq!(absence(2000 * MS, 0), 2000 * MS);
         assert_eq!(absence(25 * MS, 0), 0);
         assert_eq!(absence(2000 * MS, 1990 * MS), 0);
@@ -264,12 +264,12 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_stands_still_in_an_absence_and_never_goes_back() {
+    fn the_clock_stops_during_an_absence_and_is_monotonic() {
         let (clock, pause) = LaneClock::unwatched();
         thread::sleep(Duration::from_millis(10));
         let before = clock.now();
         assert!(before >= 10 * MS);
-        // The absence began before the clock was read last.
+        // The absence began before the last reading of the clock.
         pause(Duration::from_millis(8));
         assert_eq!(clock.now(), before);
         thread::sleep(Duration::from_millis(20));
@@ -290,9 +290,9 @@ mod tests {
         }
     }
 
-    /// Each of many threads takes all the time that it can get.
+    /// Each of many threads uses as much CPU time as it can get.
     #[test]
-    fn threads_that_use_up_the_processors_make_no_absence() {
+    fn busy_threads_cause_no_absence() {
         let clock = LaneClock::new();
         let before = (clock.now(), clock.paused());
         thread::scope(|scope| {

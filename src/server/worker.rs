@@ -1,7 +1,7 @@
-//! A lane at work: the pairings that play on it.
+//! Plays the pairings of a lane.
 //!
-//! A pairing is a process or connection of each of the bots that meet. It plays as many matches at once as each of
-//! them has slots for, and comes to an end when the schedule has no more matches between these bots.
+//! A pairing consists of one process or connection of each bot of a match. It plays as many concurrent matches as
+//! each of them has slots for, and ends when the schedule has no more matches between these bots.
 
 use std::collections::{HashMap, VecDeque};
 use std::future;
@@ -32,24 +32,24 @@ use crate::tournament::Cause;
 use crate::tournament::schedule::MatchId;
 use crate::transport::Stream;
 
-/// Matches that have ended of which the reporter is not told yet, at most.
+/// The maximum number of ended matches that the reporter has not been told of.
 const MOST_UNTOLD: usize = 16;
-/// How long a lane on which no match runs waits for a note in the journal before it does anything else: it mostly comes
-/// at once, and the `start` of the next match goes out with the `end` of the last.
+/// How long an idle lane waits for a journal entry before it does anything else: the entry mostly arrives at once,
+/// and the `start` of the next match goes out with the `end` of the last.
 const NOTED_SOON: Duration = Duration::from_millis(1);
 
-/// Bots that meet.
+/// Bots that play each other.
 struct Pairing {
     bots: Vec<BotKey>,
-    /// Their entrants, in the same order.
+    /// Their configurations, in the same order.
     entrants: Vec<usize>,
-    /// Matches that wait until they are here.
+    /// Matches that wait for the bots.
     next: VecDeque<QueuedMatch>,
-    /// How many matches wait until they are noted in the journal.
+    /// The number of matches that wait for their journal entry.
     noting: usize,
-    /// How many matches run.
+    /// The number of matches in progress.
     running: usize,
-    /// Whether one of them is started anew for every match.
+    /// Whether a bot is restarted for every match.
     is_fresh: bool,
 }
 
@@ -71,28 +71,28 @@ pub(super) struct Worker {
     number: usize,
     common: Arc<Common>,
     schedule: SharedScheduler,
-    /// How many pairings play at once.
+    /// The maximum number of pairings.
     jobs: usize,
-    /// How many processes may live here beyond those that as many pairings need.
+    /// The maximum number of idle processes in addition to those that the pairings need.
     spare: usize,
     lane: Lane,
     bots: Arena<BotKey, Bot>,
     by_session: HashMap<SessionKey, BotKey>,
-    /// Processes that wait for a pairing, those first that have played least recently.
+    /// Idle processes; the longest idle first.
     idle: Vec<BotKey>,
     pairings: Slab<Pairing>,
     open: HashMap<MatchKey, OpenMatch>,
     runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
-    /// Where it gets its orders, for the schedule to wake it.
+    /// A sender for the lane's own orders, through which the scheduler wakes it.
     orders: mpsc::UnboundedSender<LaneOrder>,
-    /// Matches that have ended, of which the reporter is told a few at a time, or when there is nothing else to do.
+    /// Matches that have ended. They are reported a few at a time, or when the lane is idle.
     ended: Vec<EndedMatch>,
     reports: Sender<ReportEvent>,
-    /// Where it is noted that a match begins, if anywhere.
+    /// The journal of match starts, if there is one.
     journal: Option<Sender<Beginning>>,
     watched: Option<WatchFeed>,
     is_stopping: bool,
-    /// Whether the schedule has nothing any more.
+    /// Whether the schedule has no more matches.
     is_over: bool,
 }
 
@@ -128,7 +128,7 @@ impl Worker {
         }
     }
 
-    /// Plays until nothing is left to play.
+    /// Plays until the schedule is exhausted.
     pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<LaneOrder>) {
         self.fill();
         while !(self.is_over && self.pairings.is_empty()) {
@@ -141,13 +141,13 @@ impl Worker {
             }
             tokio::select! {
                 biased;
-                // The lane keeps the other end, too: this does not end.
+                // Never `None`: the lane holds a sender.
                 Some(order) = orders.recv() => self.handle_order(order),
                 notice = self.lane.next() => self.take_in(notice),
                 () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
         }
-        // From here on the house gets back what it sends.
+        // Later orders return to the runner as errors.
         orders.close();
         while let Ok(order) = orders.try_recv() {
             self.handle_order(order);
@@ -158,17 +158,17 @@ impl Worker {
         self.report();
     }
 
-    /// Tells the reporter of the matches that have ended.
+    /// Reports the matches that have ended.
     fn report(&mut self) {
         for ended in self.ended.drain(..) {
-            // Nobody listens when the run is breaking down.
+            // The receiver is gone if the run is failing.
             let _ = self.reports.send(ReportEvent::Ended(Box::new(ended)));
         }
     }
 
-    /// Tells the house.
+    /// Sends an event to the runner.
     fn say(&self, word: LaneEvent) {
-        // Nobody listens when the run is breaking down.
+        // The receiver is gone if the run is failing.
         let _ = self.runner.send((self.number, word));
     }
 
@@ -204,7 +204,7 @@ impl Worker {
         self.pairings.iter().map(|(key, _)| key).collect()
     }
 
-    /// Has as many pairings play as the lane takes.
+    /// Starts pairings up to the limit.
     fn fill(&mut self) {
         while self.pairings.len() < self.jobs && !self.is_over {
             match self.schedule.next((self.number, &self.orders), None) {
@@ -233,7 +233,7 @@ impl Worker {
         self.play_on(key);
     }
 
-    /// Ends processes that wait while there are too many, those first that have played least recently.
+    /// Ends idle processes while there are too many; the longest idle first.
     fn make_room(&mut self) {
         let is_process =
             |entrant: &&usize| matches!(self.common.entrants[**entrant].source, Source::Command(_));
@@ -242,11 +242,11 @@ impl Worker {
         let most = (self.jobs * self.common.seating.seats()).saturating_add(self.spare);
         while playing + self.idle.len() > most && !self.idle.is_empty() {
             let key = self.idle.remove(0);
-            self.retire(key, "others need its place");
+            self.retire(key, "the process is needed for other bots");
         }
     }
 
-    /// Opens matches of a pairing while its bots have slots; when there is nothing left to play, it is over.
+    /// Opens matches of a pairing while its bots have free slots. Disbands the pairing if nothing is left to play.
     fn play_on(&mut self, key: usize) {
         loop {
             let Some(pairing) = self.pairings.get_mut(key) else { return };
@@ -278,16 +278,16 @@ impl Worker {
         }
     }
 
-    /// Has it noted that a match begins, where that is kept; else opens it at once.
+    /// Journals the start of a match; without a journal, opens it at once.
     fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
         let Some(journal) = &self.journal else { return self.open(pairing, fixture) };
         let beginning = Beginning { lane: self.orders.clone(), pairing, fixture };
-        journal.send(beginning).map_err(|_| "the journal's thread broke down".to_owned())?;
+        journal.send(beginning).map_err(|_| "the journal's thread panicked".to_owned())?;
         self.pairings[pairing].noting += 1;
         Ok(())
     }
 
-    /// A match of a pairing has been noted, or cannot be: then the run is going to be stopped.
+    /// Handles a journal entry. `None` means that it failed; then the run will be stopped.
     fn begin(&mut self, key: usize, noted: Option<Fixture>) {
         let pairing = &mut self.pairings[key];
         pairing.noting -= 1;
@@ -297,7 +297,7 @@ impl Worker {
         self.play_on(key);
     }
 
-    /// How many matches its bots can play at once.
+    /// The maximum number of concurrent matches of a pairing.
     fn slots(&self, pairing: usize) -> usize {
         let slots = |&key: &BotKey| {
             let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
@@ -306,7 +306,7 @@ impl Worker {
         self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1).min(self.common.slots)
     }
 
-    /// Whether all bots of a pairing have come, or will not. Those that are missing are asked for.
+    /// Whether all bots of a pairing are connected or have failed. Requests those that are missing.
     fn are_here(&mut self, pairing: usize, wait: Wait) -> bool {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots
@@ -330,7 +330,7 @@ impl Worker {
         self.say(LaneEvent::NeedsBots(missing, wait));
     }
 
-    /// One of these bots is not connected: the match that needs them goes back to the schedule.
+    /// Returns the match that needs these bots to the schedule: one of them is not connected.
     fn put_back(&mut self, bots: &[BotKey]) {
         for &key in bots {
             if let Some(bot) = self.bots.get_mut(key) {
@@ -346,9 +346,9 @@ impl Worker {
         self.play_on(key);
     }
 
-    /// A bot has come, or will not.
+    /// Handles a requested bot that has arrived or is not available.
     fn receive(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
-        // While the lane is stopping nobody waits for it any more.
+        // The bot may not be needed any more when the lane is stopping.
         let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Asked));
         let come = match come {
             Ok(come) if is_wanted => come,
@@ -371,7 +371,7 @@ impl Worker {
                 };
                 let hello = Duration::from_millis(self.common.run.terms.hello_ms);
                 let session = self.lane.add(Role::Process, stream, hello);
-                // The process may have ended already; then nobody listens, and the stream tells.
+                // If the process has exited already, the receiver is gone, and the end of the stream is detected.
                 let _ = tell.send(session);
                 bot.state = State::Greeting(session);
                 self.by_session.insert(session, key);
@@ -382,7 +382,7 @@ impl Worker {
                     self.by_session.insert(session, key);
                     self.has_come(key);
                 }
-                // It left on the way, with no match on it: that is no fault, and another one may come.
+                // It disconnected without a match, which is not a fault; another one may connect.
                 Err(error) => {
                     let entrant = bot.entrant;
                     tracing::debug!(bot = self.common.entrants[entrant].name, %error, "gone");
@@ -394,7 +394,7 @@ impl Worker {
         }
     }
 
-    /// What the match does that needs a bot, when that is not connected. One that has begun waits.
+    /// What a match does if this bot is not connected. A match that has begun waits.
     fn wait_for(&self, key: BotKey) -> Wait {
         let pairing = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key));
         let next = pairing.and_then(|(_, pairing)| pairing.next.front());
@@ -404,7 +404,7 @@ impl Worker {
         }
     }
 
-    /// A bot has introduced itself.
+    /// The `hello` of a bot has arrived.
     fn has_come(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         let Some(session) = bot.session() else { return };
@@ -423,15 +423,15 @@ impl Worker {
         self.play_on_with(key);
     }
 
-    /// Lets go of a bot that cannot be used.
+    /// Dismisses a bot that does not play the game.
     fn reject(&mut self, key: BotKey, session: SessionKey) {
-        self.lane.dismiss(session, "it does not play this game");
+        self.lane.dismiss(session, "the bot does not play this game");
         self.lane.forget(session);
         self.by_session.remove(&session);
         self.lose(key);
     }
 
-    /// What a bot leaves behind goes back to the house.
+    /// Returns the process or connection of a bot to the runner.
     fn lose(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         match bot.process.take() {
@@ -446,7 +446,7 @@ impl Worker {
         }
     }
 
-    /// A bot does not come.
+    /// A bot is not available.
     fn fail(&mut self, key: BotKey, code: FaultCode, detail: Detail) {
         let bot = &mut self.bots[key];
         bot.state = State::Failed(code, detail.clone());
@@ -456,7 +456,7 @@ impl Worker {
         self.play_on_with(key);
     }
 
-    /// Goes on with the pairing that a bot belongs to.
+    /// Continues with the pairing of a bot.
     fn play_on_with(&mut self, key: BotKey) {
         if let Some((pairing, _)) = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key)) {
             self.play_on(pairing);
@@ -503,7 +503,7 @@ impl Worker {
         }
     }
 
-    /// Matches that ran on the same process or connection have lost it.
+    /// Links the matches that lost the same process or connection.
     fn note_loss(&mut self, code: FaultCode, lost: &[(MatchKey, Seat)]) {
         let id = |key: &MatchKey| self.open.get(key).map(|open| open.fixture.id.clone());
         let matches: Vec<String> = lost.iter().filter_map(|(key, _)| id(key)).collect();
@@ -520,12 +520,12 @@ impl Worker {
     fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
         let common = self.common.clone();
         let terms = &common.run.terms;
-        // An entrant that has several seats fills them with its bots in order.
+        // A bot with several seats fills them with its processes in order.
         let mut free = self.pairings[pairing].bots.clone();
         let mut bots = Vec::with_capacity(free.len());
         for &entrant in &fixture.entrants {
             let fits = free.iter().position(|&key| self.bots[key].entrant == entrant);
-            let index = fits.ok_or("the schedule mixes the bots of two pairings up")?;
+            let index = fits.ok_or("the schedule confuses the bots of two pairings")?;
             bots.push(free.remove(index));
         }
         let seats = bots.iter().map(|&key| {
@@ -568,7 +568,7 @@ impl Worker {
         Ok(())
     }
 
-    /// A match has ended.
+    /// Handles a match that has ended.
     fn end(&mut self, Finished { key, mut play, ending, malformed, duration }: Finished) {
         let Some(OpenMatch { pairing, fixture, bots, lost }) = self.open.remove(&key) else { return };
         if let Some(watched) = &mut self.watched {
@@ -624,7 +624,7 @@ impl Worker {
         self.play_on(pairing);
     }
 
-    /// The bots of a pairing are free for others.
+    /// Ends a pairing; its bots are free for others.
     fn disband(&mut self, key: usize) {
         let pairing = self.pairings.remove(key);
         for key in pairing.bots {
@@ -645,7 +645,7 @@ impl Worker {
         }
     }
 
-    /// Lets a bot go.
+    /// Releases a bot.
     fn retire(&mut self, key: BotKey, reason: &str) {
         let Some(bot) = self.bots.remove(key) else { return };
         let session = bot.session();

@@ -165,7 +165,7 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
     let (long_seed, other_seed) = ("7".repeat(65), "A".repeat(64));
     let seed_file = folder.write_secret("seed", "0011\n");
     let missing = folder.text("missing");
-    let in_the_file = format!("--seed-file {seed_file}: a seed is exactly 64 lower-case hex digits");
+    let in_the_file = format!("--seed-file {seed_file}: a seed has 64 lower-case hex digits");
     let not_there = format!("--seed-file {missing}: No such file or directory");
     let cases: Vec<(Vec<&str>, Vec<&str>)> = vec![
         (vec!["gaems"], vec!["unrecognized subcommand 'gaems'", "a similar subcommand exists: 'games'"]),
@@ -173,8 +173,8 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (vec!["play"], vec!["required arguments were not provided", "<GAME>", "<BOT>..."]),
         (vec!["play", "checkers"], vec!["required arguments were not provided", "<BOT>..."]),
         (vec!["play", "chekers", "a", "b"], vec!["unknown game `chekers`; available: checkers"]),
-        (vec!["play", "checkers", "a"], vec!["1 bot: checkers is played by 2 bots"]),
-        (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers is played by 2 bots"]),
+        (vec!["play", "checkers", "a"], vec!["1 bot: checkers needs 2 bots"]),
+        (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers needs 2 bots"]),
         (vec!["play", "checkers", "a", "'b"], vec!["`'b` cannot be split into words: a quote is not closed"]),
         (vec!["play", "checkers", "a", " "], vec!["an empty command line starts no bot"]),
         (play(&["-n", "0"]), vec!["'0' for '--matches <N>': 0 is not in 1..=10000000"]),
@@ -189,25 +189,22 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (play(&["--set", "draw_plies=x"]), vec!["options of checkers: invalid type: string \"x\""]),
         (play(&["--set", "draw_plies=0"]), vec!["draw_plies 0 needs a turn_limit above 0"]),
         (play(&["--set", "turn_limit=1", "--set", "turn_limit=2"]), vec!["--set turn_limit is given twice"]),
-        (play(&["--clock", "5s"]), vec!["`5s` is not KEY=TIME; or say `none`"]),
+        (play(&["--clock", "5s"]), vec!["`5s` is not KEY=TIME or `none`"]),
         (play(&["--clock", "dealy=5s"]), vec!["a clock has no `dealy`: there is delay, bank and increment"]),
-        (play(&["--clock", "delay=5"]), vec!["`5` is no time such as 500ms, 5s or 2m"]),
+        (play(&["--clock", "delay=5"]), vec!["invalid duration `5`; expected e.g. 500ms, 5s or 2m"]),
         (play(&["--clock", "delay=1s,delay=2s"]), vec!["`delay` is given twice"]),
         (play(&["--clock", "increment=1s"]), vec!["a clock with neither delay nor bank leaves no time"]),
         (play(&["--clock", "bank=25h"]), vec!["`25h` is more than a day"]),
         (play(&["--clock"]), vec!["a value is required for '--clock <CLOCK>'"]),
-        (play(&["--margin", "1us"]), vec!["`1us` is no whole number of milliseconds"]),
-        (play(&["--hello-limit", "soon"]), vec!["`soon` is no time such as 500ms, 5s or 2m"]),
-        (play(&["--ready-limit=-1s"]), vec!["`-1s` is no time such as 500ms, 5s or 2m"]),
+        (play(&["--margin", "1us"]), vec!["`1us` is not a whole number of milliseconds"]),
+        (play(&["--hello-limit", "soon"]), vec!["invalid duration `soon`; expected e.g. 500ms, 5s or 2m"]),
+        (play(&["--ready-limit=-1s"]), vec!["invalid duration `-1s`; expected e.g. 500ms, 5s or 2m"]),
         (
             play(&["--on-fault", "retry"]),
             vec!["invalid fault policy `retry`; expected `forfeit`, `random` or `retry=N`"],
         ),
         (play(&["--on-fault", "retry=0"]), vec!["invalid fault policy `retry=0`"]),
-        (
-            play(&["--seed", "0011"]),
-            vec!["a seed is exactly 64 lower-case hex digits, this has 4 characters"],
-        ),
+        (play(&["--seed", "0011"]), vec!["a seed has 64 lower-case hex digits, but this has 4 characters"]),
         (play(&["--seed", &long_seed]), vec!["exactly 64 lower-case hex digits, this has 65 characters"]),
         (play(&["--seed", &other_seed]), vec!["exactly 64 lower-case hex digits"]),
         (
@@ -230,11 +227,11 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
             vec!["checkers is played with 2 seats, not 3"],
         ),
         (vec!["stdio", "checkers", "-n", "1", "--set", "fan=1"], vec!["unknown field `fan`"]),
-        (vec!["stdio", "--set", "turn_limit=9"], vec!["--set is for the GAME of the command line"]),
+        (vec!["stdio", "--set", "turn_limit=9"], vec!["--set needs GAME on the command line"]),
         (vec!["verify"], vec!["required arguments were not provided", "<FILE>..."]),
         (vec!["verify", "--jsn", "x"], vec!["unexpected argument '--jsn' found", "'--json'"]),
         (vec!["show"], vec!["required arguments were not provided", "<FILE>"]),
-        (vec!["show", "x", "--view", "300"], vec!["`300` is nobody who looks: say `all`, `public`"]),
+        (vec!["show", "x", "--view", "300"], vec!["invalid viewer `300`; expected `all`, `public`"]),
         (vec!["rules"], vec!["required arguments were not provided", "<GAME>"]),
         (vec!["rules", "go"], vec!["unknown game `go`; available: checkers"]),
         (

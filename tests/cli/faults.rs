@@ -155,9 +155,7 @@ fn a_script_without_its_interpreter_is_named() {
     let folder = Folder::new();
     let script = folder.write("script", "print('no first line with #!')\n");
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file");
-    referee(["check", &script])
-        .with_code(5)
-        .says(&["the bot cannot be started: ", "script: Exec format error"]);
+    referee(["check", &script]).with_code(5).says(&["cannot start the bot: ", "script: Exec format error"]);
 }
 
 #[test]
@@ -310,7 +308,7 @@ fn a_refused_hello_is_explained_without_its_token() {
         stderr.split_once("(no_start: ").expect("the reason").1.to_owned()
     };
     let refused = "no `hello` within 2000 ms: the last line was refused (malformed): ";
-    let name = "`name` is 1 to 64 of ASCII letters, digits, `.`, `_`, `-` and space";
+    let name = "`name` has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space";
     let first = "the first line is `hello`, a JSON object with `protocol` and `name`";
     let unfinished =
         "no `hello` within 2000 ms, only an unfinished line of 16 bytes; a line ends with a line break";

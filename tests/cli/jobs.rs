@@ -344,5 +344,5 @@ fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
         let stopped = runner.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
         tell.send(stopped).expect("the test waits for it");
     });
-    assert_eq!(told.recv_timeout(PATIENCE).expect("the run ends").why.as_deref(), Some("a lane broke down"));
+    assert_eq!(told.recv_timeout(PATIENCE).expect("the run ends").why.as_deref(), Some("a lane panicked"));
 }

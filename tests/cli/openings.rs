@@ -381,7 +381,7 @@ fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
         "turn_limit=2",
         &["game 1, ply 2, line 1: the match would be over"],
     );
-    refused("checkers", "book.pdn", BOOK, "fen=B:W18:B12", &["choose `fen` themselves: leave --set fen out"]);
+    refused("checkers", "book.pdn", BOOK, "fen=B:W18:B12", &["set `fen` themselves: omit --set fen"]);
     refused("checkers", "empty.pdn", "", "turn_limit=9", &["empty.pdn: line 1: there is no opening"]);
     refused(
         "checkers",

@@ -85,7 +85,7 @@ fn a_game_without_pdn_is_refused() {
     let bot = folder.plain_bot("plain");
     let records = folder.text("records");
     referee(["play", "jeex", &bot, &bot, "--set", "turn_limit=4", "--record", &records]).with_code(0);
-    referee(["export", &records, "--pdn"]).with_code(2).says(&["m1.jsonl: jeex is not written in PDN"]);
+    referee(["export", &records, "--pdn"]).with_code(2).says(&["m1.jsonl: jeex has no PDN notation"]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_collection_without_a_game_does_not_pass() {
     let folder = Folder::new();
     let file = folder.write("a.pdn", "\n");
     let told = referee(["verify", &file]).with_code(1).stdout;
-    assert!(told.contains("there is no game in this PDN file"), "{told}");
+    assert!(told.contains("this PDN file contains no games"), "{told}");
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn fewer_processes_than_play_at_once_are_refused() {
     let folder = Folder::new();
     let entrants = ["one", "other"].map(|name| program(&folder, name, "play()"));
     let ended = tournament(&folder, "jobs = 2\nprocesses = 3", &entrants).with_code(2);
-    ended.says(&["processes: 3 is less than the 4 that play at once"]);
+    ended.says(&["processes: 3 is less than the 4 needed for `jobs` = 2"]);
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn with_few_descriptors_fewer_matches_are_played_at_once_and_no_bot_loses_by_it(
     let matches = ended.all("match");
     assert_eq!(matches.len(), 30);
     assert!(matches.iter().all(|played| played["faults"] == json!([{}, {}])), "{matches:?}");
-    ended.says(&["2 jobs instead of 8, which need up to 128 descriptors: this process may have 60"]);
+    ended.says(&["using 2 jobs instead of 8, which need up to 128 file descriptors: the limit is 60"]);
 
     std::fs::remove_dir_all(&dir).expect("a tournament");
-    with_files(40).with_code(5).says(&["a match needs up to 44 descriptors, this process may have 40"]);
+    with_files(40).with_code(5).says(&["a match needs up to 44 file descriptors, but the limit is 40"]);
 }
 
 /// Runs a script of `sh` as a user whose number of processes can be limited: root's cannot.

@@ -260,7 +260,7 @@ fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
     let empty = empty.trim_end_matches('/');
     referee(["verify", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
     referee(["show", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
-    let holds_none = format!("{empty} holds no records (*.jsonl, *.pdn)");
+    let holds_none = format!("{empty} contains no records (*.jsonl, *.pdn)");
     referee(["verify", empty]).with_code(2).says(&[holds_none.replace("//", "/").as_str()]);
 }
 
@@ -319,10 +319,10 @@ fn a_match_may_be_shown_as_a_seat_or_a_spectator_saw_it() {
     for view in ["public", "0", "1"] {
         assert_eq!(referee(["show", &file, "--view", view]).done().stdout, all, "{view}");
     }
-    referee(["show", &file, "--view", "2"]).with_code(2).says(&["--view 2: the match has the seats 0 to 1"]);
+    referee(["show", &file, "--view", "2"]).with_code(2).says(&["--view 2: the seats are 0 to 1"]);
     referee(["show", &file, "--view", "me"])
         .with_code(2)
-        .says(&["`me` is nobody who looks: say `all`, `public` or the number of a seat"]);
+        .says(&["invalid viewer `me`; expected `all`, `public` or the number of a seat"]);
 }
 
 #[test]
@@ -448,7 +448,7 @@ fn a_seat_that_a_match_without_ready_does_not_have_is_a_usage_error() {
     host.end().done();
     let file = format!("{records}/m1.jsonl");
     for seat in ["2", "6", "8", "200", "255"] {
-        let says = format!("--view {seat}: the match has the seats 0 to 1");
+        let says = format!("--view {seat}: the seats are 0 to 1");
         referee(["show", &file, "--view", seat]).with_code(2).says(&[&says]);
     }
 }

@@ -193,7 +193,7 @@ fn the_time_limit_leaves_it_undecided() {
     let slow = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.05), first(t)))");
     let more = ["--max-time", "1s", "--set", "turn_limit=20"];
     let ended = regress("checkers", &slow, &slow, &more).with_code(UNDECIDED);
-    assert!(ended.stdout.starts_with("undecided: the time was over (--max-time 1s, "), "{}", ended.stdout);
+    assert!(ended.stdout.starts_with("undecided: the time is over (--max-time 1s, "), "{}", ended.stdout);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_run_that_was_killed_goes_on_to_the_verdict_that_it_would_have_had() {
     let mut file = fs::OpenOptions::new().append(true).open(&results).expect("the results");
     file.write_all(cut_off.as_bytes()).expect("half a line");
 
-    bots.regress(&kept).with_code(USAGE).says(&["it exists already", "--resume"]);
+    bots.regress(&kept).with_code(USAGE).says(&["the file exists", "--resume"]);
     let resumed = bots.regress(&[&kept[..], &["--resume", "--jobs", "2"]].concat());
     assert_eq!((resumed.code, resumed.one("verdict")), (whole.code, whole.one("verdict")));
     let played = resumed.all("set").len();

@@ -42,8 +42,8 @@ fn a_bot_for_each_seat_and_three_teams_are_told_from_the_number_of_bots() {
     let refused = |args: &[&str], what: &[&str]| {
         referee(["play", "keezen"].iter().chain(args)).with_code(2).says(what);
     };
-    refused(&[&bots[0]], &["1 bot: keezen is played by 2 or 3 or 4 or 6 bots"]);
-    refused(&[&bots[0], &bots[1], "--seats", "6"], &["--seats 6: 6 seats in 3 sides are for 3 or 6 bots"]);
+    refused(&[&bots[0]], &["1 bot: keezen needs 2 or 3 or 4 or 6 bots"]);
+    refused(&[&bots[0], &bots[1], "--seats", "6"], &["--seats 6: 6 seats in 3 sides need 3 or 6 bots"]);
     refused(&[&bots[0], &bots[1], "--seats", "5"], &["--seats 5", "2 or 4 or 6 seats, not 5"]);
 }
 
@@ -75,7 +75,7 @@ fn a_set_of_three_teams_has_three_rotations_or_all_six_orders_on_the_same_cards(
         referee(["verify", &records]).done();
     }
     let odd = ["play", "keezen", &bots[0], &bots[1], &bots[2], "--mirror", "-n", "4"];
-    referee(odd).with_code(2).says(&["-n 4: with --mirror a multiple of 3"]);
+    referee(odd).with_code(2).says(&["-n 4: --mirror needs a multiple of 3"]);
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn refused_logins_are_logged_once_an_address_with_the_reason_and_without_the_tok
         ("127.0.0.1: the token of `bob` is missing or wrong", 1),
         ("127.0.0.1: no bot called `alcie` takes part", 1),
         ("127.0.0.2: the token of `alice` is missing or wrong", 1),
-        ("127.0.0.1: its first line is no message of the protocol", 1),
+        ("127.0.0.1: its first line is not a message of the protocol", 1),
         ("open-", 0),
     ] {
         assert_eq!(log.matches(refused).count(), times, "{refused} is not in: {log}");
@@ -341,7 +341,7 @@ fn a_tls_handshake_on_a_plain_port_is_answered_at_once_and_logged() {
     guest.write(b"\x16\x03\x01\x02\x00\x01\n");
     assert_turned_away(&guest.rest(), "malformed", "connect without TLS");
     referee.signal(crate::common::Signal::INT);
-    let told = "refused a connection from 127.0.0.1: this port speaks plain text, and TLS came";
+    let told = "rejected a connection from 127.0.0.1: this port uses plain text, but a TLS handshake arrived";
     referee.wait().with_code(130).says(&[told]);
 }
 
@@ -484,7 +484,7 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
             let mut told = Vec::new();
             let _ = std::io::Read::read_to_end(&mut stranger, &mut told);
             let told = String::from_utf8(told).expect("plain text");
-            assert!(told.contains("this port speaks TLS") && !told.contains("hello"), "{said:?}: {told:?}");
+            assert!(told.contains("this port uses TLS") && !told.contains("hello"), "{said:?}: {told:?}");
         }
         drop(Guest::connect(address));
         let bot = |trusted: &str| {
@@ -503,7 +503,7 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
         assert!(said.ends_with("bye\n"), "{said}");
         let ended = referee_.wait().with_code(0);
         assert_no_faults(&ended);
-        let told = "refused a connection from 127.0.0.1: this port speaks TLS";
+        let told = "rejected a connection from 127.0.0.1: this port uses TLS";
         assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
         drop(stuck);
         referee(["verify", &records]).done();

@@ -88,7 +88,7 @@ fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
     assert!(again.all("match").is_empty());
     referee(["tournament", "run", &config, "--dir", &dir])
         .with_code(2)
-        .says(&["holds a tournament already", "resume"]);
+        .says(&["contains a tournament", "resume"]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_tournament_whose_folder_was_not_finished_begins_anew() {
             env!("CARGO_BIN_EXE_referee")
         );
         Referee::start_as(Command::new("bash").args(["-c", &limited])).end().with_code(5);
-        referee(["tournament", "resume", &dir]).with_code(2).says(&["is not the folder of a tournament"]);
+        referee(["tournament", "resume", &dir]).with_code(2).says(&["is not the directory of a tournament"]);
     }
     let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
     assert_eq!((ended.all("match").len(), results(&folder.path("cup")).len()), (12, 12));
@@ -242,11 +242,11 @@ fn an_entrant_whose_folder_is_gone_can_leave_and_the_others_go_on_under_their_na
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     std::fs::remove_dir_all(folder.path("one")).unwrap();
     referee(["tournament", "withdraw", &dir, "bot"]).done();
-    referee(["tournament", "withdraw", &dir, "bot"]).with_code(2).says(&["`bot` has left already"]);
+    referee(["tournament", "withdraw", &dir, "bot"]).with_code(2).says(&["`bot` has withdrawn already"]);
     let late = folder.plain_bot("late");
     referee(["tournament", "add", &dir, &late, "--name", "bot-2"])
         .with_code(2)
-        .says(&["`bot-2` takes part already"]);
+        .says(&["`bot-2` is an entrant already"]);
     referee(["tournament", "add", &dir, &late]).done();
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     let sorted = |names: Vec<&Value>| -> Vec<String> {
@@ -346,7 +346,9 @@ fn an_interrupted_tournament_goes_on_with_what_is_missing_and_counts_the_interru
     running.hear_of("match");
     running.hear_of("match");
     // Only one may play it.
-    referee(["tournament", "resume", &dir]).with_code(5).says(&["another process plays this tournament"]);
+    referee(["tournament", "resume", &dir])
+        .with_code(5)
+        .says(&["another process is playing this tournament"]);
     running.signal(Signal::INT);
     running.end().with_code(130).says(&["resume"]);
     let before = results(&folder.path("cup"));
@@ -400,9 +402,7 @@ fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed(
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     let script = folder.read("bot2.py");
     folder.write("bot2.py", format!("{script}\n# another version\n"));
-    referee(["tournament", "resume", &dir])
-        .with_code(2)
-        .says(&["`bot2` is not what it was", "--allow-changed"]);
+    referee(["tournament", "resume", &dir]).with_code(2).says(&["`bot2` has changed", "--allow-changed"]);
     referee(["tournament", "resume", &dir, "--allow-changed"]).done();
     referee(["tournament", "resume", &dir]).done();
 }
@@ -419,7 +419,7 @@ fn openings_that_have_changed_stop_a_tournament_from_going_on() {
     folder.write("book.fen", "B:W18:B14\n");
     referee(["tournament", "resume", &dir]).with_code(2).says(&[
         "the openings of ",
-        "book.fen are not what they were",
+        "book.fen has changed",
         "put them back",
     ]);
     folder.write("book.fen", book);
@@ -434,14 +434,16 @@ fn entrants_come_and_go() {
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     let late = folder.plain_bot("late");
     let added = referee(["tournament", "add", &dir, &late, "--name", "late"]).done();
-    assert_eq!(added.stdout, "late joins: 8 matches more, after all others\n");
+    assert_eq!(added.stdout, "late joins: 8 more matches, after all others\n");
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     assert_eq!(ended.all("match").len(), 8, "against each of the four from both sides");
-    referee(["tournament", "withdraw", &dir, "nobody"]).with_code(2).says(&["there is no `nobody`", "bot0"]);
+    referee(["tournament", "withdraw", &dir, "nobody"])
+        .with_code(2)
+        .says(&["unknown entrant `nobody`", "bot0"]);
     referee(["tournament", "withdraw", &dir, "bot0"]).done();
     let another = folder.plain_bot("another");
     let added = referee(["tournament", "add", &dir, &another]).done();
-    assert_eq!(added.stdout, "another joins: 8 matches more, after all others\n");
+    assert_eq!(added.stdout, "another joins: 8 more matches, after all others\n");
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     assert_eq!(ended.all("match").len(), 8, "bot0 plays no more");
 }
@@ -457,11 +459,11 @@ fn standings_mark_withdrawn_entrants_and_verify_agrees() {
         add(name);
     }
     let left = referee(["tournament", "withdraw", &dir, "bot0"]).done();
-    assert_eq!(left.stdout, "bot0 has left: its results count\n", "it has played 6 of 12");
+    assert_eq!(left.stdout, "bot0 has withdrawn: its results count\n", "it has played 6 of 12");
     add("four");
     let left = referee(["tournament", "withdraw", &dir, "bot1"]).done();
     let annulled =
-        "bot1 has left: it has played fewer than half of its matches, so its results are annulled\n";
+        "bot1 has withdrawn: it has played fewer than half of its matches, so its results are annulled\n";
     assert_eq!(left.stdout, annulled, "it has played 6 of 14");
     let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
     let rows = standings["entrants"].as_array().unwrap();
@@ -488,7 +490,7 @@ fn nobody_joins_a_swiss_tournament_whose_last_round_is_paired() {
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     referee(["tournament", "add", &dir, &late])
         .with_code(2)
-        .says(&["nobody can join any more: round 2, the last one, is paired"]);
+        .says(&["no entrant can join any more: round 2, the last one, is paired"]);
     let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
     assert_eq!(status["entrants"].as_array().unwrap().len(), 4);
 }
@@ -544,7 +546,7 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
         ("jobs = 2", "job = 2", &["unknown field `job`", "did you mean `jobs`?"][..]),
         ("kind = 'round_robin'", "kind = 'round-robin'", &["round-robin", "did you mean `round_robin`?"]),
         ("name = 'bot1'", "nam = 'bot1'", &["unknown field `nam`", "did you mean `name`?"]),
-        ("name = 'bot1'", "name = 'bot2'", &["entrant bot2: there are two of this name"]),
+        ("name = 'bot1'", "name = 'bot2'", &["entrant bot2: the name is not unique"]),
         (
             "turn_limit",
             "turn_limt",
@@ -578,7 +580,7 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
             "kind = 'partners'",
             &["format: rotations of partners need sides of two seats"],
         ),
-        ("opening_plies = 4", "opening_plies = 4\nopenings = 'book.pdn'", &["exclude each other"]),
+        ("opening_plies = 4", "opening_plies = 4\nopenings = 'book.pdn'", &["mutually exclusive"]),
     ] {
         assert!(good.contains(from), "{from}");
         let bad = folder.write("bad.toml", good.replacen(from, to, 1));

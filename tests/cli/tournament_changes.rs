@@ -45,21 +45,20 @@ fn a_stopped_tournament_goes_on_with_another_clock_and_a_repaired_command() {
     let named = format!("two={repaired}");
     let more = ["--jobs", "2", "--clock", "bank=30s", "--command", &named];
     let said = referee(["tournament", "change", &dir].iter().chain(&more)).done().stdout;
-    for what in
-        ["jobs: 2, before 1", "clock of the matches to come: bank=30s, before delay=5s,bank=60s", "two: `"]
+    for what in ["jobs: 2, before 1", "clock of future matches: bank=30s, before delay=5s,bank=60s", "two: `"]
     {
         assert!(said.contains(what), "{what} is not in: {said}");
     }
     let third = folder.plain_bot("third");
     assert_eq!(
         referee(["tournament", "add", &dir, &third]).done().stdout,
-        "third joins: 4 matches more, after all others\n"
+        "third joins: 4 more matches, after all others\n"
     );
-    let told = ["`third` takes part already: `python3", "third.py", "--name"];
+    let told = ["`third` is an entrant already: `python3", "third.py", "--name"];
     referee(["tournament", "add", &dir, &third]).with_code(2).says(&told);
     referee(["tournament", "add", &dir, &repaired, "--name", "one"])
         .with_code(2)
-        .says(&["`one` takes part already"]);
+        .says(&["`one` is an entrant already"]);
     referee(["tournament", "add", &dir, "tcp:carol"]).with_code(2).says(&["--listen 127.0.0.1:4700"]);
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     assert_eq!(ended.all("match").len(), 4);
@@ -120,8 +119,8 @@ fn a_tournament_that_is_played_takes_changes_and_bots_stay_connected() {
     let carol = connect(address, "carol");
     let ended = run.wait().with_code(0).says(&[
         "changed: carol joins",
-        "changed: three has left",
-        "changed: jobs: 2, before 1\nclock of the matches to come: bank=30s",
+        "changed: three has withdrawn",
+        "changed: jobs: 2, before 1\nclock of future matches: bank=30s",
     ]);
     assert_eq!(entrants(&dir), ["one", "two", "alice", "carol"]);
     let faults = ended.all("match").into_iter().filter(|played| played["faults"] != json!([{}, {}]));

@@ -352,9 +352,7 @@ fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
     let mut bytes = std::fs::read(&program).expect("it can be read");
     bytes.push(0);
     std::fs::write(&program, bytes).expect("it can be written");
-    referee(["tournament", "resume", &dir])
-        .with_code(2)
-        .says(&["`built` is not what it was", "--allow-changed"]);
+    referee(["tournament", "resume", &dir]).with_code(2).says(&["`built` has changed", "--allow-changed"]);
 }
 
 #[test]

@@ -88,14 +88,14 @@ fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records()
             &sql(
                 "UPDATE matches SET ranks = NULL, ended_by = 'cut_off' WHERE number = 5; DELETE FROM details WHERE number = 5",
             ),
-            &["m5: by the results nothing is known of it, but there is"],
+            &["m5: the results have no result of it, but there is"],
         ),
         (
             "void",
             &sql(
                 "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = 5; UPDATE details SET scores = NULL WHERE number = 5",
             ),
-            &["m5: by the results it does not count"],
+            &["m5: it is void in the results"],
         ),
         (
             "no JSON",
@@ -105,7 +105,7 @@ fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records()
         (
             "a record less",
             &|dir| fs::remove_file(dir.join("records/m7.jsonl")).unwrap(),
-            &["m7: records/m7.jsonl is not there"],
+            &["m7: records/m7.jsonl is missing"],
         ),
         (
             "another record",
@@ -174,7 +174,7 @@ fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
     fs::write(dir.join("records/m12.jsonl"), &cut[..cut.len() / 2]).unwrap();
     fs::write(dir.join("records/m12.2.jsonl.part"), &cut[..9]).unwrap();
     let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
-    let ended = ended.says(&["m12.jsonl: removed, for it was not written to its end"]);
+    let ended = ended.says(&["m12.jsonl: removed, because it is incomplete"]);
     let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
     assert_eq!(ids, ["m12.2"], "the others are not played again");
     assert_eq!(shown(), before);
@@ -185,7 +185,7 @@ fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
     fs::copy(dir.join("records/m1.jsonl"), dir.join("records/m13.jsonl")).unwrap();
     referee(["tournament", "resume", &text])
         .with_code(5)
-        .says(&["m13.jsonl is no record of this tournament"]);
+        .says(&["m13.jsonl is not a record of this tournament"]);
 }
 
 #[test]
@@ -202,7 +202,9 @@ fn a_tournament_goes_on_at_once_after_its_referee_was_killed() {
         running = next;
     }
     running.hear_of("match");
-    referee(["tournament", "resume", &dir]).with_code(5).says(&["another process plays this tournament"]);
+    referee(["tournament", "resume", &dir])
+        .with_code(5)
+        .says(&["another process is playing this tournament"]);
 }
 
 #[test]

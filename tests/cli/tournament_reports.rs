@@ -630,7 +630,7 @@ fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_ar
         let ended = referee(["tournament", "export", &cup, "--format", form]).with_code(0);
         assert_eq!(ended.stdout.matches(tag).count(), 3, "{ended:?}");
         assert!(!ended.stdout.contains("[Match \"m1\"]"), "{ended:?}");
-        let why = "1 match is left out: a record is sealed when no match on its deal is left to play\n";
+        let why = "1 match is left out: their records are sealed when no match of the deal is left to play\n";
         assert_eq!(ended.stderr, why);
     }
     let unread = || {
@@ -640,7 +640,7 @@ fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_ar
     assert_eq!(unread(), 0);
     std::fs::remove_file(record("m1.unsealed")).unwrap();
     let ended = referee(["tournament", "export", &cup, "--format", "text"]).with_code(0);
-    ended.says(&["1 match is left out: their records are not there"]);
+    ended.says(&["1 match is left out: their records are missing"]);
     assert_eq!(unread(), 1);
 }
 
@@ -675,7 +675,7 @@ fn only_the_folder_of_a_tournament_is_read() {
     let here = folder.text(".");
     for what in [["standings"].as_slice(), &["report"], &["export", "--format", "csv"]] {
         let args = ["tournament", what[0], &here].into_iter().chain(what[1..].iter().copied());
-        referee(args).with_code(2).says(&["is not the folder of a tournament", "results.sqlite"]);
+        referee(args).with_code(2).says(&["is not the directory of a tournament", "results.sqlite"]);
     }
     assert!(!folder.path("results.sqlite").exists());
 }
@@ -703,5 +703,5 @@ fn control_characters_in_names_are_escaped_in_every_text() {
     referee(["tournament", "report", &cup, "--format", "csv", "-o", &file]).with_code(0);
     assert!(!folder.read("report.csv").contains('\u{1b}'));
     let left = referee(["tournament", "withdraw", &cup, names[0]]).with_code(0).stdout;
-    assert!(left.starts_with("esc\\u{1b}]0;title\\u{7} has left: "), "{left}");
+    assert!(left.starts_with("esc\\u{1b}]0;title\\u{7} has withdrawn: "), "{left}");
 }

@@ -115,7 +115,7 @@ fn a_team_that_cannot_play_is_refused_with_the_reason() {
         (
             "game = 'keezen'\nseats = 4",
             "game = 'checkers'",
-            "entrant pair: a `team` needs partners: checkers with 2 seats",
+            "entrant pair: `team`: checkers with 2 seats has no partners",
         ),
         (
             "kind = 'round_robin'",
@@ -131,13 +131,13 @@ fn a_team_that_cannot_play_is_refused_with_the_reason() {
         (
             "name = 'pair'\n",
             "name = 'pair'\ntcp = 'x'\n",
-            "entrant pair: a `team` stands beside a `name` alone",
+            "entrant pair: only `name` is allowed beside `team`",
         ),
-        ("name = 'north', ", "name = 'alone', ", "entrant alone: there are two of this name"),
+        ("name = 'north', ", "name = 'alone', ", "entrant alone: the name is not unique"),
         (
             "name = 'north', ",
             "name = 'north', tcp = 'x', ",
-            "entrant pair: bot north: it has either a `command`",
+            "entrant pair: bot north: it needs either a `command`",
         ),
     ] {
         assert!(good.contains(from), "{from}");

@@ -14,12 +14,12 @@ use crate::core::json;
 use crate::report::{TrialOutcome, TrialReport};
 use crate::server::{FirstFaults, ResultLine};
 
-/// Join the results of shards, or look at those of one run, and give the verdict
+/// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
-/// The sets of all files count in the order of their numbers, up to the one that decides: the verdict and its error rates are
-/// those of one run that plays the same sets without shards. Sets after it count for nothing. The first set that
-/// is missing ends it undecided: the shard that did not play it can be resumed. If the new version crashed in any shard,
-/// it has failed. Nothing is played.
+/// The sets of all files count in the order of their numbers, up to the one that decides: the verdict and its error
+/// rates are those of one run that plays the same sets without shards. Later sets are ignored. If a set is missing,
+/// evaluation stops there, undecided: the shard that should play it can be resumed. If the new version crashed in any
+/// shard, it has failed. No matches are played.
 ///
 /// The exit code is the verdict: 0 passed, 1 failed, 3 undecided, 4 invalid.
 #[derive(Debug, ClapArgs)]
@@ -27,10 +27,10 @@ use crate::server::{FirstFaults, ResultLine};
   referee regress merge shard-1.jsonl shard-2.jsonl shard-3.jsonl
   referee regress merge shard-*.jsonl --junit regress.xml --github")]
 pub(super) struct Args {
-    /// The files that --results wrote, one of each shard
+    /// The files written by --results, one per shard
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The verdict as one JSON object
+    /// Print the verdict as one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -44,7 +44,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for (path, other) in args.files.iter().zip(&read).skip(1) {
         if let Some(what) = other.setup.difference(&setup, &["shard"]) {
             let (path, first) = (path.display(), args.files[0].display());
-            return Err(Failure::usage(format!("{path} is of another run than {first}: it has {what}")));
+            return Err(Failure::usage(format!(
+                "{path} and {first} are of different runs: {path} has {what}"
+            )));
         }
     }
     let mut shards: Vec<_> = read.iter().map(|contents| contents.setup.shard).collect();
@@ -62,9 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 .map(|shard| shard.map_or("all".to_owned(), |shard| shard.to_string()))
                 .collect();
             let given = given.join(", ");
-            return Err(Failure::usage(format!(
-                "one file of each of {of} shards is needed; these are of {given}"
-            )));
+            return Err(Failure::usage(format!("expected one file per shard, of {of} shards; got {given}")));
         }
     }
     let reports = args.reports.open()?;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults);
     let mut out = Tolerant::new();
     let text = if args.json { json::text(&report) } else { report.text() };
-    // An error is kept for the end.
+    // `Tolerant` keeps the error until the end.
     let _ = writeln!(out, "{text}");
     reports.write(&report, begun.elapsed())?;
     out.end(exit(outcome)?)

@@ -1,4 +1,4 @@
-//! `referee regress`: is a new version of a bot weaker than its base, or stronger?
+//! `referee regress`: tests whether a new version of a bot is weaker or stronger than its base.
 
 mod merge;
 mod results;
@@ -35,28 +35,28 @@ use crate::tournament::regression::{Shard, Verdict};
 
 use results::{ResultsFile, TestSetup, contents};
 
-/// How many sets a test plays at most where nothing is said.
+/// The default maximum number of sets of a test.
 const MAX_SETS: u32 = 10_000;
 
 /// Test whether a new version of a bot is weaker than its base, or with --gain whether it is stronger
 ///
-/// Plays sets of matches, each deal or opening from every side, until a sequential test (SPRT) on the scores of the sets
-/// accepts H0 (a difference of --elo0) or H1 (--elo1). By default these are -50 and 0 normalized Elo: the new version
-/// passes unless it is weaker. In simulated tests with the draw rates of the games here (0% to 70%) 95% of versions that
-/// are as strong as the base pass, after 135 sets on average. Of those weaker by 20 normalized Elo 64% pass, after 220
-/// sets, of those weaker by 50 5% after 135, of those weaker by 100 fewer than 0.1% after 53. Smaller losses take more
-/// sets: --elo0 -10 about 3,100; --gain takes about 800.
+/// Plays sets of matches, each deal or opening from every side, until a sequential test (SPRT) on the scores of the
+/// sets accepts H0 (a difference of --elo0) or H1 (--elo1). By default these are -50 and 0 normalized Elo: the new
+/// version passes unless it is weaker. In simulated tests with the draw rates of the games here (0% to 70%), 95% of
+/// versions as strong as the base pass, after 135 sets on average. Of versions weaker by 20 normalized Elo 64% pass,
+/// after 220 sets; of those weaker by 50 5%, after 135; of those weaker by 100 fewer than 0.1%, after 53. Smaller
+/// losses take more sets: --elo0 -10 about 3,100; --gain takes about 800.
 ///
-/// If both bots play move for move the same in all sets, they pass as soon as at 95% confidence the sets that they may
-/// play otherwise are worth less than --elo0 in logistic Elo even if all of them are lost: after 20 sets, with --elo0 -10
-/// after 103. If one set differs, the sequential test decides.
+/// If both bots play the same moves in all sets, they pass once, at 95% confidence, the sets in which they may differ
+/// are worth less than --elo0 in logistic Elo even if all of them are lost: after 20 sets, with --elo0 -10 after 103.
+/// Once a set differs, the sequential test decides.
 ///
-/// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is dropped,
-/// one of the new version loses the match; too many faults make the run invalid. A set whose moves repeat an earlier set's
-/// is not counted, nor one with a match that is void (aborted and not played again).
-/// With --results, an interrupted run goes on with --resume. With --shard, several machines play the sets of one run, and
-/// `referee regress merge` gives its verdict.
-/// With three sides, one of the bots has two of them by turns. A BOT is a command line in one argument, or tcp:NAME.
+/// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is
+/// dropped, a fault of the new version loses the match; too many faults make the run invalid. A set that repeats the
+/// moves of an earlier set does not count, nor does one with a void match (aborted and not replayed). With --results,
+/// an interrupted run continues with --resume. With --shard, several machines play the sets of one run, and `referee
+/// regress merge` prints its verdict. With three sides, each bot has two of them in turn. A BOT is a command line in
+/// one argument, or tcp:NAME.
 ///
 /// The exit code is the verdict: 0 passed (H1, or they play the same), 1 failed (H0, or the new version crashed), 3
 /// undecided (after --max-sets or --max-time), 4 invalid, 5 could not run, 130 interrupted.
@@ -87,23 +87,23 @@ enum Command {
 
 #[derive(Debug, ClapArgs)]
 struct RunArgs {
-    // None with a subcommand alone.
+    // `None` only with a subcommand.
     /// The game: see `referee games`
     #[arg(required = true)]
     game: Option<String>,
-    /// The bot that is tested
+    /// The bot to test
     #[arg(long, value_name = "BOT", required = true)]
     new: Option<Source>,
-    /// The bot that it is compared with
+    /// The bot to compare it with
     #[arg(long, value_name = "BOT", required = true)]
     base: Option<Source>,
-    /// How many seats, where the game is played with several numbers of them [default: the game's]
+    /// The number of seats, if the game allows several [default: the game's]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
     #[command(flatten)]
     openings: OpeningOptions,
-    /// The bots remember nothing of earlier matches, so that in games with chance or secrets they are not started anew
-    /// for each match, and bots that connect may play them
+    /// Trust that the bots remember nothing of earlier matches, so that in games with chance or secrets they are not
+    /// restarted for each match, and bots that connect may play them
     #[arg(long)]
     trust_bots: bool,
     #[command(flatten)]
@@ -112,7 +112,7 @@ struct RunArgs {
     options: GameOptions,
     #[command(flatten)]
     terms: MatchOptions,
-    /// One JSON object a line while it runs: each match, each set with its LLR, then the verdict
+    /// One JSON object per line during the run: each match, each set with its LLR, then the verdict
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -125,13 +125,13 @@ struct RunArgs {
     listen: ListenOptions,
 }
 
-/// Where the verdict goes beside standard output.
+/// Additional outputs of the verdict.
 #[derive(Debug, ClapArgs)]
 struct ReportOptions {
     /// Write the verdict to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// On GitHub: add the verdict to the summary of the job, and annotate the job with it
+    /// In GitHub Actions: add the verdict to the job summary, and annotate the job with it
     #[arg(long)]
     github: bool,
 }
@@ -158,7 +158,7 @@ impl Reports {
         }
         if let Some(summary) = self.summary {
             summary.write(|mut file| file.write_all(report.markdown().as_bytes()))?;
-            // Without standard error there is nothing to annotate.
+            // If standard error is closed, the annotation is lost.
             let _ = write!(screen::stderr(), "{}", report.annotation());
         }
         Ok(())
@@ -168,14 +168,14 @@ impl Reports {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Interruptions and shards")]
 struct KeepOptions {
-    /// Keep the results in this new file, a line for each set that is complete. It holds the run seed
+    /// Write the results to this new file, one line per complete set. It contains the run seed
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
-    /// Go on with the run whose results the file holds, with its seed and the same options; where it is missing, begin
+    /// Resume the run of the results file, with its seed and the same options; if the file is missing, start
     #[arg(long, requires = "results")]
     resume: bool,
-    /// Play only every N-th set, from set I on, without a verdict: `referee regress merge` gives it. All shards need the
-    /// same seed and the same --max-sets
+    /// Play only every N-th set, starting with set I, without a verdict: `referee regress merge` prints it. All
+    /// shards need the same seed and the same --max-sets
     #[arg(long, value_name = "I/N", requires_all = ["results", "max_sets"], conflicts_with = "fixed")]
     shard: Option<Shard>,
 }
@@ -185,20 +185,20 @@ struct KeepOptions {
 struct TestOptions {
     #[command(flatten)]
     hypotheses: HypothesisOptions,
-    /// How many sets at most, those included that do not count [default: 10000]
+    /// The maximum number of sets, including those that do not count [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_sets: Option<u32>,
-    /// No test: play so many sets and measure the difference
+    /// Instead of a test, play this number of sets and measure the difference
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
           conflicts_with_all = ["gain", "elo0", "elo1", "alpha", "beta", "elo_model", "max_sets"])]
     fixed: Option<u32>,
-    /// The greatest part of the matches that may have a fault, from 0 to 1
+    /// The maximum share of matches with a fault, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.01)]
     max_fault_rate: f64,
-    /// Go on when the new version crashes: it loses the match, and the crash counts as a fault
+    /// Continue when the new version crashes: it loses the match, and the crash counts as a fault
     #[arg(long)]
     recover: bool,
-    /// End after this time without a verdict, if there is none until then: undecided
+    /// Stop after this time without a verdict: undecided
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     max_time: Option<u64>,
 }
@@ -212,7 +212,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
 
 fn play(args: RunArgs) -> Result<Exit, Failure> {
     let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
-        return Err(Failure::usage("a game, --new and --base are needed"));
+        return Err(Failure::usage("required: GAME, --new and --base"));
     };
     let rules = game(&id)?;
     let seating =
@@ -241,16 +241,16 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         shard: args.kept.shard,
         seed: run.seed.to_hex(),
     };
-    // A hypothesis that is wrong is refused in a shard, too, which does not test it.
+    // A shard does not use the hypotheses, but invalid ones are rejected all the same.
     setup.test.as_ref().map(Hypotheses::sprt).transpose()?;
     if setup.shard.is_some() && !args.terms.has_seed() {
         return Err(Failure::usage(
-            "--shard: all shards play with one seed: name it with --seed or --seed-file",
+            "--shard: all shards need the same seed: give it with --seed or --seed-file",
         ));
     }
     if let Some(path) = args.kept.results.as_deref().filter(|path| !args.kept.resume && path.exists()) {
         let path = path.display();
-        return Err(Failure::usage(format!("--results {path}: it exists already; --resume goes on with it")));
+        return Err(Failure::usage(format!("--results {path}: the file exists; use --resume to continue")));
     }
     let earlier = args.kept.results.as_deref().filter(|path| args.kept.resume && path.exists());
     let earlier = earlier.map(contents).transpose()?;
@@ -267,7 +267,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
-            .map_err(|what| Failure::usage(format!("{what}; --trust-bots plays nevertheless")))?;
+            .map_err(|what| Failure::usage(format!("{what}; --trust-bots overrides this check")))?;
     }
     let listen = args.listen.listen(&bots)?;
     let names = ["new", "base"].map(|name| Some(name.to_owned()));
@@ -277,7 +277,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     }
     let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
     let (schedule, mut trial) = setup.begin(kept, false)?;
-    // Nothing is left behind by what is refused.
+    // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
     let mut results = match (&args.kept.results, &earlier) {
         (None, _) => None,
@@ -326,7 +326,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
                     for set in judged {
                         printer.set(&set);
                     }
-                    // One that has played before is there: that it does not start once more is a fault as any other.
+                    // If the bot has played before, a failed start is a fault like any other.
                     let ends = no_show.filter(|_| !has_played);
                     first_faults.add(report, ends.as_ref().map(|no_show| no_show.seat));
                     if let Some(no_show) = ends {
@@ -345,11 +345,11 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     });
     let is_out_of_time = is_out_of_time.get();
     let outcome = match (trial.regression.verdict(), stopped, max_time) {
-        // What stops a run after the verdict does not change that.
+        // An error after the verdict does not change it.
         (Some(verdict), RunEnd { why: None, .. }, _) => TrialOutcome::Judged(verdict),
         (_, RunEnd { why: Some(why), .. }, _) => TrialOutcome::CouldNotRun(why),
         (None, _, Some(time)) if is_out_of_time => TrialOutcome::Undecided(format!(
-            "the time was over (--max-time {1}, {0})",
+            "the time is over (--max-time {1}, {0})",
             counted(trial.regression.tally().sets, "set", "sets"),
             humantime::format_duration(time)
         )),
@@ -362,7 +362,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     printer.out.end(exit(outcome)?)
 }
 
-/// Resolves when the process is asked to stop, or when the time is over, which is noted.
+/// Resolves when the process is interrupted or the time is over; `is_over` tells which.
 fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Future<Output = ()> {
     let asked = interrupted();
     async move {
@@ -392,7 +392,7 @@ fn exit(outcome: TrialOutcome) -> Result<Exit, Failure> {
 const SETS: Words =
     Words { template: "{pos} of at most {len} sets, {elapsed}{msg}", of: " of at most ", what: "sets" };
 
-/// Tells a person or a program what happens.
+/// Prints events for a person or a program.
 struct Printer {
     json: bool,
     progress: Progress,
@@ -406,7 +406,7 @@ impl Printer {
     }
 
     fn line(&mut self, line: &str) {
-        // An error is kept for the end.
+        // `Tolerant` keeps the error until the end.
         let _ = writeln!(self.out, "{line}");
     }
 

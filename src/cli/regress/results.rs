@@ -1,5 +1,5 @@
-//! The file of results of `referee regress`: JSON Lines, first the set-up of the run, then a line for every set that is
-//! complete. A run that was interrupted goes on from it, and `referee regress merge` joins those of shards.
+//! The results file of `referee regress`, in JSON Lines: first the setup of the run, then one line per complete set.
+//! An interrupted run continues from it, and `referee regress merge` merges those of shards.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ use crate::tournament::Deals;
 use crate::tournament::regression::{Regression, Shard, StoppingRules};
 use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
 
-/// The version of the file.
+/// The version of the format.
 const FORMAT: u32 = 1;
 
-/// What a run is played by: the first line of the file.
+/// The setup of a run: the first line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "regress")]
 pub(super) struct TestSetup {
@@ -38,10 +38,10 @@ pub(super) struct TestSetup {
     pub(super) new: String,
     pub(super) base: String,
     pub(super) options: Map<String, Value>,
-    /// What the sets begin with, in words.
+    /// The openings, as text.
     pub(super) openings: String,
     pub(super) trust_bots: bool,
-    /// None in a run of fixed length.
+    /// `None` in a run of fixed length.
     pub(super) test: Option<Hypotheses>,
     pub(super) max_sets: u32,
     pub(super) max_fault_rate: f64,
@@ -58,14 +58,14 @@ pub(super) struct TestSetup {
 impl TestSetup {
     pub(super) const FORMAT: u32 = FORMAT;
 
-    /// How the seats play together.
+    /// The teams of the game.
     pub(super) fn seating(&self) -> Result<Seating, Failure> {
         let rules = options::game(&self.game)?;
         let seats = u8::try_from(self.seats).ok();
         games::seating(rules, seats).map_err(Failure::usage)
     }
 
-    /// In which option another run differs from this one, and how. The options in `but` may differ.
+    /// The first option in which another run differs, and how. The options in `but` may differ.
     pub(super) fn difference(&self, other: &TestSetup, but: &[&str]) -> Option<String> {
         let value = |setup| serde_json::to_value(setup).unwrap_or_default();
         let (one, other) = (value(self), value(other));
@@ -77,7 +77,7 @@ impl TestSetup {
         })
     }
 
-    /// What is left to play and what is known, after what was kept. `whole`: all shards together.
+    /// Restores the schedule and the statistics from the lines of a file. `whole`: those of all shards together.
     pub(super) fn begin(&self, kept: &[ResultLine], whole: bool) -> Result<(Schedule, Trial), Failure> {
         let (seating, deals) = (self.seating()?, Deals::Mirrored);
         let rules = options::game(&self.game)?;
@@ -109,7 +109,7 @@ impl TestSetup {
             }
         }
         if let Some(shard) = shard {
-            // Those of other shards are not played here.
+            // Sets of other shards are not played here.
             let all = Schedule::new(plan.clone()).map_err(Failure::usage)?;
             for (set, number) in all.sets().iter().zip(1..).filter(|&(_, number)| !shard.has(number)) {
                 let matches =
@@ -127,7 +127,7 @@ impl TestSetup {
         let can_repeat = !rules.meta().chance;
         let mut trial = Trial::new(regression, scoring, can_repeat, self.recover, shard);
         let mut in_order: Vec<&ResultLine> = kept.iter().collect();
-        // A crash decides, whatever was played elsewhere.
+        // A crash decides, whatever other shards have played.
         in_order.sort_by_key(|kept| (matches!(kept, ResultLine::Set { .. }), kept.set()));
         for kept in in_order {
             trial.restore(kept).ok_or_else(|| nonsense(kept.set()))?;
@@ -136,15 +136,15 @@ impl TestSetup {
     }
 }
 
-/// What a file holds.
+/// The contents of a results file.
 pub(super) struct Contents {
     pub(super) setup: TestSetup,
     pub(super) kept: Vec<ResultLine>,
-    /// The bytes that it consists of; a line that was cut off follows them.
+    /// The size in bytes of the complete lines; a truncated line may follow.
     whole: u64,
 }
 
-/// Reads a file of results.
+/// Reads a results file.
 pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
     let bytes = read(path)?;
     let fail = |what: String| Failure::usage(format!("{}: {what}", path.display()));
@@ -152,9 +152,9 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
     let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
     let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
     let setup: TestSetup =
-        setup.ok_or_else(|| fail("it is no file of results of `referee regress`".to_owned()))?;
+        setup.ok_or_else(|| fail("it is not a results file of `referee regress`".to_owned()))?;
     if setup.format != FORMAT {
-        return Err(fail(format!("it has format {}, where this version reads {FORMAT}", setup.format)));
+        return Err(fail(format!("it has format {}, but this version reads format {FORMAT}", setup.format)));
     }
     let mut kept: Vec<ResultLine> = Vec::new();
     for (line, number) in lines.zip(2..) {
@@ -165,19 +165,19 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
         kept.iter().filter(|kept| matches!(kept, ResultLine::Set { .. })).map(ResultLine::set).collect();
     sets.sort_unstable();
     if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(fail(format!("set {} is there twice", twice[0])));
+        return Err(fail(format!("duplicate set {}", twice[0])));
     }
     Ok(Contents { setup, kept, whole: whole as u64 })
 }
 
-/// A file of results that grows.
+/// A results file that is being written.
 pub(super) struct ResultsFile {
     file: File,
     path: PathBuf,
 }
 
 impl ResultsFile {
-    /// Makes a new file.
+    /// Creates a new file.
     pub(super) fn create(path: &Path, setup: &TestSetup) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true).create_new(true).mode(0o600));
         let file =
@@ -187,7 +187,7 @@ impl ResultsFile {
         Ok(results)
     }
 
-    /// Goes on with a file, of which a line that was cut off is removed.
+    /// Continues a file; removes a truncated line at its end.
     pub(super) fn append(path: &Path, contents: &Contents) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true));
         let file =
@@ -197,13 +197,13 @@ impl ResultsFile {
         Ok(results)
     }
 
-    /// One process at a time writes to it. The lock ends with the process.
+    /// Locks the file: only one process may write to it. The lock ends with the process.
     fn locked(file: File, path: &Path) -> Result<ResultsFile, Failure> {
         let results = ResultsFile { file, path: path.to_owned() };
         match results.file.try_lock() {
             Ok(()) => Ok(results),
             Err(TryLockError::WouldBlock) => {
-                Err(Failure::usage(format!("--results {}: another run writes to it", path.display())))
+                Err(Failure::usage(format!("--results {}: another run is writing to it", path.display())))
             }
             Err(TryLockError::Error(error)) => Err(results.fails(&error)),
         }
@@ -218,7 +218,7 @@ impl ResultsFile {
         self.file.write_all(text.as_bytes()).map_err(|error| self.fails(&error))
     }
 
-    /// Keeps a set.
+    /// Appends a line.
     pub(super) fn keep(&mut self, kept: &ResultLine) -> Result<(), Failure> {
         self.line(kept)
     }

@@ -1,4 +1,4 @@
-//! The rows that records give.
+//! Recomputes database rows from records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::store::{About, MatchRow, VOID};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
 
-/// Works results out anew from records.
+/// Recomputes results from records.
 pub(super) struct Auditor<'a> {
     about: &'a About,
     /// The names of the bots.
@@ -26,10 +26,10 @@ pub(super) struct Auditor<'a> {
     is_mirrored: bool,
 }
 
-/// What a record gives.
+/// The result of a record.
 pub(super) struct Recorded {
     pub(super) row: MatchRow,
-    /// None: it was broken off.
+    /// `None` if it was aborted.
     pub(super) result: Option<MatchResult>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Auditor<'a> {
         if self.is_mirrored { format!("s{}", id.set(self.scoring.legs)) } else { id.to_string() }
     }
 
-    /// The row of an attempt by its sealed record.
+    /// The row of an attempt, from its sealed record.
     ///
     /// # Errors
     /// Why it is not the record of this attempt.
@@ -71,7 +71,7 @@ impl<'a> Auditor<'a> {
         Ok(self.row(id, bots, account))
     }
 
-    /// Which bot sat where, if this is the attempt.
+    /// The bots by seat, if this is the record of the attempt.
     fn check(&self, id: MatchId, account: &Account) -> Result<Vec<usize>, String> {
         let (header, about) = (&account.header, self.about);
         let same = |what: &str, is: &str, should: &str| match is == should {
@@ -97,7 +97,7 @@ impl<'a> Auditor<'a> {
         }
         let index = |name: &String| {
             let found = self.bots.iter().position(|bot| bot == name);
-            found.ok_or_else(|| format!("its record names `{name}`, who is no entrant"))
+            found.ok_or_else(|| format!("its record names `{name}`, which is not an entrant"))
         };
         let bots: Vec<usize> =
             header.seats.iter().map(|seat| index(&seat.name)).collect::<Result<_, String>>()?;
@@ -105,7 +105,7 @@ impl<'a> Auditor<'a> {
         let entrants: Vec<Entrant> = bots.iter().map(|&bot| Entrant(roster.entrant_of(bot) as u16)).collect();
         let lineup = Lineup::of_seats(self.scoring.seating, &entrants);
         if lineup.is_none_or(|lineup| roster.seated(&lineup) != bots) {
-            return Err("its record has the bots of a team in other seats than theirs".to_owned());
+            return Err("its record has the bots of a team in the wrong seats".to_owned());
         }
         Ok(bots)
     }
@@ -165,7 +165,7 @@ impl<'a> Auditor<'a> {
     }
 }
 
-/// What is stored of a match with this result.
+/// The row of a match with this result.
 pub(super) fn row(
     (id, scoring): (MatchId, &Scoring),
     fixture: &Fixture,
@@ -202,7 +202,7 @@ pub(super) fn row(
     }
 }
 
-/// What differs between a row and the one that its record gives: each column with both values.
+/// The differences between a row and the one computed from its record: each column with both values.
 pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
     let (ours, theirs) = (columns(row), columns(recorded));
     let differing = ours.into_iter().filter(|(name, value)| theirs[name] != *value);
@@ -216,7 +216,7 @@ pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
     found
 }
 
-/// What both can tell. The time that a match took is the shell's own.
+/// The columns that a record determines. The duration is known to the shell only.
 fn columns(row: &MatchRow) -> BTreeMap<&'static str, Value> {
     let seats = |seats: crate::core::SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
     BTreeMap::from([

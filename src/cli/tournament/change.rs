@@ -1,4 +1,4 @@
-//! Changes of a tournament that has begun: entrants that come and go, how it is played from now on.
+//! Changes to a tournament in progress: entrants that join or withdraw, and settings.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,16 +21,16 @@ use crate::tournament::Entrant;
 use crate::tournament::schedule::{Entry, Format, Schedule};
 use crate::tournament::standings::Withdrawn;
 
-/// Take another entrant in, also while the tournament is played
+/// Add an entrant, even while the tournament is in progress
 ///
-/// Several bots are a fixed team, one for each seat of a side in this order, in a game with partners. A team needs a name.
+/// Several bots form a fixed team, one per seat of a side in this order, in a game with partners. A team needs a name.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament add cup ./newbot --name new
   referee tournament add cup ./north ./south --name compass
   referee tournament add cup tcp:alice --listen 127.0.0.1:4700 --token-file tokens")]
 pub(super) struct AddArgs {
-    /// The tournament's folder
+    /// The tournament's directory
     dir: PathBuf,
     /// The bot, or those of a team: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT")]
@@ -38,62 +38,63 @@ pub(super) struct AddArgs {
     /// Its label [default: the name of its script or program; a team has none]
     #[arg(long)]
     name: Option<String>,
-    /// The folder that its bots run in [default: this one]
+    /// The working directory of its bots [default: the current one]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// Where to listen for bots that connect, if the tournament does not yet
+    /// Where to listen for bots that connect, if the tournament does not listen yet
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// A file with a line NAME=TOKEN for each bot that connects, in place of the one there was
+    /// A file with a line NAME=TOKEN for each bot that connects; replaces the previous one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }
 
-/// Take an entrant out, also while the tournament is played
+/// Withdraw an entrant, even while the tournament is in progress
 ///
-/// In a Swiss tournament and in a knockout its results stand. In the other formats they stand if it has played at least
-/// half of its matches, and its opponents win the rest; otherwise all its results are annulled.
+/// In a Swiss tournament and in a knockout its results stand. In the other formats they stand if it has played at
+/// least half of its matches, and its opponents win the rest; otherwise all its results are annulled.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament withdraw cup old")]
 pub(super) struct WithdrawArgs {
-    /// The tournament's folder
+    /// The tournament's directory
     dir: PathBuf,
     /// Its label
     name: String,
 }
 
-/// Change how the matches to come are played, also while the tournament is played
+/// Change the settings of future matches, even while the tournament is in progress
 ///
-/// What has been played stands. The record of each match has the clock that it was played with.
+/// Results stand. The record of each match contains the clock that it was played with.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament change cup --jobs 4
   referee tournament change cup --clock delay=1s,bank=30s
   referee tournament change cup --command 'alice=python3 alice2.py'")]
 pub(super) struct ChangeArgs {
-    /// The tournament's folder
+    /// The tournament's directory
     dir: PathBuf,
     #[command(flatten)]
     settings: Settings,
 }
 
-/// What can be changed; at least one of it.
+/// The settings; at least one is required.
 #[derive(Debug, ClapArgs)]
 #[group(required = true, multiple = true)]
 struct Settings {
-    /// How many pairings play at once
+    /// The number of pairings that play concurrently
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Each bot's clock, as for `referee play`
+    /// The clock of each bot, as for `referee play`
     #[arg(long, value_name = "CLOCK")]
     clock: Option<String>,
-    /// The command line of a bot, run in this folder; may be repeated. NAME is its entrant, or the bot of a team
+    /// The command line of a bot, run in the current directory; may be repeated. NAME is its entrant, or the bot of a team
     #[arg(long, value_name = "NAME=COMMAND")]
     command: Vec<String>,
 }
 
-/// A change, as a process asks the one for it that plays the tournament. Paths are seen from the tournament's folder.
+/// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
+/// directory.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 enum Change {
@@ -114,15 +115,15 @@ enum Change {
     },
 }
 
-/// What a change leads to.
+/// The effect of a change.
 struct Decided {
     changes: Changes,
-    /// For people.
+    /// A description.
     said: String,
 }
 
 pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
-    // Seen from the tournament's folder, so that both can move together, unless it is named from the root.
+    // Relative to the tournament's directory, so that both can be moved together, unless the path is absolute.
     let here = here(&args.dir)?;
     let directory = here.join(args.directory.unwrap_or_default());
     if args.bots.len() > 1 && args.name.is_none() {
@@ -150,13 +151,13 @@ pub(super) fn set(args: ChangeArgs) -> Result<Exit, Failure> {
     change(&args.dir, &Change::Set { jobs, clock, commands, directory })
 }
 
-/// This folder, seen from that of the tournament.
+/// The current directory, relative to that of the tournament.
 fn here(dir: &Path) -> Result<PathBuf, Failure> {
     results(dir)?;
     way(dir, Path::new(".")).map_err(Failure::cannot_run)
 }
 
-/// Makes a change, or has the process make it that plays the tournament.
+/// Applies a change, or requests it from the process that plays the tournament.
 fn change(dir: &Path, change: &Change) -> Result<Exit, Failure> {
     let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
@@ -164,7 +165,7 @@ fn change(dir: &Path, change: &Change) -> Result<Exit, Failure> {
         let decided = decide(&read(&results)?.seen_from(dir)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
-        format!("{}\nthis happens when the matches that are played now have ended", decided.said)
+        format!("{}\nit takes effect when the matches in progress have ended", decided.said)
     } else {
         let Alone { mut results, reading, .. } = Alone::open(dir, true)?;
         let decided = decide(&reading, change)?;
@@ -185,7 +186,7 @@ pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) 
         }
         Err(failure) => complain(format_args!("not changed: {:#}", failure.error)),
     }
-    // What was cut off since is known to the reading alone where it is of this process.
+    // Interrupted matches are only known to the caller's `reading` if it is of this process.
     let folder = reading.config.folder().to_owned();
     read(results)?.seen_from(&folder)
 }
@@ -210,11 +211,14 @@ fn decide_to_add(
     check_new(reading, entrant)?;
     match (&mut config.listen, listen) {
         (Some(has), Some(address)) if has.address != address => {
-            return Err(Failure::usage(format!("--listen: the tournament listens at {}", has.address)));
+            return Err(Failure::usage(format!(
+                "--listen: the tournament already listens at {}",
+                has.address
+            )));
         }
         (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
         (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
-            let what = "the bot connects by itself: say where, such as --listen 127.0.0.1:4700";
+            let what = "the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700";
             return Err(Failure::usage(what));
         }
         _ => {}
@@ -230,7 +234,7 @@ fn decide_to_add(
         && joins > rounds
     {
         return Err(Failure::usage(format!(
-            "nobody can join any more: round {rounds}, the last one, is paired"
+            "no entrant can join any more: round {rounds}, the last one, is paired"
         )));
     }
     let mut entries = schedule.plan().entrants.clone();
@@ -244,7 +248,7 @@ fn decide_to_add(
     let said = if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
-        format!("{} joins: {matches} matches more, after all others", row.name)
+        format!("{} joins: {matches} more matches, after all others", row.name)
     } else {
         format!("{} joins in round {joins}", row.name)
     };
@@ -252,7 +256,7 @@ fn decide_to_add(
     Ok(Decided { changes, said })
 }
 
-/// Refuses an entrant whose name there is.
+/// Checks that the name of a new entrant is unique.
 fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> {
     let label = match (&entrant.command, &entrant.tcp) {
         (Some(command), _) => {
@@ -264,16 +268,16 @@ fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> 
     };
     let name = entrant.name.as_ref().unwrap_or(&label);
     let Some(row) = reading.entrants.iter().find(|row| row.name == *name) else { return Ok(()) };
-    let left = if row.leaves.is_some() { "has left" } else { "takes part already" };
+    let left = if row.leaves.is_some() { "has withdrawn" } else { "is an entrant already" };
     Err(Failure::usage(format!("`{name}` {left}: `{}`; --name adds another entrant", row.source)))
 }
 
-/// The entrant of this name.
+/// Finds an entrant by name.
 fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
     let found = reading.entrants.iter().position(|row| row.name == name);
     found.ok_or_else(|| {
         let names: Vec<&str> = reading.entrants.iter().map(|row| row.name.as_str()).collect();
-        Failure::usage(format!("there is no `{name}`: there is {}", names.join(", ")))
+        Failure::usage(format!("unknown entrant `{name}`; entrants: {}", names.join(", ")))
     })
 }
 
@@ -295,7 +299,7 @@ fn find_bot<'a>(config: &'a mut Config, name: &str) -> Result<(usize, &'a mut En
 fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure> {
     let index = find(reading, name)?;
     if reading.entrants[index].leaves.is_some() {
-        return Err(Failure::usage(format!("`{name}` has left already")));
+        return Err(Failure::usage(format!("`{name}` has withdrawn already")));
     }
     let leaves = reading.schedule.next_round();
     let schedule = reading.schedule.without(Entrant(index as u16)).map_err(Failure::usage)?;
@@ -306,7 +310,7 @@ fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure>
         _ => "its results count",
     };
     let changes = Changes { leaves: Some((index, leaves)), ..Changes::default() };
-    Ok(Decided { changes, said: format!("{name} has left: {what}") })
+    Ok(Decided { changes, said: format!("{name} has withdrawn: {what}") })
 }
 
 fn decide_to_set(
@@ -323,7 +327,7 @@ fn decide_to_set(
     }
     if let Some(text) = new_clock {
         clock(text).map_err(|what| Failure::usage(format!("--clock: {what}")))?;
-        said.push(format!("clock of the matches to come: {text}, before {}", config.clock));
+        said.push(format!("clock of future matches: {text}, before {}", config.clock));
         config.clock = text.to_owned();
     }
     let mut changed = Vec::new();

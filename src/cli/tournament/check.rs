@@ -1,4 +1,4 @@
-//! `referee tournament check`: whether a tournament can be played as its file says.
+//! `referee tournament check`: validates a tournament file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ use crate::core::json;
 use crate::server::{BotSpec, Source, StartCheck, check_starts};
 use crate::tournament::schedule::{Format, Schedule};
 
-/// Lines of a bot's standard error that are shown: the last ones.
+/// The number of final lines of a bot's standard error that are shown.
 const LINES: usize = 5;
 
-/// Check a file without playing
+/// Check a tournament file without playing
 ///
-/// Checks every key, the game and its options, the openings, and the bots' programs and folders. Then it starts each bot
-/// and waits for its `hello`. It does not wait for bots that connect. Exit code 1 if a bot does not start or does not play
-/// the game.
+/// Checks every key, the game and its options, the openings, and the bots' programs and directories. Then it starts
+/// each bot and waits for its `hello`. It does not wait for bots that connect. Exit code 1 if a bot does not start or
+/// does not play the game.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament check cup.toml
@@ -32,7 +32,7 @@ const LINES: usize = 5;
 pub(super) struct Args {
     /// The file
     config: PathBuf,
-    /// Start no bot
+    /// Do not start bots
     #[arg(long)]
     no_start: bool,
     /// One JSON object
@@ -45,7 +45,7 @@ pub(super) struct Args {
 struct Checked<'a> {
     name: &'a str,
     game: &'a str,
-    /// How many matches there are; in a knockout at most.
+    /// The number of matches; in a knockout the maximum.
     matches: u64,
     entrants: Vec<Checkup<'a>>,
 }
@@ -61,16 +61,16 @@ enum StartStatus {
     NotStarted,
 }
 
-/// What the check found out about an entrant.
+/// The result for an entrant.
 #[derive(Serialize)]
 struct Checkup<'a> {
     name: &'a str,
     source: String,
     verdict: StartStatus,
-    /// Its name and version; or why it fails; or the name under which it connects.
+    /// Its name and version, why it fails, or the name with which it connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
-    /// The end of its standard error, where it fails.
+    /// The end of its standard error, if it fails.
     #[serde(skip_serializing_if = "String::is_empty")]
     stderr: String,
 }
@@ -109,7 +109,7 @@ impl Checkup<'_> {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
-    // What is checked does not depend on the seed.
+    // The validation does not depend on the seed.
     let seed = config.seed()?.unwrap_or(Seed([0; 32]));
     let plan = config.plan(None)?;
     let prepared = config.prepare(seed, &plan)?;

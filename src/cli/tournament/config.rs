@@ -1,4 +1,4 @@
-//! The file that describes a tournament.
+//! The tournament file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -26,10 +26,10 @@ use crate::store::read_regular;
 use crate::tournament::Deals;
 use crate::tournament::schedule::{Entry, Format, Plan};
 
-/// The most processes of bots that live at once, unless more play at once or the file says otherwise.
+/// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
 
-/// What a file may say; `examples/tournament.toml` shows and explains all of it.
+/// The contents of the file; `examples/tournament.toml` shows and explains all keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Config {
@@ -78,7 +78,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) listen: Option<ListenConfig>,
     pub(super) entrants: Vec<EntrantConfig>,
-    /// Where paths are seen from: the folder of the file, or that of the tournament.
+    /// The base of relative paths: the directory of the file or of the tournament.
     #[serde(skip)]
     folder: PathBuf,
 }
@@ -122,7 +122,7 @@ enum MirrorConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Restart {
-    /// When it has died.
+    /// After a crash.
     #[default]
     Died,
     /// For every match.
@@ -194,7 +194,7 @@ pub(super) struct EntrantConfig {
     pub(super) clock_factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<Restart>,
-    /// The bots of the seats of its side, in order, where these are different ones.
+    /// The bots of the seats of its side, in order, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     team: Vec<EntrantConfig>,
 }
@@ -207,7 +207,7 @@ impl ListenConfig {
 }
 
 impl EntrantConfig {
-    /// What plays for it: itself, or its team.
+    /// Its bots: itself, or its team.
     pub(super) fn bots(&self) -> &[EntrantConfig] {
         if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
     }
@@ -216,7 +216,7 @@ impl EntrantConfig {
         if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
     }
 
-    /// Refuses a team that cannot play.
+    /// Validates a team.
     fn check_team(&self, game: &str, plan: &Plan) -> Result<(), String> {
         if self.team.is_empty() {
             return Ok(());
@@ -227,25 +227,27 @@ impl EntrantConfig {
             return Err("a team needs a `name`".to_owned());
         }
         if seats == sides {
-            return Err(format!("a `team` needs partners: {game} with {seats} seats has none"));
+            return Err(format!("`team`: {game} with {seats} seats has no partners"));
         }
         if matches!(plan.format, Format::Partners { .. }) {
-            return Err("a `team` is fixed, but the format `partners` pairs each with each".to_owned());
+            return Err(
+                "a `team` is fixed, but the format `partners` pairs all entrants with each other".to_owned()
+            );
         }
         if self.team.len() != seats / sides {
             let (bots, seats) = (self.team.len(), seats / sides);
             return Err(format!("its team has {bots} bots, but a side of {game} has {seats} seats"));
         }
         if self.team.iter().any(|bot| !bot.team.is_empty()) {
-            return Err("a bot of a team has no `team` of its own".to_owned());
+            return Err("a bot of a team cannot have a `team` itself".to_owned());
         }
         if !own.is_blank() {
-            return Err("a `team` stands beside a `name` alone: all else belongs to its bots".to_owned());
+            return Err("only `name` is allowed beside `team`: other keys belong to its bots".to_owned());
         }
         Ok(())
     }
 
-    /// Whether it says nothing of a bot.
+    /// Whether it has no key of a bot.
     fn is_blank(&self) -> bool {
         let EntrantConfig { name: _, command, tcp, directory, env, clock_factor, restart, team: _ } = self;
         command.is_none()
@@ -289,11 +291,11 @@ impl EntrantConfig {
     }
 }
 
-/// What a tournament is played with.
+/// A validated tournament.
 pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
-    /// The bots, one or a team for each entrant.
+    /// The bots: one or a team per entrant.
     pub(super) entrants: Vec<BotSpec>,
     pub(super) roster: Arc<Roster>,
     pub(super) openings: Openings,
@@ -322,23 +324,23 @@ impl Config {
         Ok(config.seen_from(file.parent().unwrap_or(Path::new("/"))))
     }
 
-    /// Reads what a file says.
+    /// Parses the text of a file.
     pub(super) fn parse(text: &str) -> Result<Config, String> {
         toml::from_str(text).map_err(|error| in_words(&error.to_string()))
     }
 
-    /// The same as a file would say it.
+    /// The configuration as TOML.
     pub(super) fn to_toml(&self) -> Result<String, Failure> {
         toml::to_string(self).map_err(Failure::cannot_run)
     }
 
-    /// The same, with its relative paths seen from here.
+    /// Resolves relative paths against this directory.
     pub(super) fn seen_from(self, folder: &Path) -> Config {
         Config { folder: folder.to_owned(), ..self }
     }
 
-    /// The same, as a file in another folder would say it: a relative path stays one, so that both folders can move
-    /// together.
+    /// The configuration for a file in another directory. Relative paths stay relative, so that both directories can
+    /// be moved together.
     pub(super) fn moved_to(&self, folder: &Path) -> io::Result<Config> {
         let mut config = self.clone().seen_from(folder);
         let way = way(folder, &self.folder)?;
@@ -353,22 +355,22 @@ impl Config {
         Ok(config)
     }
 
-    /// Where its relative paths are seen from.
+    /// The base of its relative paths.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where a path of it leads.
+    /// Resolves one of its paths.
     pub(super) fn resolve(&self, path: &Path) -> PathBuf {
         let (mut folder, mut rest) = (self.folder.as_path(), path);
-        // The folder of a tournament is no link, so that this shortens what is shown and changes nothing.
+        // The directory of a tournament is not a symbolic link, so this only shortens the displayed path.
         while let (Ok(after), Some(parent)) = (rest.strip_prefix(".."), folder.parent()) {
             (folder, rest) = (parent, after);
         }
         folder.join(rest)
     }
 
-    /// Where its file of openings is.
+    /// The path of its opening file.
     pub(super) fn openings_file(&self) -> Option<PathBuf> {
         self.openings.as_deref().map(|path| self.resolve(path))
     }
@@ -378,14 +380,14 @@ impl Config {
         self.name.as_deref().unwrap_or(&self.game)
     }
 
-    /// The run seed that it names, if it does.
+    /// The run seed, if it has one.
     pub(super) fn seed(&self) -> Result<Option<Seed>, Failure> {
         let named = |what: &str| {
             let what = what.to_owned();
             move |error: String| Failure::usage(format!("{what}: {error}"))
         };
         match (&self.seed, &self.seed_file) {
-            (Some(_), Some(_)) => Err(Failure::usage("`seed` and `seed_file` exclude each other")),
+            (Some(_), Some(_)) => Err(Failure::usage("`seed` and `seed_file` are mutually exclusive")),
             (Some(text), None) => seed(text).map(Some).map_err(named("seed")),
             (None, Some(path)) => {
                 let path = self.resolve(path);
@@ -401,23 +403,23 @@ impl Config {
         self.entrants.iter().flat_map(EntrantConfig::bots)
     }
 
-    /// Whose they are.
+    /// The bots of each entrant.
     pub(super) fn roster(&self) -> Roster {
         Roster::of(self.entrants.iter().map(|entrant| entrant.bots().len()))
     }
 
-    /// The names of the entrants, once they are kept.
+    /// The names of the entrants, after [`Config::keep_names`].
     pub(super) fn names(&self) -> Vec<String> {
         self.entrants.iter().map(|entrant| entrant.name.clone().unwrap_or_default()).collect()
     }
 
-    /// The names of each entrant's bots, once they are kept.
+    /// The names of each entrant's bots, after [`Config::keep_names`].
     pub(super) fn bot_names(&self) -> Vec<Vec<String>> {
         let name = |bot: &EntrantConfig| bot.name.clone().unwrap_or_default();
         self.entrants.iter().map(|entrant| entrant.bots().iter().map(name).collect()).collect()
     }
 
-    /// Names every bot as it is called from here on, also when its script, whose name it may have, is no more.
+    /// Stores the name of every bot, which may have been derived from a script that can disappear.
     pub(super) fn keep_names(&mut self, bots: &[BotSpec]) {
         let configs = self.entrants.iter_mut().flat_map(EntrantConfig::bots_mut);
         for (config, entrant) in configs.zip(bots) {
@@ -445,7 +447,7 @@ impl Config {
             let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
             let wrong = |what: String| Failure::usage(format!("entrant {which}: {what}"));
             entrant.check_team(&self.game, plan).map_err(wrong)?;
-            // The bot of an entrant that has left may be gone.
+            // The bot of a withdrawn entrant may be missing.
             let is_there = plan.entrants[index].leaves.is_none();
             if entrant.team.is_empty() {
                 sources.push(self.source(entrant, &mut names, is_there).map_err(wrong)?);
@@ -485,12 +487,12 @@ impl Config {
                 check_name(name)?;
                 Ok(Source::Tcp(name.clone()))
             }
-            _ => Err("it has either a `command` or a `tcp` name".to_owned()),
+            _ => Err("it needs either a `command` or a `tcp` name".to_owned()),
         }
     }
 
-    /// What its schedule follows from; that needs neither the bots nor any other file. `entries` are when each entrant
-    /// takes part, where that is not from the beginning to the end.
+    /// The input of the schedule, which requires neither the bots nor other files. `entries`: when entrants join and
+    /// withdraw, if not all take part from start to end.
     pub(super) fn plan(&self, entries: Option<Vec<Entry>>) -> Result<Plan, Failure> {
         let rules = game(&self.game)?;
         let seating =
@@ -515,14 +517,14 @@ impl Config {
         Ok(plan)
     }
 
-    /// Checks everything else, and makes what it is played with.
+    /// Validates everything else.
     pub(super) fn prepare(&self, seed: Seed, plan: &Plan) -> Result<Prepared, Failure> {
         let rules = game(&self.game)?;
         let sources = self.sources(plan)?;
         let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|what| {
-                Failure::usage(format!("mirror: {what}; `trust_bots = true` plays nevertheless"))
+                Failure::usage(format!("mirror: {what}; `trust_bots = true` overrides this check"))
             })?;
         }
         let terms = self.terms()?;
@@ -552,7 +554,7 @@ impl Config {
         let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
         if processes < jobs * seats {
             return Err(Failure::usage(format!(
-                "processes: {processes} is less than the {} that play at once, {seats} for each of `jobs` = {jobs}",
+                "processes: {processes} is less than the {} needed for `jobs` = {jobs} with {seats} seats",
                 jobs * seats
             )));
         }
@@ -575,7 +577,7 @@ impl Config {
         match (&self.listen, tcp) {
             (None, Some(bot)) => {
                 let what =
-                    "connects by itself: say where, such as [listen] with address = \"127.0.0.1:4700\"";
+                    "connects by itself: add an address, e.g. [listen] with address = \"127.0.0.1:4700\"";
                 return Err(Failure::usage(format!("`{bot}` {what}")));
             }
             (Some(_), None) => return Err(Failure::usage("listen: no entrant has a `tcp` name")),
@@ -599,7 +601,7 @@ impl Config {
 
     fn openings(&self, rules: &dyn Rules, seating: Seating, seed: &Seed) -> Result<Openings, Failure> {
         if self.opening_plies > 0 && self.openings.is_some() {
-            return Err(Failure::usage("`opening_plies` and `openings` exclude each other"));
+            return Err(Failure::usage("`opening_plies` and `openings` are mutually exclusive"));
         }
         let options = OpeningOptions {
             opening_plies: Some(self.opening_plies),
@@ -610,14 +612,14 @@ impl Config {
     }
 }
 
-/// Refuses a name that is none, or that another one has.
+/// Checks that a name is valid and unique.
 fn check_new_name(name: &Option<String>, names: &mut HashSet<String>) -> Result<(), String> {
     let Some(name) = name else { return Ok(()) };
     check_name(name)?;
-    if names.insert(name.clone()) { Ok(()) } else { Err("there are two of this name".to_owned()) }
+    if names.insert(name.clone()) { Ok(()) } else { Err("the name is not unique".to_owned()) }
 }
 
-/// The relative path that leads from one folder to another.
+/// The relative path from one directory to another.
 pub(super) fn way(from: &Path, to: &Path) -> io::Result<PathBuf> {
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
@@ -625,7 +627,7 @@ pub(super) fn way(from: &Path, to: &Path) -> io::Result<PathBuf> {
     Ok(up.chain(to.components().skip(common)).collect())
 }
 
-/// The options of the command line that the keys of the file stand for, and these.
+/// Options of the command line, and the corresponding keys of the file.
 const KEYS: [(&str, &str); 6] = [
     ("--opening-plies ", "opening_plies = "),
     ("--openings", "openings"),
@@ -635,14 +637,14 @@ const KEYS: [(&str, &str); 6] = [
     ("--set", "the option"),
 ];
 
-/// What is wrong, in the words of the file.
+/// Rewrites an error message to name keys of the file.
 fn in_keys(failure: Failure) -> Failure {
     let said = format!("{:#}", failure.error);
     let said = KEYS.iter().fold(said, |said, (option, key)| said.replace(option, key));
     Failure { exit: failure.exit, error: anyhow::anyhow!("{}", in_words(&said)) }
 }
 
-/// The error with the key that was probably meant: "unknown field `fromat`, expected one of `name`, `format`".
+/// Adds the most similar key to an error such as "unknown field `fromat`, expected one of `name`, `format`".
 fn in_words(error: &str) -> String {
     let error = error.trim_end();
     let quoted =

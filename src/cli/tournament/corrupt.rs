@@ -1,4 +1,4 @@
-//! Databases that no referee wrote: an error, never a panic.
+//! Corrupted databases cause errors, never panics.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::cli::tournament::{results, status, verify};
 use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::report::tournament::{self, Matches, StandingsReport, TournamentReport};
 
-/// A tournament that a referee of schema 1 was playing when it was killed.
+/// A tournament that was killed while it was played with schema version 1.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament-1");
 
 fn copy(from: &Path, to: &Path) {
@@ -28,7 +28,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Everything that reads the database of a tournament, as far as it gets.
+/// Reads everything from the database of a tournament, up to the first error.
 fn read_all(dir: &Path) -> Result<(), Failure> {
     let mut all = Ok(());
     let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
@@ -71,7 +71,7 @@ fn below(random: &mut RandomStream, bound: usize) -> usize {
     random.uniform(bound as u64) as usize
 }
 
-/// Bytes of the file.
+/// Corrupts bytes of the file.
 fn spoil_bytes(path: &Path, random: &mut RandomStream) -> String {
     let mut bytes = fs::read(path).unwrap();
     let what = match below(random, 8) {
@@ -87,7 +87,7 @@ fn spoil_bytes(path: &Path, random: &mut RandomStream) -> String {
         _ => {
             let mut what = "bytes".to_owned();
             for _ in 0..=below(random, 8) {
-                // Most of the file is free.
+                // Most of the file is unused.
                 let used: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
                 let at = used[below(random, used.len())];
                 bytes[at] = below(random, 256) as u8;
@@ -100,7 +100,7 @@ fn spoil_bytes(path: &Path, random: &mut RandomStream) -> String {
     what
 }
 
-/// What is no row of a tournament, although SQLite takes it.
+/// Values that SQLite accepts but that are invalid in a tournament.
 const VALUES: [&str; 30] = [
     "NULL",
     "-1",
@@ -147,7 +147,7 @@ const TABLES: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Parts of the configuration, and what is put in their place.
+/// Parts of the configuration, and their replacements.
 const CONFIG: [(&str, &str); 18] = [
     ("cycles = 2", "cycles = 0"),
     ("cycles = 2", "cycles = 4294967295"),
@@ -169,11 +169,11 @@ const CONFIG: [(&str, &str); 18] = [
     ("clock_factor = 1.0", "clock_factor = -1.0"),
 ];
 
-/// Rows.
+/// Corrupts rows.
 fn spoil_rows(path: &Path, random: &mut RandomStream) -> String {
     let db = Connection::open(path).unwrap();
     let (table, columns) = TABLES[below(random, TABLES.len())];
-    // Neither types nor constraints are left of it.
+    // Removes types and constraints.
     db.execute_batch(&format!(
         "CREATE TABLE spoilt AS SELECT * FROM {table}; DROP TABLE {table}; ALTER TABLE spoilt RENAME TO {table}"
     ))
@@ -196,13 +196,13 @@ fn spoil_rows(path: &Path, random: &mut RandomStream) -> String {
         }
         _ => format!("UPDATE {table} SET {column} = {value} WHERE {row}"),
     };
-    // What SQLite does not take leaves the table as it is.
+    // A statement that SQLite rejects leaves the table unchanged.
     let _ = db.execute_batch(&sql);
     sql
 }
 
 #[test]
-fn a_corrupted_database_is_an_error_and_no_panic() {
+fn a_corrupted_database_causes_an_error_and_no_panic() {
     let count = if std::env::var_os("LONG_TESTS").is_some() { 5_000 } else { 150 };
     let place = tempfile::tempdir().unwrap();
     let sound: PathBuf = place.path().join("sound");
@@ -225,6 +225,6 @@ fn a_corrupted_database_is_an_error_and_no_panic() {
         fs::remove_dir_all(&dir).unwrap();
     }
     println!("{refused} of {count} were refused");
-    // The others are sound in what is read, or tell of another tournament.
+    // The others are valid in everything that is read, or describe another tournament.
     assert!(refused > count / 3 && refused < count, "{refused} of {count}");
 }

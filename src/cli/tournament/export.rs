@@ -1,4 +1,4 @@
-//! `referee tournament export`: the matches of a tournament.
+//! `referee tournament export`: exports the matches of a tournament.
 
 use std::path::{Path, PathBuf};
 
@@ -18,24 +18,24 @@ use crate::record;
 use crate::report::tournament::{ListedMatch, Matches, match_headings, movetext};
 use crate::store::{MatchRow, Results, unsealed};
 
-/// Write the matches of a tournament in a form that other programs read
+/// Export the matches of a tournament to a format that other programs read
 ///
-/// csv has a row and json an object for each attempt at a match, also for those that were broken off: who played whom, in
-/// which round, when, with which result, and the record. text has tags and
-/// the moves of each match, as PGN has them for chess; pdn is PDN, which checkers has. Both are made from the records,
-/// which are verified first: one that differs is refused, standard error tells what differs, the exit code is 1, and
-/// the others are still written. Matches without a record are left out of them, and so are those of a set that is not
-/// complete, whose records would tell its deal; standard error tells how many.
+/// csv has one row and json one object per attempt at a match, including aborted ones: the entrants, the round, the
+/// time, the result, and the record. text has tags and the moves of each match, as PGN for chess; pdn is PDN, for
+/// checkers. Both are generated from the records, which are verified first: a record with errors is rejected, the
+/// errors are printed to standard error, the exit code is 1, and the other records are still exported. They omit
+/// matches without a record and those of incomplete sets, whose records would reveal the deal; standard error has
+/// their number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament export cup --format csv -o matches.csv
   referee tournament export cup --format json | jq .ended_by
   referee tournament export cup --format pdn -o games.pdn")]
 pub(super) struct Args {
-    /// The folder of the tournament
+    /// The directory of the tournament
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// In which form
+    /// The format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
@@ -44,9 +44,9 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A row for each attempt at a match
+    /// One row per attempt at a match
     Csv,
-    /// A JSON object on a line of its own for each attempt at a match
+    /// One JSON object per line and attempt at a match
     Json,
     /// Tags and moves of each match
     Text,
@@ -106,10 +106,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 fn pdn(game: &str) -> Result<&'static dyn Notation, Failure> {
     let notation = games::find(game).and_then(|rules| rules.notation());
     let pdn = notation.filter(|notation| notation.name() == "PDN");
-    pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} is not written in PDN")))
+    pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} has no PDN notation")))
 }
 
-/// Every attempt at a match, until one fails.
+/// Writes every attempt at a match, up to the first error.
 fn each(
     folder: &Path,
     db: &Results,
@@ -128,7 +128,7 @@ fn each(
     }
 }
 
-/// Standard output at once, or a file at the end.
+/// Standard output, written at once, or a file, written at the end.
 struct Output<'a> {
     options: &'a OutputOptions,
     kept: Vec<u8>,
@@ -148,14 +148,14 @@ impl Output<'_> {
     }
 }
 
-/// The records of the tournament.
+/// Reads the records of the tournament.
 struct SheetReader {
     folder: PathBuf,
-    /// Whether all were what they should be.
+    /// Whether all records were valid.
     exit: Exit,
-    /// Matches whose record is not sealed yet.
+    /// The number of matches whose record is not sealed yet.
     unsealed: u32,
-    /// Matches whose record is not there.
+    /// The number of matches whose record is missing.
     missing: u32,
 }
 
@@ -164,11 +164,11 @@ impl SheetReader {
         SheetReader { folder: tournament.join("records"), exit: Exit::Done, unsealed: 0, missing: 0 }
     }
 
-    /// Tells what was left out.
+    /// Reports omitted matches.
     fn told(self) -> Exit {
         for (count, why) in [
-            (self.unsealed, "a record is sealed when no match on its deal is left to play"),
-            (self.missing, "their records are not there"),
+            (self.unsealed, "their records are sealed when no match of the deal is left to play"),
+            (self.missing, "their records are missing"),
         ] {
             if count > 0 {
                 let are = counted(count, "match is", "matches are");
@@ -178,7 +178,7 @@ impl SheetReader {
         self.exit
     }
 
-    /// What a record tells; none when there is none, or when it differs.
+    /// The contents of a record; `None` if it is missing or invalid.
     fn sheet(&mut self, row: &MatchRow) -> Result<Option<Sheet>, Failure> {
         let Some(name) = &row.record else { return Ok(None) };
         let path = self.folder.join(name);

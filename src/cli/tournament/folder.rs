@@ -1,4 +1,4 @@
-//! The folder of a tournament.
+//! The directory of a tournament.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results}
 use crate::tournament::MatchResult;
 use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
 
-/// A tournament as its folder has it.
+/// An open tournament directory.
 pub(super) struct TournamentFolder {
     pub(super) path: PathBuf,
     pub(super) results: Results,
@@ -31,7 +31,7 @@ pub(super) struct TournamentFolder {
     pub(super) schedule: Schedule,
 }
 
-/// The files of the bots of an entrant. Those of a team may have the same names.
+/// The files of the bots of an entrant. The bots of a team may have the same file names.
 pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {
     let of_bot = |bot: &BotSpec| {
         let of = if bots.len() > 1 { format!("{}: ", bot.name) } else { String::new() };
@@ -40,13 +40,13 @@ pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {
     bots.iter().flat_map(of_bot).collect()
 }
 
-/// Where the bots of an entrant come from.
+/// The sources of an entrant's bots, as text.
 pub(super) fn sources(bots: &[BotSpec]) -> String {
     let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
     sources.join(" + ")
 }
 
-/// An entrant with these bots that is paired from this round on.
+/// An entrant with these bots that is paired from round `joins` on.
 pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
     EntrantRow {
         name: name.to_owned(),
@@ -58,12 +58,12 @@ pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
     }
 }
 
-/// Whoever has it is the only one who plays the tournament or changes it.
+/// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
 fn journal(folder: &store::Folder) -> Result<Journal, Failure> {
     Journal::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => {
             let path = folder.path().display();
-            Failure::cannot_run(format!("{path}: another process plays this tournament"))
+            Failure::cannot_run(format!("{path}: another process is playing this tournament"))
         }
         _ => Failure::cannot_run(error),
     })
@@ -79,7 +79,7 @@ fn database(path: &Path) -> PathBuf {
 }
 
 impl TournamentFolder {
-    /// Makes the folder of a new tournament.
+    /// Creates the directory of a new tournament.
     pub(super) fn create(
         path: &Path,
         mut config: Config,
@@ -93,7 +93,7 @@ impl TournamentFolder {
         let journal = journal(&folder)?;
         if folder.has_file("results.sqlite").map_err(Failure::cannot_run)? {
             return Err(Failure::usage(format!(
-                "{} holds a tournament already: `referee tournament resume {}` goes on with it, --dir names another \
+                "{} contains a tournament: `referee tournament resume {}` continues it, --dir selects another \
                  folder",
                 path.display(),
                 path.display()
@@ -118,8 +118,8 @@ impl TournamentFolder {
         Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
-    /// Opens the folder of a tournament that has begun, alone. What was asked of the process that played it is done, and what
-    /// was cut off is noted as that.
+    /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
+    /// process that played it, and records interrupted matches as cut off.
     pub(super) fn open(path: &Path, is_durable: bool) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let Alone { mut results, journal, records, mut reading } = Alone::open(path, is_durable)?;
@@ -132,7 +132,7 @@ impl TournamentFolder {
         let rules = prepared.rules.meta().rules_version;
         if rules != about.rules {
             return Err(Failure::cannot_run(format!(
-                "the tournament is played by rules version {} of {}, this program knows {rules}",
+                "the tournament was started with rules version {} of {}, but this program has version {rules}",
                 about.rules, about.game
             )));
         }
@@ -140,14 +140,14 @@ impl TournamentFolder {
             && digest(path)? != *before
         {
             return Err(Failure::usage(format!(
-                "the openings of {} are not what they were when the tournament began: put them back",
+                "the opening file of {} has changed since the tournament began: restore it",
                 path.display()
             )));
         }
         Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
     }
 
-    /// The records that wait for their seals: of sets that were not complete when the run ended.
+    /// The unsealed records, of sets that were incomplete when the run ended.
     pub(super) fn unsealed(&self) -> Result<Vec<Unsealed>, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", self.path.display()));
         let mut unsealed = Vec::new();
@@ -163,7 +163,7 @@ impl TournamentFolder {
     }
 }
 
-/// A tournament that nobody else plays or changes now, wherever its bots are.
+/// A tournament that is locked by this process; the bots need not exist.
 pub(super) struct Alone {
     pub(super) results: Results,
     journal: Journal,
@@ -172,7 +172,7 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// Opens it. What was cut off is noted as that.
+    /// Opens it. Records interrupted matches as cut off.
     pub(super) fn open(path: &Path, is_durable: bool) -> Result<Alone, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let mut results = super::results(path)?;
@@ -201,19 +201,19 @@ impl Alone {
     }
 }
 
-/// What seals the record of a match of a mirrored set.
+/// The content of the seal of a match of a mirrored set.
 pub(super) fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Reveal {
     Reveal {
         seed: run.of_deal(deal).to_hex(),
         salt: hex::encode(&run.salt(match_id)),
         deal: deal.to_owned(),
-        // Mirrored sets and nonces exclude each other.
+        // There are no nonces in mirrored sets.
         nonces: vec![String::new(); seats],
     }
 }
 
-/// Takes in the matches that had come to their end, but were not in the results yet, when a process was killed: their
-/// records are there. One that was not written to its end, as a power failure leaves it, is removed.
+/// Adds the matches that had ended, with complete records, but were not in the results when a process was killed.
+/// Removes incomplete records, as a power failure leaves them.
 fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
     let reading = read(results)?;
     let (auditor, seed) = (Auditor::new(&reading)?, reading.seed()?);
@@ -229,10 +229,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
         }
         let record = records.read(match_id).map_err(Failure::cannot_run)?;
         if !record::is_sealed(&record) {
-            tracing::warn!(
-                "{}: removed, for it was not written to its end",
-                records.path(match_id).display()
-            );
+            tracing::warn!("{}: removed, because it is incomplete", records.path(match_id).display());
             records.discard(match_id).map_err(Failure::cannot_run)?;
             continue;
         }
@@ -242,7 +239,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
         if !has_row {
             let recorded = auditor.recorded(id, &record).map_err(|what| {
                 Failure::cannot_run(format!(
-                    "{} is no record of this tournament ({}): move it away",
+                    "{} is not a record of this tournament ({}): move it away",
                     records.path(match_id).display(),
                     what.join("; ")
                 ))
@@ -264,7 +261,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
                 rows.insert(id, dated(recorded.row, &path));
             }
             Err(_) => {
-                tracing::warn!("{match_id}.unsealed: removed, for it was not written to its end");
+                tracing::warn!("{match_id}.unsealed: removed, because it is incomplete");
                 records.discard_aside(match_id).map_err(Failure::cannot_run)?;
             }
         }
@@ -273,25 +270,25 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
     results.add_matches(&rows).map_err(Failure::cannot_run)
 }
 
-/// The row of a match whose record was written to its end at the time that its file has.
+/// The row with the start time derived from the modification time of the record.
 fn dated(row: MatchRow, record: &Path) -> MatchRow {
     let ended = std::fs::metadata(record).and_then(|found| found.modified()).ok();
     let began_at = ended.and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
     MatchRow { began_at, ..row }
 }
 
-/// A tournament as its database tells it, wherever its bots are.
+/// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {
     pub(super) about: About,
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) config: Config,
     pub(super) schedule: Schedule,
-    /// The matches whose results do not belong to the schedule: what led to them was not stored any more.
+    /// Matches whose results do not belong to the schedule, because results that they depend on were not stored.
     refused: Vec<u32>,
 }
 
 impl Reading {
-    /// The same, with its relative paths seen from the folder of the tournament.
+    /// The same, with relative paths resolved against the directory of the tournament.
     pub(super) fn seen_from(self, path: &Path) -> Result<Reading, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let config = self.config.seen_from(&path.canonicalize().map_err(wrong)?);
@@ -305,7 +302,7 @@ impl Reading {
     }
 }
 
-/// What is to be played, and what of it was.
+/// Reads a tournament from its database.
 pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
     let seating = results.about().map_err(Failure::cannot_run)?.seating;
     let (mut reading, refused) = read_with(results, results.results(seating).map_err(Failure::cannot_run)?)?;
@@ -320,7 +317,7 @@ pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
     Ok(reading)
 }
 
-/// The tournament of a database as it would be with these results, and those that its schedule does not take.
+/// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
 pub(super) fn read_with(
     results: &Results,
     played: Vec<(u32, MatchResult)>,

@@ -1,4 +1,4 @@
-//! `referee tournament`: many matches between many bots.
+//! `referee tournament`: tournaments between bots.
 
 mod audit;
 mod change;
@@ -21,7 +21,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use crate::cli::{Exit, Failure};
 use crate::store::Results;
 
-/// Play tournaments, and go on with them after any interruption
+/// Play tournaments, and resume them after interruptions
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament check cup.toml
@@ -69,11 +69,11 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     }
 }
 
-/// The results in the folder of a tournament.
+/// Opens the results in the directory of a tournament.
 fn results(folder: &Path) -> Result<Results, Failure> {
     let path = folder.join("results.sqlite");
     if !path.exists() {
-        let what = "is not the folder of a tournament: it has no results.sqlite";
+        let what = "is not the directory of a tournament: it has no results.sqlite";
         return Err(Failure::usage(format!("{} {what}", folder.display())));
     }
     Results::open(&path).map_err(|error| unreadable(folder, &error))

@@ -1,4 +1,4 @@
-//! Playing a tournament.
+//! Plays a tournament.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -33,38 +33,38 @@ use crate::tournament::schedule::{MatchId, Schedule};
   referee tournament run cup.toml --dir results/cup --json
   referee tournament run cup.toml --strict")]
 pub(super) struct RunArgs {
-    /// The file that describes it
+    /// The tournament file
     config: PathBuf,
-    /// A new folder for its results and records [default: the name of the file, in this folder]
+    /// A new directory for its results and records [default: named after the file, in the current directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     #[command(flatten)]
     options: PlayOptions,
 }
 
-/// How a tournament is played, whether it begins or goes on.
+/// How to play a tournament, whether it is started or resumed.
 #[derive(Debug, ClapArgs)]
 struct PlayOptions {
-    /// Do not wait until records and results are on the disk: quicker, but a power failure may lose them
+    /// Do not wait until records and results are on the disk: faster, but a power failure may lose them
     #[arg(long)]
     no_fsync: bool,
-    /// End with exit code 1 if a bot made a fault in any match of the tournament
+    /// Exit with code 1 if a bot made a fault in any match of the tournament
     #[arg(long)]
     strict: bool,
-    /// One JSON object a line: each match, then the standings
+    /// One JSON object per line: each match, then the standings
     #[arg(long)]
     json: bool,
 }
 
-/// Go on with a tournament that was interrupted: exactly what is missing is played
+/// Resume an interrupted tournament: plays exactly the missing matches
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament resume cup
   referee tournament resume cup --allow-changed")]
 pub(super) struct ResumeArgs {
-    /// Its folder
+    /// Its directory
     dir: PathBuf,
-    /// Go on although a bot's program or scripts have changed
+    /// Resume even though a bot's program or scripts have changed
     #[arg(long)]
     allow_changed: bool,
     #[command(flatten)]
@@ -93,7 +93,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     for (index, name) in changed {
         if !args.allow_changed {
             return Err(Failure::usage(format!(
-                "the program or a script of `{name}` is not what it was when the tournament began: put it back, or \
+                "the program or a script of `{name}` has changed since the tournament began: restore it, or \
                  say --allow-changed"
             )));
         }
@@ -102,11 +102,11 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     play(folder, &args.options)
 }
 
-/// What became of playing.
+/// Why playing stopped.
 enum Played {
-    /// It is over, or was interrupted.
+    /// The tournament is over or was interrupted.
     Ended(Exit),
-    /// The tournament is to be changed. Bots that connect wait here meanwhile.
+    /// A change is requested. The lobby keeps connected bots.
     Changes(Option<ParkedLobby>),
 }
 
@@ -123,18 +123,18 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     }
 }
 
-/// How often it is looked whether changes are asked for.
+/// How often requested changes are checked for.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Tells when another process asks for a change of the tournament.
+/// Resolves when another process requests a change of the tournament.
 fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
     let results = super::results(path)?;
     let (tell, told) = oneshot::channel();
     let watch = move || {
         while !tell.is_closed() {
-            // One that cannot be read now is looked at again; what is wrong with it, who writes to it will tell.
+            // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
             if results.asked().is_ok_and(|asked| !asked.is_empty()) {
-                // Nobody listens if the run has just ended.
+                // The receiver is gone if the run has just ended.
                 let _ = tell.send(());
                 return;
             }
@@ -157,7 +157,7 @@ fn play_until_changed(
     let on_fault = prepared.run.terms.on_fault;
     let seating = schedule.plan().seating;
     let scoring = Scoring { seating, legs: schedule.legs(), on_fault, roster: prepared.roster };
-    // Of the bots: a team has several.
+    // The names of bots: a team has several.
     let names: Vec<String> = prepared.entrants.iter().map(|bot| bot.name.clone()).collect();
     let mut no_shows = NoShows::default();
     let mut contest = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
@@ -178,7 +178,7 @@ fn play_until_changed(
         ..MatchRunner::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
     };
     let mut out = Screen(Tolerant::new());
-    // What has ended is in the results, and then told, when its record is on the disk.
+    // A match is first stored in the results and then printed, after its record is on the disk.
     let (mut unstored, mut untold) = (Vec::new(), Vec::new());
     let mut absent = BTreeSet::new();
     results.set_absent(&absent).map_err(Failure::cannot_run)?;
@@ -187,7 +187,7 @@ fn play_until_changed(
             RunEvent::Listening(address) => {
                 progress.line(format!("listening on {address}"));
                 if is_json {
-                    // An error is kept for the end.
+                    // `Tolerant` keeps the error until the end.
                     let _ = writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#);
                 }
             }
@@ -244,7 +244,7 @@ fn play_until_changed(
         }
     }
     if stopped.is_interrupted {
-        complain(format_args!("interrupted: `referee tournament resume {}` goes on", path.display()));
+        complain(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
         return Ok(Played::Ended(Exit::Interrupted));
     }
     let exit = if options.strict && has_faults(&results)? { Exit::No } else { Exit::Done };
@@ -261,33 +261,33 @@ fn has_faults(results: &Results) -> Result<bool, Failure> {
     read.map(|()| has_faults).map_err(Failure::cannot_run)
 }
 
-/// How often each entrant could not play a match at all.
+/// Counts the matches that each entrant could not play at all.
 #[derive(Default)]
 struct NoShows(BTreeMap<usize, u32>);
 
 impl NoShows {
-    /// Counts one. What is told of it: each entrant's first.
+    /// Counts one. Returns a message for the first of each entrant.
     fn note(&mut self, match_id: &str, NoShow { entrant, why, .. }: NoShow) -> Option<String> {
         let count = self.0.entry(entrant).or_default();
         *count += 1;
         (*count == 1).then(|| format!("{match_id}: {why}"))
     }
 
-    /// What is told of those that were not told one by one.
+    /// Messages for the others.
     fn lines(&self, names: &[String]) -> impl Iterator<Item = String> {
         let several = self.0.iter().filter(|&(_, &count)| count > 1);
         several.map(|(&entrant, count)| format!("`{}` did not start in {count} matches", names[entrant]))
     }
 }
 
-/// When a match began that has ended just now.
+/// The start time of a match that has just ended.
 #[expect(clippy::disallowed_methods, reason = "no result depends on it")]
 fn began_at(report: &MatchReport) -> Option<SystemTime> {
     let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
     SystemTime::now().checked_sub(took)
 }
 
-/// How many matches have ended, of how many.
+/// The progress of the tournament.
 fn how_far(schedule: &Schedule, names: &[String]) -> Shown {
     let position = (schedule.results().count() + schedule.voids()) as u64;
     let missing = schedule.missing();
@@ -299,7 +299,7 @@ fn how_far(schedule: &Schedule, names: &[String]) -> Shown {
     }
 }
 
-/// The first three.
+/// The first three entrants.
 fn leaders(schedule: &Schedule, names: &[String]) -> String {
     let standings = schedule.standings();
     let first = standings.rows.iter().take(3);

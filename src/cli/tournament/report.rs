@@ -1,4 +1,4 @@
-//! `referee tournament report`: all that there is to tell.
+//! `referee tournament report`: the full report.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,31 +16,32 @@ use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
 ///
-/// Ratings are Elo from a Bradley-Terry fit with 95% intervals, with the advantage of the seats apart, Glicko-2 and
-/// Weng-Lin with 1.96 of their own deviations. In a Swiss tournament or a knockout, where results decide who meets next,
-/// Elo is fitted together with the distribution of strengths in the field.
-/// Time use is read from the records: thinking times of each bot without the referee's own lag, which is shown apart.
+/// Ratings are Elo from a Bradley-Terry fit with 95% intervals and separate seat advantages, and Glicko-2 and
+/// Weng-Lin with 1.96 times their own deviations. In a Swiss tournament or a knockout, where results determine later
+/// pairings, Elo is fitted together with the distribution of strengths in the field. Time use is computed from the
+/// records: thinking times of each bot without the referee's own lag, which is listed separately.
 ///
-/// The list of matches tells who played whom, when, with which result, and the record; the forms that are text list 200, html
+/// The list of matches has the entrants, time, result and record of each match; table and markdown list 200, html
 /// 5,000, json and `export` all.
 ///
-/// junit has a test case for each entrant, which fails if the entrant made a fault, and one that fails if a match has no
-/// result and lists the matches. csv has a row for each entrant; for a row for each match see `export --format csv`.
+/// junit has a test case per entrant, which fails if the entrant made a fault, and one that fails if a match has no
+/// result, with the list of these matches. csv has one row per entrant; for one row per match see `export --format
+/// csv`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament report cup
   referee tournament report cup --format html -o cup.html --force
   referee tournament report cup --format junit -o junit.xml --github")]
 pub(super) struct Args {
-    /// The folder of the tournament
+    /// The directory of the tournament
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How it is told
+    /// The format
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
     output: OutputOptions,
-    /// In GitHub Actions: also add the report in Markdown to the job's summary ($GITHUB_STEP_SUMMARY), and write
+    /// In GitHub Actions: also add the report in Markdown to the job summary ($GITHUB_STEP_SUMMARY), and write
     /// annotations to standard error: an error for each entrant that lost by a fault, a warning for other faults
     #[arg(long)]
     github: bool,
@@ -52,13 +53,13 @@ enum Format {
     Table,
     /// One JSON object
     Json,
-    /// A row for each entrant
+    /// One row per entrant
     Csv,
-    /// Markdown as GitHub shows it
+    /// GitHub-flavoured Markdown
     Markdown,
     /// JUnit XML
     Junit,
-    /// One HTML file that needs nothing else
+    /// One self-contained HTML file
     Html,
 }
 
@@ -77,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     args.output.write(&told(args.format, &report)?)?;
     if let Some(summary) = summary {
         summary.write(|mut file| file.write_all(tournament::markdown(&report).as_bytes()))?;
-        // Without standard error there is nothing to annotate.
+        // If standard error is closed, the annotations are lost.
         let _ = screen::stderr().write_all(tournament::annotations(&report).as_bytes());
     }
     Ok(Exit::Done)

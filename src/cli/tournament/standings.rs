@@ -1,4 +1,4 @@
-//! `referee tournament standings`: who is where.
+//! `referee tournament standings`: prints the standings.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::report::tournament::{StandingsReport, standings_table};
 use crate::store::Results;
 use crate::tournament::schedule::Schedule;
 
-/// Print who is where in a tournament, also while it runs
+/// Print the standings of a tournament, even while it is in progress
 ///
-/// Points, wins, draws and losses that play decided apart from those that a fault did, tie-breaks, Elo with its 95%
-/// interval from a Bradley-Terry fit over all results, and the advantage of the seats. In a knockout the winner comes
-/// first, then who went out later.
+/// Points; wins, draws and losses, with those decided by a fault listed separately; tie-breaks; Elo with its 95%
+/// interval from a Bradley-Terry fit over all results; and seat advantages. In a knockout the winner comes first,
+/// then the entrants in reverse order of elimination.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament standings cup
   referee tournament standings cup --json")]
 pub(super) struct Args {
-    /// The folder of the tournament
+    /// The directory of the tournament
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// One JSON object
@@ -47,7 +47,7 @@ struct Told<'a> {
     report: &'a StandingsReport,
 }
 
-/// Prints who is where.
+/// Prints the standings.
 pub(super) fn show(
     out: &mut impl Write,
     folder: &Path,

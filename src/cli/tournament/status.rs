@@ -1,4 +1,4 @@
-//! `referee tournament status`: how far a tournament is.
+//! `referee tournament status`: prints the progress of a tournament.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -14,13 +14,13 @@ use crate::core::counted;
 use crate::core::json;
 use crate::store::{self, Journal};
 
-/// How far a tournament is
+/// Print the progress of a tournament
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament status cup
   referee tournament status cup --json")]
 pub(super) struct Args {
-    /// Its folder
+    /// Its directory
     pub(super) dir: PathBuf,
     /// One JSON object
     #[arg(long)]
@@ -34,18 +34,18 @@ struct Status {
     game: String,
     /// Matches with a result.
     played: usize,
-    /// Matches that are missing, also of rounds that are not paired yet, whatever the results are.
+    /// The minimum number of missing matches, including those of rounds that are not paired yet.
     missing: u64,
-    /// In a knockout results may bring more, but no more than so many.
+    /// The maximum number; in a knockout, results may require more matches.
     missing_at_most: u64,
     is_over: bool,
-    /// Whether a process plays it now.
+    /// Whether a process is playing it.
     is_played: bool,
     /// Attempts at matches that were cut off or aborted.
     cut_off: usize,
-    /// Matches that do not count: those of `void_for`, and those whose results followed from others that were lost.
+    /// Matches that do not count: those of `void_for`, and those that depended on results that were lost.
     void: usize,
-    /// Void matches by the cause: they have no result and are not played again.
+    /// Void matches by cause: they have no result and are not replayed.
     void_for: BTreeMap<String, u32>,
     entrants: Vec<EntrantStatus>,
 }
@@ -54,7 +54,7 @@ struct Status {
 struct EntrantStatus {
     name: String,
     source: String,
-    /// Matches of its that were cut off or aborted.
+    /// The number of its matches that were cut off or aborted.
     interruptions: u32,
     has_left: bool,
     /// Whether matches wait for it to connect.
@@ -120,10 +120,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let lost = status.void - status.void_for.values().sum::<u32>() as usize;
     if lost > 0 {
-        writeln!(out, "  {lost} matches do not count: the results that they followed from were lost")?;
+        writeln!(out, "  {lost} matches do not count: the results that they depend on were lost")?;
     }
     for entrant in status.entrants {
-        let left = if entrant.has_left { ", has left" } else { "" };
+        let left = if entrant.has_left { ", withdrawn" } else { "" };
         let absent = if entrant.is_absent { ", not connected" } else { "" };
         writeln!(out, "  {}: {} interruptions{left}{absent}", entrant.name, entrant.interruptions)?;
     }

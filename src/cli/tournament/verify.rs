@@ -1,4 +1,4 @@
-//! `referee tournament verify`: whether results are those of the records.
+//! `referee tournament verify`: verifies results against records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -23,25 +23,25 @@ use crate::store::{BadRow, MatchRow, Results, VOID, unsealed};
 use crate::tournament::MatchResult;
 use crate::tournament::schedule::{MatchId, Schedule};
 
-/// Check results against the records: recompute the standings, and name every row that differs
+/// Verify results against records: recompute the standings, and list every row that differs
 ///
-/// Every record is verified as by `referee verify`. It must be of the tournament's own seed, and have the seal that is
-/// stored with its result; the row that it gives must be the one that is stored. What is shown are the standings by the
-/// records. The exit code is 1 when a row differs, when a record has no row, or when a result has no record.
+/// Every record is verified as by `referee verify`. It must derive from the tournament's own seed, and have the seal
+/// that is stored with its result; the row computed from it must equal the stored one. The printed standings are
+/// computed from the records. The exit code is 1 if a row differs, a record has no row, or a result has no record.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament verify cup
   referee tournament verify cup --json | jq 'select(.type == \"difference\")'")]
 pub(super) struct Args {
-    /// The folder of the tournament
+    /// The directory of the tournament
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// One JSON object a line: each difference, then the standings by the records, then the summary
+    /// One JSON object per line: each difference, then the standings computed from the records, then the summary
     #[arg(long)]
     json: bool,
 }
 
-/// What was found: a line of `--json`.
+/// A line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum JsonLine<'a> {
@@ -57,16 +57,16 @@ enum JsonLine<'a> {
     Summary(&'a Summary),
 }
 
-/// What was looked at.
+/// The numbers of verified items.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Summary {
     /// Attempts at matches in the results.
     pub(super) rows: usize,
-    /// Records that were verified.
+    /// Verified records.
     pub(super) records: usize,
     /// Rows that differ, and records without a row.
     pub(super) differing: usize,
-    /// Rows that an older version wrote without the seal of their record.
+    /// Rows of an older version that did not store the seal of the record.
     pub(super) unbound: usize,
     /// Entrants whose points differ.
     points: Vec<Points>,
@@ -80,9 +80,9 @@ struct Points {
     records: f64,
 }
 
-/// What an audit comes to.
+/// The result of an audit.
 pub(super) struct Audit {
-    /// By match; none where that cannot be told.
+    /// By match; `None` if unknown.
     pub(super) differences: Vec<(Option<MatchId>, String)>,
     pub(super) standings: StandingsReport,
     pub(super) summary: Summary,
@@ -126,12 +126,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     out.0.end(if audit.summary.differing == 0 { Exit::Done } else { Exit::No })
 }
 
-/// Checks all rows.
+/// Verifies all rows.
 pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync) -> Result<Audit, Failure> {
     let failed = |error: io::Error| unreadable(folder, &error);
     let (reading, _) = read_with(db, Vec::new())?;
     let auditor = Auditor::new(&reading)?;
-    // Those first, so that a row that is stored meanwhile is no surprise.
+    // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let files = record_files(&folder.join("records")).map_err(failed)?;
     let (mut rows, mut differences) = (Vec::new(), Vec::new());
     db.for_each_row(|row| {
@@ -164,7 +164,7 @@ pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync)
     };
     differences.extend(refused.into_iter().map(|refused| (find(refused.number()), refused.to_string())));
     differences.extend(unexplained(&rows, &by_records.schedule));
-    // Those of a match stand together.
+    // Groups the differences of a match.
     differences.sort_by_key(|(id, _)| *id);
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
     summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
@@ -175,7 +175,7 @@ pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync)
     Ok(Audit { differences, standings, summary })
 }
 
-/// The records in a folder, sealed or not.
+/// The records in a directory, sealed or not.
 fn record_files(folder: &Path) -> io::Result<BTreeMap<MatchId, PathBuf>> {
     let mut files = BTreeMap::new();
     let entries = match folder.read_dir() {
@@ -194,16 +194,16 @@ fn record_files(folder: &Path) -> io::Result<BTreeMap<MatchId, PathBuf>> {
     Ok(files)
 }
 
-/// What came of the check of a row.
+/// The result of verifying a row.
 #[derive(Clone, Default)]
 struct Checked {
     found: Vec<String>,
-    /// By the record.
+    /// Computed from the record.
     result: Option<MatchResult>,
     has_record: bool,
 }
 
-/// Checks rows, on all processors.
+/// Verifies rows, on all CPUs.
 fn check_all(
     auditor: &Auditor<'_>,
     reading: &Reading,
@@ -230,12 +230,12 @@ fn check_all(
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Checks a row against its record.
+/// Verifies a row against its record.
 fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<&Path>) -> Checked {
     let wrong = |what: String| Checked { found: vec![what], ..Checked::default() };
     let Some(path) = file else {
         return match (&row.record, &row.ranks) {
-            (Some(record), _) => wrong(format!("records/{record} is not there")),
+            (Some(record), _) => wrong(format!("records/{record} is missing")),
             (None, Some(_)) => wrong("it has a result without a record".to_owned()),
             // It was cut off when the referee was killed.
             (None, None) => Checked::default(),
@@ -254,7 +254,7 @@ fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<
     };
     let result = recorded.as_ref().and_then(|recorded| recorded.result);
     if row.record.is_none() {
-        let what = format!("by the results nothing is known of it, but there is {}", path.display());
+        let what = format!("the results have no result of it, but there is {}", path.display());
         found.push(what);
     } else if let Some(Recorded { row: mut by_record, .. }) = recorded {
         if row.ended_by == VOID {
@@ -267,7 +267,7 @@ fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<
     Checked { found, result, has_record: true }
 }
 
-/// The results of records whose rows are not there or cannot be read, where no other attempt has one.
+/// The results of records whose rows are missing or invalid, unless another attempt has a result.
 fn lost(
     auditor: &Auditor<'_>,
     reading: &Reading,
@@ -288,7 +288,7 @@ fn lost(
     files.iter().filter_map(of).collect()
 }
 
-/// Adds the seal to a record that has none yet.
+/// Adds the seal to an unsealed record.
 fn seal_if_needed(
     auditor: &Auditor<'_>,
     reading: &Reading,
@@ -303,7 +303,7 @@ fn seal_if_needed(
     Ok(())
 }
 
-/// Attempts that are missing, and void ones that the schedule has a place for.
+/// Missing attempts, and void ones that the schedule could play.
 fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>, String)> {
     let mut found = Vec::new();
     let mut lineups: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
@@ -321,7 +321,7 @@ fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>
             found.push((Some(row.id), format!("the results have no attempt {} before it", before + 1)));
         }
         if row.ended_by == VOID && lineups.get(&number) == Some(&row.lineup) {
-            let what = "by the results it does not count, but the schedule has a place for it".to_owned();
+            let what = "it is void in the results, but the schedule could play it".to_owned();
             found.push((Some(row.id), what));
         }
     }
