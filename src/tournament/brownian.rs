@@ -1,4 +1,4 @@
-//! Brownian motion between two barriers: what the log-likelihood ratio of a sequential test does, nearly.
+//! Brownian motion between two barriers: an approximation of the log-likelihood ratio of a sequential test.
 //!
 //! D. Siegmund, *Sequential Analysis*, 1985, chapter 3; T. W. Anderson, *A modification of the sequential probability
 //! ratio test to reduce the sample size*, Annals of Mathematical Statistics 31 (1960), 165-197.
@@ -14,7 +14,7 @@ fn normal_density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
 }
 
-/// Mills's ratio: the probability above `x`, from 0, over the density.
+/// Mills's ratio for `x` of at least 0: the probability above `x` over the density.
 fn mills(x: f64) -> f64 {
     if x < 6.0 {
         normal_cdf(-x) / normal_density(x)
@@ -23,10 +23,10 @@ fn mills(x: f64) -> f64 {
     }
 }
 
-/// A Brownian motion from 0 that ends at the first barrier that it reaches.
+/// A Brownian motion that starts at 0 and ends at the first barrier that it reaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Motion {
-    /// The mean of what a unit of time adds.
+    /// The mean increment per unit of time.
     pub(super) drift: f64,
     /// Its variance, above 0.
     pub(super) variance: f64,
@@ -37,10 +37,10 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// The probability that it ends at the upper barrier, at `time` at the latest.
+    /// The probability that it ends at the upper barrier by `time`.
     ///
-    /// The series of first passages to the images of the barrier. All terms are at most 1, which needs a drift towards
-    /// the barrier; a drift m the other way multiplies the result by exp(2 m upper / variance).
+    /// The series of first passages to the images of the barrier. All terms are at most 1, which requires a drift
+    /// towards the barrier; an opposite drift m multiplies the result by exp(2 m upper / variance).
     pub(super) fn up_by(&self, time: f64) -> f64 {
         let Motion { drift, variance, upper, .. } = *self;
         let width = self.width();
@@ -69,13 +69,13 @@ impl Motion {
         (against * sum).clamp(0.0, 1.0)
     }
 
-    /// The probability that it ends at the lower barrier, at `time` at the latest.
+    /// The probability that it ends at the lower barrier by `time`.
     pub(super) fn down_by(&self, time: f64) -> f64 {
         Motion { drift: -self.drift, lower: -self.upper, upper: -self.lower, ..*self }.up_by(time)
     }
 
-    /// The probability that it has not ended at `time` and is at `level` or above: its density, by the method of images,
-    /// integrated by Simpson's rule.
+    /// The probability that it has not ended at `time` and is at `level` or above: its density by the method of
+    /// images, integrated by Simpson's rule.
     pub(super) fn at_least(&self, level: f64, time: f64) -> f64 {
         let Motion { drift, variance, lower, upper } = *self;
         let (width, deviation) = (self.width(), (variance * time).sqrt());
@@ -92,14 +92,14 @@ impl Motion {
             let shifts = (-12..=12).map(|image| 2.0 * f64::from(image) * width);
             shifts.map(|shift| image(shift) - image(2.0 * upper + shift)).sum::<f64>()
         };
-        // Points lie closer together at both ends: with a fast drift the density falls to 0 just before a barrier.
+        // Points are denser at both ends: with a fast drift the density drops to 0 just before a barrier.
         const STEPS: u32 = 200;
         let part = |at: u32| {
             let u = f64::from(at) / f64::from(STEPS);
             let weight = if at.is_multiple_of(2) { 2.0 } else { 4.0 };
             weight * 6.0 * u * (1.0 - u) * density(from + (to - from) * u * u * (3.0 - 2.0 * u))
         };
-        // The first and the last weigh nothing.
+        // The first and the last point have weight 0.
         let sum: f64 = (1..STEPS).map(part).sum();
         let scale = (to - from) / f64::from(STEPS) / 3.0;
         (sum * scale / (deviation * (2.0 * PI).sqrt())).clamp(0.0, 1.0)
@@ -118,7 +118,7 @@ impl Motion {
         }
     }
 
-    /// When it ends, on average.
+    /// The mean time at which it ends.
     pub(super) fn mean_time(&self) -> f64 {
         let Motion { drift, variance, lower, upper } = *self;
         if (drift * self.width() / variance).abs() < 1e-6 {
@@ -136,8 +136,8 @@ impl Motion {
 mod tests {
     use super::*;
 
-    /// A random walk in steps of `dt` = 1/2000 that jumps by a deviation up or down, summed up exactly; its barriers are
-    /// whole numbers of jumps away, so that nothing overshoots.
+    /// A random walk in steps of `dt` = 1/2000 that jumps up or down by a deviation, computed exactly. Its barriers
+    /// are whole numbers of jumps away, so that it does not overshoot.
     fn walk(drift: f64, [below, above]: [i32; 2], steps: usize, level: i32) -> [f64; 3] {
         let dt: f64 = 1.0 / 2000.0;
         let up = 0.5 * (1.0 + drift * dt.sqrt());
@@ -154,7 +154,7 @@ mod tests {
             low += std::mem::take(&mut next[0]);
             at = next;
         }
-        // Every other place is empty: half of the probability at the level counts.
+        // Every other position is impossible: half of the probability at the level counts.
         let place = (level - below) as usize;
         [high, low, at[place + 1..].iter().sum::<f64>() + 0.5 * at[place]]
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_ends_at_one_barrier_or_goes_on() {
+    fn all_outcomes_have_a_total_probability_of_one() {
         for drift in [-40.0, -3.0, -1e-12, 0.0, 0.2, 5.0, 1000.0] {
             for (lower, upper, variance) in [(-1.0, 1.0, 1.0), (-0.1, 3.0, 0.01), (-2.9, 2.9, 40.0)] {
                 let motion = Motion { drift, variance, lower, upper };

@@ -2,28 +2,28 @@
 
 use serde::Serialize;
 
-/// How often a match is played at most that ends without a result: what breaks it off may come again.
+/// The maximum number of attempts at a match without a result: the cause may recur.
 const ATTEMPTS: u32 = 3;
 
 /// Why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The run ends.
+    /// The run was interrupted.
     Interrupted,
-    /// The referee did not run for too long.
+    /// The referee was suspended for too long.
     Paused,
-    /// No bot was left, under the policy `random`.
+    /// All bots had failed, under the policy `random`.
     NoBots,
     /// No opening was found.
     NoOpening,
 }
 
 impl Cause {
-    /// Those for which a match can be void.
+    /// The causes that can make a match void.
     pub const OF_VOID: [Cause; 3] = [Cause::Paused, Cause::NoBots, Cause::NoOpening];
 
-    /// The word of results and databases.
+    /// The identifier in results and databases.
     pub const fn as_str(self) -> &'static str {
         match self {
             Cause::Interrupted => "interrupted",
@@ -33,8 +33,8 @@ impl Cause {
         }
     }
 
-    /// Whether a match is void when this aborts its attempt of this number, from 1; else it is played again. Bots that have
-    /// all left get no other deal by that.
+    /// Whether a match is void if its attempt of this number, from 1, is aborted for this cause; otherwise it is
+    /// replayed. Bots that have all failed do not get another deal.
     pub const fn is_void(self, attempt: u32) -> bool {
         match self {
             Cause::Interrupted => false,
@@ -49,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_that_of_json() {
+    fn the_identifier_is_that_of_json() {
         for cause in [Cause::Interrupted, Cause::Paused, Cause::NoBots, Cause::NoOpening] {
             assert_eq!(serde_json::to_string(&cause).unwrap(), format!("\"{}\"", cause.as_str()));
         }
     }
 
     #[test]
-    fn a_match_is_played_three_times_unless_its_bots_have_left() {
+    fn a_match_has_three_attempts_unless_all_bots_have_failed() {
         let voids = |cause: Cause| [1, 2, 3, 4].map(|attempt| cause.is_void(attempt));
         assert_eq!(voids(Cause::Paused), [false, false, true, true]);
         assert_eq!(voids(Cause::NoOpening), [false, false, true, true]);

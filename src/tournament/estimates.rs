@@ -46,27 +46,27 @@ use super::sprt::{Decision, EloModel, SetScores, Sprt, StrengthDifference, logis
 use crate::core::Uniform;
 use crate::core::chance::{RandomStream, Seed};
 
-/// From how many sets on normalized Elo is shown.
+/// The minimum number of sets for normalized Elo.
 pub const LEAST_SETS: u64 = 20;
 
-/// The least variance of the sum of the scores with which normalized Elo is shown, in squares of the greatest step that
-/// all differences between observed scores are multiples of. A sum with a smaller variance takes so few values that the
-/// coverage of an interval jumps by more than 1% with each of them.
+/// The minimum variance of the sum of the scores for normalized Elo, in squares of the greatest step that all differences
+/// between observed scores are multiples of. A sum with a smaller variance has so few possible values that the coverage
+/// of an interval changes by more than 1% with each of them.
 const LEAST_VARIATION: f64 = 12.0;
 
-/// The greatest normalized Elo that is shown.
+/// The maximum normalized Elo that is reported.
 const GREATEST: f64 = 1000.0;
 
 /// How far a random walk with normal steps overshoots a barrier on average, in deviations of a step: -ζ(1/2) / √(2 π).
 const OVERSHOOT: f64 = 0.582_597_157_939_010_6;
 
-/// What the estimates assume of how the number of sets came about.
+/// How the number of sets was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// It was fixed in advance.
     Fixed,
-    /// A sequential test may have ended after each of them.
+    /// By a sequential test, which may have ended after each set.
     Sequential,
 }
 
@@ -76,41 +76,41 @@ pub enum Unknown {
     /// There are too few sets.
     #[error("fewer than {LEAST_SETS} sets")]
     FewSets,
-    /// The sum of the scores can take too few values.
+    /// The sum of the scores has too few possible values.
     #[error("too few sets differ in score for an interval: {different} of {sets}")]
     Alike {
-        /// How many sets have another score than the most frequent one.
+        /// The number of sets with a score other than the most frequent one.
         different: u64,
-        /// How many sets there are.
+        /// The number of sets.
         sets: u64,
     },
-    /// It is too great to mean much.
+    /// The value is too large to be meaningful.
     #[error("the result is one-sided: it would be beyond {GREATEST}")]
     OneSided,
 }
 
-/// What sets say about the difference in strength.
+/// Estimates of the difference in strength.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
-    /// What is assumed of the number of sets.
+    /// The assumption about the number of sets.
     pub basis: Basis,
     /// The score, Elo and the likelihood of superiority.
     pub difference: StrengthDifference,
-    /// In normalized Elo, unless too little is known of the deviation.
+    /// In normalized Elo, unless the deviation is too uncertain.
     pub normalized_elo: Result<Estimate, Unknown>,
 }
 
 impl Estimates {
-    /// Of a number of sets that was fixed in advance; none without sets.
+    /// The estimates for a number of sets that was fixed in advance; `None` without sets.
     pub fn fixed(scores: &SetScores) -> Option<Estimates> {
         let difference = scores.estimate()?;
         let normalized_elo = is_known(scores).and_then(|()| shown(posterior(scores)));
         Some(Estimates { basis: Basis::Fixed, difference, normalized_elo })
     }
 
-    /// Of sets after which `sprt` ended, or from which on it goes on; none without sets.
+    /// The estimates for sets after which `sprt` ended or will continue; `None` without sets.
     ///
-    /// Those of a fixed number if the test would have ended before the last set, whatever their order.
+    /// Those for a fixed number if the test would have ended before the last set in any order.
     pub fn sequential(scores: &SetScores, sprt: &Sprt) -> Option<Estimates> {
         if scores.sets() == 0 {
             return None;
@@ -123,7 +123,7 @@ impl Estimates {
         let levels = [0.5, 0.025, 0.975];
         let of_mean = |score: f64| ended.rank_of_mean(score);
         let score = match scores.mean() {
-            // Nothing bounds them on that side.
+            // Unbounded on that side.
             0.0 => [0.0, 0.0, quantile(0.975, MEANS, [0.0, 1.0], of_mean)],
             1.0 => [1.0, quantile(0.025, MEANS, [0.0, 1.0], of_mean), 1.0],
             _ => levels.map(|level| quantile(level, MEANS, [0.0, 1.0], of_mean)),
@@ -148,10 +148,10 @@ impl Estimates {
     }
 }
 
-/// Where mean scores are looked for.
+/// The search interval of mean scores.
 const MEANS: [f64; 2] = [1e-4, 1.0 - 1e-4];
 
-/// Where t is looked for, as (1 + t / √(1 + t²)) / 2: from -10 to 10.
+/// The search interval of t, as (1 + t / √(1 + t²)) / 2: from -10 to 10.
 const PARTS: [f64; 2] = [0.0025, 0.9975];
 
 fn t_of(part: f64) -> f64 {
@@ -159,7 +159,7 @@ fn t_of(part: f64) -> f64 {
     sine / (1.0 - sine * sine).sqrt()
 }
 
-/// How many times as uncertain t is as it would be if the deviation were known, by the delta method.
+/// The factor by which t is more uncertain than if the deviation were known, by the delta method.
 fn wider(observed: &[(f64, f64)]) -> f64 {
     let mean: f64 = observed.iter().map(|&(score, p)| p * score).sum();
     let moment = |power| observed.iter().map(|&(score, p)| p * (score - mean).powi(power)).sum::<f64>();
@@ -169,15 +169,15 @@ fn wider(observed: &[(f64, f64)]) -> f64 {
     (1.0 - t * skewness + t * t * (kurtosis - 1.0) / 4.0).max(1.0).sqrt()
 }
 
-/// How many sets `sprt` takes on average if the difference is `elo` in its model, and the scores vary as these do; none
-/// without sets.
+/// The mean number of sets that `sprt` takes if the difference is `elo` in its model, and the scores vary as these
+/// do; `None` without sets.
 pub fn expected_sets(scores: &SetScores, sprt: &Sprt, elo: f64) -> Option<f64> {
     let observed = scores.smoothed();
     (scores.sets() > 0)
         .then(|| motion(&observed, sprt, scores, &sprt.likeliest(scores, &observed, elo).p).mean_time())
 }
 
-/// Whether enough is known of the deviation.
+/// Whether the deviation is known well enough.
 fn is_known(scores: &SetScores) -> Result<(), Unknown> {
     let sets = scores.sets();
     if sets < LEAST_SETS {
@@ -208,12 +208,12 @@ fn greatest_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
-/// What is not too great.
+/// Rejects values that are too large.
 fn shown(elo: Estimate) -> Result<Estimate, Unknown> {
     if elo.value.abs() <= GREATEST { Ok(elo) } else { Err(Unknown::OneSided) }
 }
 
-/// How the ratio moves if `p` is the truth.
+/// The motion of the ratio if `p` is the truth.
 fn motion(observed: &[(f64, f64)], sprt: &Sprt, scores: &SetScores, p: &[f64]) -> Motion {
     let truth: Vec<(f64, f64)> = observed.iter().zip(p).map(|(&(score, _), &p)| (score, p)).collect();
     let [h0, h1] = [sprt.elo0(), sprt.elo1()].map(|elo| sprt.likeliest(scores, &truth, elo).p);
@@ -229,7 +229,7 @@ fn between_bounds(sprt: &Sprt, drift: f64, variance: f64) -> Motion {
     Motion { drift, variance, lower: lower - over, upper: upper + over }
 }
 
-/// Where a sequential test has come to.
+/// The state of a sequential test.
 struct Ended<'a> {
     scores: &'a SetScores,
     sprt: &'a Sprt,
@@ -251,8 +251,8 @@ impl<'a> Ended<'a> {
         Ended { scores, sprt, observed, mean, deviation, motion, llr: sprt.llr(scores) }
     }
 
-    /// The probability of an outcome that is at least as good if the mean score is `mean`, and scores vary as the
-    /// observed ones do.
+    /// The probability of an outcome that is at least as good if the mean score is `mean`, and scores vary as
+    /// observed.
     fn rank_of_mean(&self, mean: f64) -> f64 {
         match self.sprt.model() {
             EloModel::Logistic => self.rank(self.motion_of_means(mean)),
@@ -263,7 +263,7 @@ impl<'a> Ended<'a> {
         }
     }
 
-    /// How the ratio of a test of means moves if the mean score is `mean`.
+    /// The motion of the ratio of a test of means if the mean score is `mean`.
     ///
     /// The ratio is nearly c (s - s') a set, for a mean s of the sets, with c = (s1 - s0) / v and v the variance of the
     /// scores about the middle s' of the hypotheses. With v as it is observed, outcomes are in the order of their means.
@@ -295,7 +295,7 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// Where `rank`, which grows, has the value `level`: between the ends, or one of the `beyond`.
+/// Where the increasing function `rank` has the value `level`: between the ends, or one of `beyond`.
 fn quantile(level: f64, ends: [f64; 2], beyond: [f64; 2], rank: impl Fn(f64) -> f64) -> f64 {
     let at = ends.map(|end| (end, rank(end) - level));
     match at {
@@ -308,7 +308,7 @@ fn quantile(level: f64, ends: [f64; 2], beyond: [f64; 2], rank: impl Fn(f64) -> 
 /// Normalized Elo of a fixed number of sets.
 fn posterior(scores: &SetScores) -> Estimate {
     const DRAWS: usize = 4000;
-    // The same scores have the same interval.
+    // A fixed seed: equal scores have equal intervals.
     let mut stream = Seed([0; 32]).match_key("normalized-elo", "posterior", &[""; 0]).stream();
     let prior = scores.prior();
     let t = |distribution: &mut dyn Iterator<Item = (f64, f64)>| {
@@ -331,13 +331,13 @@ fn posterior(scores: &SetScores) -> Estimate {
     Estimate { value, low, high }
 }
 
-/// A number from above 0 to below 1.
+/// A random number between 0 and 1, exclusive.
 fn unit(stream: &mut RandomStream) -> f64 {
     (stream.uniform(1 << 52) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
-/// A number by the gamma distribution of this shape and the scale 1: G. Marsaglia, W. W. Tsang, *A simple method for
-/// generating gamma variables*, ACM Transactions on Mathematical Software 26 (2000), 363-372.
+/// A random number of the gamma distribution with this shape and scale 1: G. Marsaglia, W. W. Tsang, *A simple method
+/// for generating gamma variables*, ACM Transactions on Mathematical Software 26 (2000), 363-372.
 fn gamma(shape: f64, stream: &mut RandomStream) -> f64 {
     if shape < 1.0 {
         return gamma(shape + 1.0, stream) * unit(stream).powf(1.0 / shape);
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_no_test_can_have_ended_with_are_taken_as_a_fixed_number() {
+    fn sets_that_cannot_have_ended_a_test_are_treated_as_a_fixed_number() {
         let sprt = Sprt::new(0.0, 10.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         let scores = SetScores::pentanomial([0, 10, 200, 700, 500]);
         assert!(!sprt.may_end_with(&scores));

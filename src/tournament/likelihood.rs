@@ -15,7 +15,7 @@
 //!   half-spaces h >= 0, and it is the greatest of the maxima of F, of which there can be as many as there are scores
 //!   above 1/2.
 
-/// Where `f` changes its sign: between `a` and `b`, the values at which are given and have different signs.
+/// Finds a sign change of `f` between `a` and `b`, given with their values, which have different signs.
 ///
 /// The root stays bracketed from the first step to the last, no step comes nearer to an end of the bracket than the
 /// tolerance, and the bracket is at most `tolerance` times the root wide when it ends: that is the check of the result.
@@ -105,8 +105,8 @@ pub(super) fn with_mean(observed: &[(f64, f64)], s: f64) -> Likeliest {
     Likeliest { value, p }
 }
 
-/// In how many steps the maxima of F are looked for. In 20,000 random vectors with |t| up to 4, 24 steps miss the
-/// greatest thrice, 32 once and 48 never.
+/// The number of steps in the search for maxima of F. In 20,000 random vectors with |t| up to 4, 24 steps miss the
+/// greatest maximum three times, 32 once and 48 never.
 const STEPS: i32 = 48;
 
 /// The likeliest distribution whose mean is `t` standard deviations above 1/2. The scores go up in equal steps from 0 to
@@ -374,7 +374,7 @@ mod tests {
                 observed.iter().zip(&p).map(|(&(score, _), p)| (score - mean).powi(2) * p).sum();
             assert!((mean - 0.5 - t * variance.sqrt()).abs() < 1e-8, "{found}: {mean}, {variance}");
             let centred: Vec<(f64, f64)> = observed.iter().map(|&(score, q)| (score - 0.5, q)).collect();
-            // It takes long: every tenth vector must do.
+            // Slow, so only every tenth vector is searched.
             if run % 10 > 0 {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Who sits where, and the matches of a set.
+//! Lineups, and the matches of a set.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
 
-/// A participant, by its place in the list of entrants, counted from 0.
+/// The index of an entrant in the list of entrants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Entrant(pub u16);
@@ -27,7 +27,7 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    /// One entrant a seat; none when there are not as many as seats.
+    /// One entrant per seat; `None` if the number is wrong.
     pub fn of_seats(seating: Seating, entrants: &[Entrant]) -> Option<Lineup> {
         if entrants.len() != seating.seats() {
             return None;
@@ -37,7 +37,7 @@ impl Lineup {
         Some(Lineup { entrants: seats, count: entrants.len() as u8, sides: seating.sides() as u8 })
     }
 
-    /// One entrant a side: it has all seats of the side. None when there are not as many as sides.
+    /// One entrant per side, in all its seats; `None` if the number is wrong.
     pub fn of_sides(seating: Seating, entrants: &[Entrant]) -> Option<Lineup> {
         if entrants.len() != seating.sides() {
             return None;
@@ -46,7 +46,7 @@ impl Lineup {
         Lineup::of_seats(seating, &by_seat)
     }
 
-    /// How the seats play together.
+    /// The teams of the game.
     pub const fn seating(&self) -> Seating {
         Seating::new(self.count, self.sides)
     }
@@ -71,7 +71,7 @@ impl Lineup {
         self.seating().all().iter().filter(|seat| self.entrants[seat.index()] == entrant).collect()
     }
 
-    /// The sides change places: side d gets the entrants that side `order[d]` had.
+    /// Permutes the sides: side d gets the entrants of side `order[d]`.
     fn reordered(&self, order: &[usize]) -> Lineup {
         let mut entrants = self.entrants;
         let sides = self.sides as usize;
@@ -92,16 +92,16 @@ impl fmt::Debug for Lineup {
     }
 }
 
-/// How many matches are played on one deal.
+/// The number of matches per deal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deals {
-    /// One: every match has a deal of its own.
+    /// One: every match has its own deal.
     #[default]
     Single,
-    /// As many as there are sides: each side's entrants have each side once. With two sides these are all orders.
+    /// As many as there are sides: each side's entrants play each side once. With two sides these are all orders.
     Mirrored,
-    /// One for every order of the sides: with three sides 6 instead of 3, so that it is also balanced who comes after
-    /// whom.
+    /// One for every order of the sides: with three sides 6 instead of 3, so that the order of play between entrants
+    /// is balanced as well.
     AllOrders,
 }
 
@@ -109,7 +109,7 @@ const ROTATIONS_OF_THREE: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 
 impl Deals {
-    /// How many matches a set has.
+    /// The number of matches of a set.
     pub const fn legs(self, seating: Seating) -> usize {
         match (self, seating.sides()) {
             (Deals::Single, _) => 1,
@@ -118,7 +118,7 @@ impl Deals {
         }
     }
 
-    /// The seats in a match of a set whose first match is `first`; `leg` counts from 0.
+    /// The lineup of a match of a set whose first match is `first`; `leg` counts from 0.
     pub fn leg(self, first: Lineup, leg: usize) -> Lineup {
         let sides = first.seating().sides();
         if self == Deals::AllOrders && sides == 3 {
@@ -129,14 +129,14 @@ impl Deals {
     }
 }
 
-/// What a match came to.
+/// The result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatchResult {
     /// The number of its set, from 1.
     pub set: u32,
-    /// Who sat where.
+    /// The entrants by seat.
     pub lineup: Lineup,
-    /// By side: its place. Less is better; only the order means something.
+    /// The place of each side. Lower is better; only the order is meaningful.
     pub places: [u8; MAX_SEATS],
     /// Seats that made a fault.
     pub faulted: SeatSet,
@@ -145,7 +145,7 @@ pub struct MatchResult {
 }
 
 impl MatchResult {
-    /// A match without faults. `ranks` are those of `end`, by seat.
+    /// The result of a match without faults. `ranks` are those of `end`, by seat.
     pub fn played(set: u32, lineup: Lineup, ranks: &[u8]) -> MatchResult {
         let mut places = [0; MAX_SEATS];
         let sides = lineup.seating().sides();
@@ -159,7 +159,7 @@ impl MatchResult {
         seating.all().iter().map(|seat| self.places[seating.side(seat)]).collect()
     }
 
-    /// What a side got against another: 1 if it did better, 0.5 if they are equal, else 0.
+    /// The score of a side against another: 1 if it did better, 0.5 if equal, otherwise 0.
     pub fn against(&self, side: usize, other: usize) -> f64 {
         match self.places[side].cmp(&self.places[other]) {
             std::cmp::Ordering::Less => 1.0,
@@ -178,8 +178,8 @@ impl MatchResult {
         })
     }
 
-    /// What an entrant scored: the mean over the comparisons of its sides with those it is not on. None when there are
-    /// none.
+    /// The score of an entrant: the mean over the comparisons of its sides with other entrants' sides. `None` if
+    /// there are none.
     pub fn score(&self, entrant: Entrant) -> Option<f64> {
         let has = |side| self.lineup.side(side).any(|other| other == entrant);
         let (mut sum, mut count) = (0.0, 0);

@@ -1,16 +1,17 @@
-//! Tournaments and comparisons, as pure functions: who plays whom, and what the results say.
+//! Tournaments and comparisons as pure functions: pairings, and statistics of results.
 //!
-//! Nothing here plays a match. The shell asks what is due, has it played, and hands the results in:
+//! Nothing here plays a match. The shell asks what is due, plays it, and records the results:
 //!
-//! 1. [`schedule::Plan`] says how a tournament is paired, [`schedule::Schedule`] what is played now. It follows from
-//!    the plan and the results alone, so an interrupted run goes on as it would have.
-//! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat; [`MatchResult`]
-//!    is what came of it.
+//! 1. [`schedule::Plan`] defines how a tournament is paired, [`schedule::Schedule`] what can be played now. The
+//!   schedule depends only on the plan and the results, so an interrupted tournament resumes exactly where it
+//!   stopped.
+//! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat;
+//!   [`MatchResult`] is its result.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
-//! 4. [`rating`] is strength with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
-//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
-//! 5. [`regression::Regression`] decides whether a new version of a bot is stronger than its base, by the test of
-//!    [`sprt`]; [`estimates`] says by how much.
+//! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
+//!   [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
+//! 5. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
+//!   [`estimates`] estimates by how much.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
 //!
@@ -54,7 +55,7 @@ pub mod standings;
 pub use cause::Cause;
 pub use lineup::{Deals, Entrant, Lineup, MatchResult};
 
-/// Everyone on a side with everyone on another.
+/// The pairs of opponents on two sides.
 fn opponents(lineup: &Lineup, side: usize, other: usize) -> impl Iterator<Item = (Entrant, Entrant)> {
     lineup.side(side).flat_map(move |entrant| lineup.side(other).map(move |opponent| (entrant, opponent)))
 }

@@ -1,16 +1,16 @@
-//! Is a new version stronger than its base? The rules around the test of [`super::sprt`].
+//! Tests whether a new version is stronger than its base: the rules around [`super::sprt`].
 //!
 //! `new` is entrant 0, `base` entrant 1; the sets are those of [`super::schedule::Format::Duel`]. The score of a set is
 //! the mean over all its comparisons between a side of `new` and a side of `base`.
 //!
-//! **Faults must not pass for strength.** A set in which `base` made a fault is dropped. Where `new` made one it has
-//! lost, whatever came of the match. Both count towards the fault rate: matches with a fault over all matches. It is
-//! judged when the test would end; a rate above the limit makes the run invalid. So does, at once, so many faults that
-//! the rate will be above the limit even if the rest of `max_sets` is played without one, or that bots which make faults
-//! at the limit would make them with a probability below 10⁻⁶ (the bound of H. Chernoff, *Annals of Mathematical
-//! Statistics* 23, 1952, 493-507): a base that crashes in every match ends the run after four of them.
+//! **Faults must not look like strength.** A set in which `base` made a fault is dropped. If `new` made one, it has
+//! lost, whatever the result of the match. Both count towards the fault rate: matches with a fault over all matches.
+//! It is checked when the test would end; a rate above the limit makes the run invalid. The run becomes invalid early
+//! if the rate will exceed the limit even without faults in the rest of `max_sets`, or if bots with a fault rate at
+//! the limit would make that many faults with a probability below 10⁻⁶ (the bound of H. Chernoff, *Annals of
+//! Mathematical Statistics* 23, 1952, 493-507): a base that crashes in every match ends the run after four of them.
 //!
-//! **A crash of `new`** that is reported with [`Regression::add_crash`] fails the run at once.
+//! **A crash of `new`**, reported with [`Regression::add_crash`], fails the run at once.
 //!
 //! **Sets that both bots play alike**, move for move the same in all matches of the set, are even. If all N sets so far
 //! are, and N is at least ln(alpha) / ln(2 s) with s the expected score at `elo0` in logistic Elo, the test passes: if
@@ -20,16 +20,17 @@
 //! not have. Where H0 is a difference of 0 or more the same with `elo1` and beta fails the test: the new version is not
 //! stronger. One set that counts and is not played alike, or any fault, and the sequential test alone decides.
 //!
-//! **A set of which a match is void** is not counted. Its faults count towards the fault rate.
+//! **A set with a void match** does not count. Its faults count towards the fault rate.
 //!
-//! **Repeated sets tell nothing new.** A set whose moves repeat an earlier one's is not counted. After `max_repeats` of
-//! them in a row the verdict is undecided.
+//! **Repeated sets contain no information.** A set that repeats the moves of an earlier one does not count. After
+//! `max_repeats` of them in a row the verdict is undecided.
 //!
-//! **Shards** ([`Shard`]) play every n-th set each and decide nothing. Their sets together count in the order of their
-//! numbers up to the one that ends the test, as they would in one run, so the error rates are those of the sequential test.
+//! **Shards** ([`Shard`]) play every n-th set each, without a verdict. Their sets together count in the order of
+//! their numbers up to the one that ends the test, as in one run, so the error rates are those of the sequential
+//! test.
 //!
-//! **Order**: sets count in the order of their numbers, however they ended in time. Else those that end fast, such as
-//! quick losses, would count more than they should when the test stops; and a resumed run could decide otherwise.
+//! **Order**: sets count in the order of their numbers, not of their ends. Otherwise those that end fast, such as
+//! quick losses, would be overrepresented when the test stops, and a resumed run could decide otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,38 +42,38 @@ use super::sprt::{Decision, SetScores, Sprt, StrengthDifference, logistic_elo};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
-/// The one that is tested.
+/// The version under test.
 pub const NEW: Entrant = Entrant(0);
 
-/// The one it is compared with.
+/// The version to compare it with.
 pub const BASE: Entrant = Entrant(1);
 
-/// A part of the sets of a run that is played by itself: every `of`th, from `number` on.
+/// A part of the sets of a run: every `of`th, starting with `number`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
     /// From 1 to `of`.
     pub number: u32,
-    /// How many there are.
+    /// The number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether a set, from 1, is of it.
+    /// Whether a set, counted from 1, belongs to it.
     pub fn has(self, set: u32) -> bool {
         set > 0 && (set - 1) % self.of == self.number - 1
     }
 
-    /// How many of the first `sets` sets it has.
+    /// How many of the first `sets` sets belong to it.
     pub fn count(self, sets: u32) -> u32 {
         (sets + self.of - self.number) / self.of
     }
 
-    /// The place of a set among those of the shard, from 1.
+    /// The index of a set among those of the shard, from 1.
     pub fn place(self, set: u32) -> u32 {
         (set - 1) / self.of + 1
     }
 
-    /// The set at a place, from 1.
+    /// The set at an index, from 1.
     pub fn set(self, place: u32) -> u32 {
         (place - 1) * self.of + self.number
     }
@@ -91,21 +92,23 @@ impl FromStr for Shard {
             text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         let shard = parts.map(|(number, of)| Shard { number, of });
         shard.filter(|shard| (1..=shard.of).contains(&shard.number) && shard.of <= 10_000).ok_or_else(|| {
-            Misconfigured(format!("`{text}` is no shard such as 2/4: the second of four, 10000 at most"))
+            Misconfigured(format!(
+                "invalid shard `{text}`; expected e.g. 2/4: the second of four, at most 10000"
+            ))
         })
     }
 }
 
-/// What a run is decided by.
+/// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingRules {
-    /// The test; none to play `max_sets` and measure.
+    /// The test; `None` to play `max_sets` and measure.
     pub sprt: Option<Sprt>,
-    /// How many sets at most, from 1; those count that were dropped or repeated, too.
+    /// The maximum number of sets, from 1, including dropped and repeated ones.
     pub max_sets: u32,
-    /// The greatest part of the matches that may have a fault, from 0 to 1.
+    /// The maximum share of matches with a fault, from 0 to 1.
     pub max_fault_rate: f64,
-    /// How many sets in a row may repeat earlier ones, from 1.
+    /// The maximum number of repeated sets in a row, from 1.
     pub max_repeats: u32,
 }
 
@@ -119,9 +122,9 @@ impl StoppingRules {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// H1 accepted.
+    /// H1 was accepted.
     Passed,
-    /// H0 accepted.
+    /// H0 was accepted.
     Failed,
     /// Both play alike, which excludes H0.
     PassedAlike,
@@ -129,32 +132,32 @@ pub enum Verdict {
     FailedAlike,
     /// `new` crashed.
     Crashed,
-    /// All sets are played and neither is accepted.
+    /// All sets were played and neither was accepted.
     AtLimit,
-    /// No new sets come: moves repeat.
+    /// The sets repeat moves.
     OnlyRepeats,
-    /// All sets of a run of fixed length are played.
+    /// All sets of a run of fixed length were played.
     Measured,
     /// Too many faults.
     Invalid,
 }
 
-/// What happened so far.
+/// The numbers of sets, matches and faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Sets that were judged.
+    /// Judged sets.
     pub sets: u32,
-    /// Those of them that count in the scores.
+    /// Sets that count in the scores.
     pub counted: u32,
-    /// Those that were dropped because of a fault of `base`.
+    /// Sets dropped because of a fault of `base`.
     pub dropped: u32,
-    /// Those that repeated an earlier one.
+    /// Sets that repeated an earlier one.
     pub repeated: u32,
-    /// Those of which a match is void.
+    /// Sets with a void match.
     pub void: u32,
-    /// Those that count and were played alike by both bots, move for move.
+    /// Counted sets in which both bots played the same moves.
     pub alike: u32,
-    /// Matches of the sets that were judged.
+    /// Matches of the judged sets.
     pub matches: u32,
     /// Matches with a fault of `new`.
     pub faults_of_new: u32,
@@ -165,7 +168,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The part of the matches that had a fault.
+    /// The share of matches with a fault.
     pub fn fault_rate(&self) -> f64 {
         f64::from(self.faulty) / f64::from(self.matches.max(1))
     }
@@ -174,7 +177,7 @@ impl Tally {
 /// A digest of the moves of a set, equal for sets with the same moves.
 pub type Moves = [u8; 32];
 
-/// What became of a set.
+/// How a set counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
@@ -182,28 +185,28 @@ pub enum Fate {
     Counted,
     /// `base` made a fault in it.
     Dropped,
-    /// Its moves repeat an earlier set's.
+    /// It repeats the moves of an earlier set.
     Repeated,
     /// One of its matches is void.
     Void,
 }
 
-/// A set that was judged, and what all up to it say.
+/// A judged set, with the statistics up to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
     /// Its number.
     pub set: u32,
-    /// What became of it.
+    /// How it counts.
     pub fate: Fate,
-    /// What `new` scored in it, from 0 to 1, whether that counts or not.
+    /// The score of `new`, from 0 to 1, even if it does not count.
     pub score: f64,
-    /// The log-likelihood ratio after it; none in a run of fixed length.
+    /// The log-likelihood ratio after it; `None` in a run of fixed length.
     pub llr: Option<f64>,
-    /// What all sets that count say of the difference; none before the first.
+    /// The estimate from all counted sets; `None` before the first.
     pub difference: Option<StrengthDifference>,
 }
 
-/// A set that is complete.
+/// A complete set.
 #[derive(Clone, Debug)]
 struct Complete {
     matches: Vec<MatchResult>,
@@ -212,7 +215,7 @@ struct Complete {
     is_alike: bool,
 }
 
-/// A run as it goes on.
+/// A run in progress.
 #[derive(Clone, Debug)]
 pub struct Regression {
     terms: StoppingRules,
@@ -227,15 +230,15 @@ pub struct Regression {
 }
 
 impl Regression {
-    /// A run in a seating with two or three sides.
+    /// Creates a run for two or three sides.
     ///
     /// # Errors
-    /// When a term is out of its range, or there are not two or three sides.
+    /// If a value is out of its range, or there are not two or three sides.
     pub fn new(terms: StoppingRules, seating: Seating, deals: Deals) -> Result<Regression, Misconfigured> {
         let fail = |why: String| Err(Misconfigured(why));
         let sides = seating.sides();
         if sides != 2 && sides != 3 {
-            return fail(format!("a comparison of two bots is for 2 or 3 sides, not {sides}"));
+            return fail(format!("a comparison of two bots needs 2 or 3 sides, not {sides}"));
         }
         if !(0.0..=1.0).contains(&terms.max_fault_rate) {
             return fail(format!("a fault rate of {} is not from 0 to 1", terms.max_fault_rate));
@@ -261,28 +264,28 @@ impl Regression {
         &self.scores
     }
 
-    /// What happened so far.
+    /// The numbers of sets, matches and faults.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// How the run ended; none as long as sets are to be played.
+    /// The verdict; `None` while the run continues.
     pub fn verdict(&self) -> Option<Verdict> {
         self.verdict
     }
 
-    /// What it is decided by.
+    /// The rules for its end.
     pub fn terms(&self) -> &StoppingRules {
         &self.terms
     }
 
-    /// The log-likelihood ratio; none in a run of fixed length.
+    /// The log-likelihood ratio; `None` in a run of fixed length.
     pub fn llr(&self) -> Option<f64> {
         self.terms.sprt.map(|sprt| sprt.llr(&self.scores))
     }
 
-    /// Takes in a complete set by its number, from 1; `moves` only where sets can repeat. It is judged when all before
-    /// it are; after the verdict no set is. Returns those that are judged now.
+    /// Adds a complete set by its number, from 1; `moves` only if sets can repeat. It is judged once all earlier sets
+    /// are; after the verdict no set is. Returns the sets that are judged now.
     pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
     }
@@ -292,12 +295,12 @@ impl Regression {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: true })
     }
 
-    /// Takes in a set of which a match is void. Its faults count; it counts for nothing else.
+    /// Adds a set with a void match. Only its faults count.
     pub fn add_void(&mut self, set: u32, matches: Vec<MatchResult>) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves: None, is_void: true, is_alike: false })
     }
 
-    /// `new` crashed in the last of these matches of a set: the run has failed. They count for their faults.
+    /// Adds the matches of a set in the last of which `new` crashed: the run has failed. Their faults count.
     pub fn add_crash(&mut self, matches: &[MatchResult]) {
         if self.verdict.is_none() {
             self.count_faults(matches);
@@ -305,7 +308,7 @@ impl Regression {
         }
     }
 
-    /// What sets say that were all played alike, none of them with a fault; none where there is no test, or another set.
+    /// The bounds if all sets were played alike and without faults; `None` without a test, or if a set differs.
     pub fn alike(&self) -> Option<Alike> {
         let Tally { counted, alike, faulty, .. } = self.tally;
         let sprt = self.terms.sprt.filter(|_| alike > 0 && alike == counted && faulty == 0)?;
@@ -319,13 +322,13 @@ impl Regression {
         })
     }
 
-    /// What the sets so far decide by being played alike.
+    /// The verdict from sets that were played alike.
     fn decide_alike(&self) -> Option<Verdict> {
         let sprt = self.terms.sprt?;
         let (verdict, needed) = match (sprt.elo0(), sprt.elo1()) {
             (worst, best) if worst < 0.0 && best <= 0.0 => (Verdict::PassedAlike, -worst),
             (worst, best) if worst >= 0.0 && best > 0.0 => (Verdict::FailedAlike, best),
-            // H0 and H1 are on both sides of equality.
+            // Equality lies between H0 and H1.
             _ => return None,
         };
         self.alike().filter(|alike| alike.elo <= needed).map(|_| verdict)
@@ -342,7 +345,7 @@ impl Regression {
         judged
     }
 
-    /// Counts matches and their faults. In how many `base` made one.
+    /// Counts matches and their faults. Returns the number of matches with a fault of `base`.
     fn count_faults(&mut self, matches: &[MatchResult]) -> u32 {
         self.tally.matches += matches.len() as u32;
         let with_fault = |of: Entrant| matches.iter().filter(|result| result.is_fault_of(of)).count() as u32;
@@ -400,7 +403,7 @@ impl Regression {
         Some(if is_valid { verdict } else { Verdict::Invalid })
     }
 
-    /// Whether bots that make faults at the limit would hardly have made so many.
+    /// Whether bots with a fault rate at the limit would hardly have made that many.
     fn has_too_many_faults(&self) -> bool {
         let (rate, limit) = (self.tally.fault_rate(), self.terms.max_fault_rate);
         if rate <= limit {
@@ -412,23 +415,23 @@ impl Regression {
     }
 }
 
-/// With what probability bots that make faults at the limit may be taken for ones that make more.
+/// The probability at which bots with a fault rate at the limit may be judged to exceed it.
 const TOO_UNLIKELY: f64 = 1e-6;
 
-/// What sets say that both bots played alike.
+/// The bounds from sets that both bots played alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Alike {
-    /// How many they are.
+    /// The number of sets.
     pub sets: u32,
-    /// How sure the bounds are, from 0 to 1.
+    /// The confidence of the bounds, from 0 to 1.
     pub confidence: f64,
-    /// The greatest part of all sets that may be played otherwise.
+    /// The maximum share of all sets that may differ.
     pub differing: f64,
-    /// The greatest difference either way, if one of the bots wins all of those, in logistic Elo.
+    /// The maximum difference either way, if one of the bots wins all of those, in logistic Elo.
     pub elo: f64,
 }
 
-/// What `new` scored in a set.
+/// The score of `new` in a set.
 fn score(matches: &[MatchResult]) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for result in matches {
@@ -455,7 +458,7 @@ mod tests {
         Regression::new(StoppingRules::new(Some(sprt), max_sets), TWO, Deals::Mirrored).unwrap()
     }
 
-    /// The two matches of a set: what `new` is ranked and `base`, and who makes a fault in the first.
+    /// The two matches of a set: the ranks of `new` and `base`, and the entrant with a fault in the first.
     fn set(number: u32, ranks: [[u8; 2]; 2], at_fault: Option<Entrant>) -> Vec<MatchResult> {
         let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
         let mut legs = vec![
@@ -469,7 +472,7 @@ mod tests {
     const WON: [[u8; 2]; 2] = [[1, 2], [1, 2]];
 
     #[test]
-    fn a_set_with_a_fault_of_base_is_dropped_and_a_fault_of_new_loses() {
+    fn a_fault_of_base_drops_the_set_and_a_fault_of_new_loses() {
         let mut run = run(100_000);
         run.add(1, set(1, WON, Some(BASE)), None);
         assert_eq!((run.scores().sets(), run.tally().dropped), (0, 1));
@@ -480,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_with_a_void_match_counts_for_its_faults_alone_and_others_do_not_wait_for_it() {
+    fn a_set_with_a_void_match_counts_only_for_its_faults() {
         let mut run = run(1000);
         run.add(2, set(2, WON, None), None);
         let judged = run.add_void(1, set(1, WON, Some(BASE)));
@@ -499,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_repeats_another_is_not_counted_and_nothing_new_leaves_it_undecided() {
+    fn repeated_sets_do_not_count_and_leave_the_run_undecided() {
         let mut run = run(1000);
         for number in 1..=101 {
             assert_eq!(run.verdict(), None);
@@ -510,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn more_faults_than_the_rate_make_the_run_invalid() {
+    fn a_fault_rate_above_the_limit_makes_the_run_invalid() {
         // 10 sets of 2 matches: one fault in 20 is 5%.
         let mut early = run(10);
         early.add(1, set(1, WON, Some(BASE)), None);
@@ -560,7 +563,7 @@ mod tests {
     /// The first seat wins both.
     const EVEN: [[u8; 2]; 2] = [[1, 2], [2, 1]];
 
-    /// After how many sets that are played alike a test in this model ends, and how.
+    /// After how many sets played alike a test in this model ends, and how.
     fn end_of_alike_sets(elo0: f64, elo1: f64, model: EloModel) -> (u32, Verdict) {
         let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
         let mut run = Regression::new(StoppingRules::new(Some(sprt), 200), TWO, Deals::Mirrored).unwrap();
@@ -574,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_played_alike_end_the_test_when_the_binomial_bound_excludes_the_hypothesis() {
+    fn sets_played_alike_end_the_test_at_the_binomial_bound() {
         use EloModel::Normalized;
         // ln 0.05 / ln(2 / (1 + 10^(50 / 400))) = 19.4, for 10 Elo 102.6, for 20 Elo 50.6.
         assert_eq!(end_of_alike_sets(-50.0, 0.0, Normalized), (20, Verdict::PassedAlike));
@@ -615,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn one_set_that_is_not_played_alike_leaves_the_decision_to_the_sequential_test() {
+    fn a_set_that_differs_leaves_the_decision_to_the_sequential_test() {
         let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         for at in [1, 19] {
             let mut run = Regression::new(StoppingRules::new(Some(sprt), 60), TWO, Deals::Mirrored).unwrap();
@@ -631,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_fixed_length_is_measured_and_one_without_decision_ends_at_the_limit() {
+    fn a_run_of_fixed_length_is_measured_and_others_end_at_the_limit() {
         let mut fixed = Regression::new(StoppingRules::new(None, 2), TWO, Deals::Mirrored).unwrap();
         let mut tested = run(2);
         for number in 1..=2 {

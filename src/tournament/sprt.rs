@@ -1,4 +1,4 @@
-//! Is one stronger than the other? The sequential probability ratio test, and estimates after a fixed number of sets.
+//! The sequential probability ratio test, and estimates after a fixed number of sets.
 //!
 //! **The unit is the set**: its score is the mean score of one entrant over all its matches, from 0 to 1 in equal
 //! steps. For two seats and mirrored deals these are the five scores of the pentanomial model, for other sets as many
@@ -31,7 +31,7 @@ use super::likelihood::{self, Likeliest};
 use crate::core::Misconfigured;
 use crate::tournament::rating::{ELO_PER_LOGIT, Estimate, Z95};
 
-/// What Elo means.
+/// The definition of Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EloModel {
@@ -42,7 +42,7 @@ pub enum EloModel {
     Normalized,
 }
 
-/// How often sets ended with which score.
+/// The number of sets per score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetScores {
     legs: u32,
@@ -50,27 +50,27 @@ pub struct SetScores {
 }
 
 impl SetScores {
-    /// Of no sets yet. A set has `legs` matches with `comparisons` comparisons each (see
+    /// Creates empty counts. A set has `legs` matches with `comparisons` comparisons each (see
     /// [`super::MatchResult::comparisons`]; two sides have 1).
     pub fn new(legs: u32, comparisons: u32) -> SetScores {
         let steps = 2 * legs.max(1) as usize * comparisons.max(1) as usize;
         SetScores { legs: legs.max(1), counts: vec![0; steps + 1] }
     }
 
-    /// Of two-seat mirrored sets: how many scored 0, 1/4, 1/2, 3/4 and 1.
+    /// Counts of two-seat mirrored sets that scored 0, 1/4, 1/2, 3/4 and 1.
     pub fn pentanomial(counts: [u64; 5]) -> SetScores {
         SetScores { legs: 2, counts: counts.to_vec() }
     }
 
-    /// Of single matches: losses, draws, wins.
+    /// Counts of single matches: losses, draws, wins.
     pub fn trinomial(counts: [u64; 3]) -> SetScores {
         SetScores { legs: 1, counts: counts.to_vec() }
     }
 
-    /// Of sets of `legs` matches: how many had each score, from 0 to 1 in equal steps.
+    /// Counts of sets of `legs` matches per score, from 0 to 1 in equal steps.
     ///
     /// # Errors
-    /// When there are no legs, the number of scores is not a multiple of 2 `legs` and 1 more, or there are more than
+    /// If there are no legs, the number of scores is not one more than a multiple of 2 `legs`, or there are more than
     /// 10^15 sets.
     pub fn of(legs: u32, counts: Vec<u64>) -> Result<SetScores, Misconfigured> {
         let steps = counts.len().saturating_sub(1);
@@ -93,12 +93,12 @@ impl SetScores {
         self.counts[(score.clamp(0.0, 1.0) * steps).round() as usize] += 1;
     }
 
-    /// By score: how many sets, 0 first and 1 last.
+    /// The number of sets per score, 0 first and 1 last.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// How many sets.
+    /// The number of sets.
     pub fn sets(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -108,38 +108,38 @@ impl SetScores {
         self.counts.iter().enumerate().map(move |(at, &count)| (at as f64 / steps, count as f64))
     }
 
-    /// Scores with their probabilities, none of them 0, and the number of sets.
+    /// Scores with their nonzero probabilities, and the number of sets.
     fn distribution(&self) -> (Vec<(f64, f64)>, f64) {
         let counts = self.scores().map(|(score, count)| (score, if count == 0.0 { 1e-3 } else { count }));
         let sets: f64 = counts.clone().map(|(_, count)| count).sum();
         (counts.map(|(score, count)| (score, count / sets)).collect(), sets)
     }
 
-    /// Scores with the means of their probabilities by a prior that has the same weight for each.
+    /// Scores with their posterior mean probabilities, for a prior with the same weight for each.
     pub(super) fn smoothed(&self) -> Vec<(f64, f64)> {
         let prior = self.prior();
         let sets = self.sets() as f64 + prior * self.counts.len() as f64;
         self.scores().map(|(score, count)| (score, (count + prior) / sets)).collect()
     }
 
-    /// How many sets of each score the prior of estimates is worth: as many as make it 1.5 sets altogether for three
-    /// scores, 1.2 for five and 0.8 for thirteen, which gives intervals their coverage in simulations.
+    /// The number of sets of each score that the prior of estimates is worth: 1.5 sets in total for three scores, 1.2
+    /// for five and 0.8 for thirteen, which gives intervals their coverage in simulations.
     pub(super) fn prior(&self) -> f64 {
         let scores = self.counts.len() as f64;
         3.0 / (scores + 1.0).sqrt() / scores
     }
 
-    /// How many standard deviations of a set the mean is above 1/2, for a unit of normalized Elo.
+    /// The number of standard deviations of a set by which the mean exceeds 1/2, per unit of normalized Elo.
     pub(super) fn t_of_elo(&self) -> f64 {
         f64::from(self.legs).sqrt() / (2.0 * ELO_PER_LOGIT)
     }
 
-    /// The mean score; no number without sets.
+    /// The mean score; NaN without sets.
     pub(super) fn mean(&self) -> f64 {
         self.moments().map_or(f64::NAN, |(mean, _)| mean)
     }
 
-    /// The mean and the variance of the scores of sets; none without sets.
+    /// The mean and the variance of the scores of sets; `None` without sets.
     fn moments(&self) -> Option<(f64, f64)> {
         let sets = self.sets() as f64;
         let mean = self.scores().map(|(score, count)| score * count).sum::<f64>() / sets;
@@ -147,15 +147,15 @@ impl SetScores {
         (sets > 0.0).then_some((mean, variance))
     }
 
-    /// The variance of the scores of sets, or the least that is believed; no number without sets.
+    /// The variance of the scores of sets, with a lower bound; NaN without sets.
     pub(super) fn variance(&self) -> f64 {
         self.moments().map_or(f64::NAN, |(mean, variance)| variance.max(self.least_variance(mean)))
     }
 
-    /// The least variance of a set's score that is believed: sets that all scored the same have none of their own, few
-    /// that scored nearly the same too little. It is a part of the variance of independent matches without draws: all of
-    /// it up to 2 sets, 1 / (N - 1) from there on, as in [`crate::tournament::rating::bradley_terry`] with one
-    /// parameter. One match drawn besides keeps it above 0 at all scores.
+    /// The lower bound of the variance of a set's score: sets with equal scores have no variance, and few with nearly
+    /// equal scores too little. It is a fraction of the variance of independent matches without draws: all of it up
+    /// to 2 sets, then 1 / (N - 1), as in [`crate::tournament::rating::bradley_terry`] with one parameter. One
+    /// additional drawn match keeps it above 0 at all scores.
     fn least_variance(&self, score: f64) -> f64 {
         let sets = self.sets() as f64;
         let (matches, legs) = (sets * f64::from(self.legs), f64::from(self.legs));
@@ -163,8 +163,8 @@ impl SetScores {
         p * (1.0 - p) / legs / (sets - 1.0).max(1.0)
     }
 
-    /// What the scores say about the difference in strength if the number of sets was fixed in advance; none without
-    /// sets. [`super::estimates`] says more.
+    /// The estimate of the difference in strength if the number of sets was fixed in advance; `None` without sets.
+    /// See also [`super::estimates`].
     ///
     /// The estimate is the mean score s of the N sets, the interval s ± 1.96 √(v / N) with the variance v of their scores,
     /// both mapped to Elo by 400 log₁₀(s / (1 - s)); the likelihood of superiority is Φ((s - 1/2) / √(v / N)). cutechess and
@@ -194,15 +194,14 @@ impl SetScores {
     }
 }
 
-/// What a number of sets says about the difference in strength, with 95% intervals from the variance of the sets'
-/// scores.
+/// The estimated difference in strength, with 95% intervals from the variance of the sets' scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrengthDifference {
     /// The mean score.
     pub score: Estimate,
     /// In logistic Elo; infinite at scores of 0 and 1.
     pub elo: Estimate,
-    /// The likelihood of superiority: the probability of being the stronger one.
+    /// The likelihood of superiority: the probability of being stronger.
     pub superiority: f64,
 }
 
@@ -215,14 +214,14 @@ pub(super) fn logistic_score(elo: f64) -> f64 {
     1.0 / (1.0 + (-elo / ELO_PER_LOGIT).exp())
 }
 
-/// What a test says.
+/// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Not yet.
+    /// No decision yet.
     Continue,
     /// H0: not stronger than `elo0`.
     AcceptH0,
-    /// H1: at least as much stronger as `elo1`.
+    /// H1: stronger by at least `elo1`.
     AcceptH1,
 }
 
@@ -237,12 +236,12 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// The test that accepts H1 with probability `alpha` at most when H0 is true, and H0 with `beta` at most when H1
-    /// is.
+    /// Creates a test that accepts H1 with a probability of at most `alpha` if H0 is true, and H0 with at most `beta`
+    /// if H1 is.
     ///
     /// # Errors
-    /// When `elo0` is not below `elo1`, one of them is beyond 1000 either way, or `alpha` and `beta` are not both above
-    /// 0 and below 1/2.
+    /// If `elo0` is not below `elo1`, one of them is beyond ±1000, or `alpha` and `beta` are not between 0 and 1/2,
+    /// exclusive.
     pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64, model: EloModel) -> Result<Sprt, Misconfigured> {
         if elo0.is_nan() || elo1.is_nan() || elo0 >= elo1 || elo0 < -1000.0 || elo1 > 1000.0 {
             return Err(Misconfigured(format!(
@@ -257,7 +256,7 @@ impl Sprt {
         Ok(Sprt { elo0, elo1, alpha, beta, model })
     }
 
-    /// The log-likelihood ratios from which on H0 and H1 are accepted.
+    /// The log-likelihood ratios that accept H0 and H1.
     pub fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
     }
@@ -272,7 +271,7 @@ impl Sprt {
         sets * (h1 - h0)
     }
 
-    /// The likeliest distribution with a difference of `elo`, for `observed` ones of sets as these.
+    /// The likeliest distribution with a difference of `elo`, for sets with the `observed` distribution.
     pub(super) fn likeliest(&self, scores: &SetScores, observed: &[(f64, f64)], elo: f64) -> Likeliest {
         match self.model {
             EloModel::Logistic => likelihood::with_mean(observed, logistic_score(elo)),
@@ -280,8 +279,8 @@ impl Sprt {
         }
     }
 
-    /// Whether the test may have ended with these sets, or has not ended: there is a last set without which it would
-    /// have gone on.
+    /// Whether the test may have ended with these sets or still continues: there is a last set without which it would
+    /// have continued.
     pub fn may_end_with(&self, scores: &SetScores) -> bool {
         self.decide(self.llr(scores)) == Decision::Continue
             || (0..scores.counts.len()).any(|last| {
@@ -301,22 +300,22 @@ impl Sprt {
         self.elo1
     }
 
-    /// How often H1 may be accepted when H0 is true.
+    /// The probability of accepting H1 if H0 is true.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// How often H0 may be accepted when H1 is true.
+    /// The probability of accepting H0 if H1 is true.
     pub fn beta(&self) -> f64 {
         self.beta
     }
 
-    /// What Elo means.
+    /// The definition of Elo.
     pub fn model(&self) -> EloModel {
         self.model
     }
 
-    /// What a log-likelihood ratio says.
+    /// The decision for a log-likelihood ratio.
     pub fn decide(&self, llr: f64) -> Decision {
         let (lower, upper) = self.bounds();
         match llr {
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_and_no_sets_say_nothing() {
+    fn invalid_hypotheses_are_rejected_and_no_sets_decide_nothing() {
         for (elo0, elo1, alpha, beta) in [
             (5.0, 5.0, 0.05, 0.05),
             (0.0, f64::NAN, 0.05, 0.05),
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_all_scored_the_same_have_intervals_that_shrink_with_their_number() {
+    fn intervals_of_sets_with_equal_scores_shrink_with_their_number() {
         let estimate = |sets: u64, score: f64| {
             let mut scores = SetScores::new(2, 1);
             (0..sets).for_each(|_| scores.add(score));

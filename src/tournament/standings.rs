@@ -1,13 +1,13 @@
-//! Tables of results.
+//! Standings.
 //!
 //! * **Points** of a match: the mean over the sides of other entrants of 1 (did better), 0.5 (equal), 0; with two sides
 //!   1, 0.5 and 0 as usual.
-//! * **Won** ranked first alone, **drawn** equal first, **lost** otherwise; **by fault** if the own side lost by a
-//!   fault or all others did, else **by play**.
-//! * **In a knockout** who went out later comes before all others, however many points these have: who had byes has
-//!   fewer. Points part those who went out in the same round.
-//! * **Annulled** results, those of an entrant that has left too early ([`Withdrawn::Annulled`]), give nobody points and
-//!   part nobody. Its own row tells what it has played, and comes last.
+//! * **Won** if ranked first alone, **drawn** if equal first, **lost** otherwise; **by fault** if the own side or all
+//!   others lost by a fault, else **by play**.
+//! * **In a knockout** entrants are ordered by the round of their elimination, later first, because byes yield fewer
+//!   points. Points order those eliminated in the same round.
+//! * **Annulled** results, those of an entrant that withdrew too early ([`Withdrawn::Annulled`]), give no points and
+//!   break no ties. Its own row shows what it has played, and comes last.
 //! * **Buchholz**: over all matches the mean of the opponents' points. **Sonneborn-Berger**: over all matches the mean
 //!   over the opponents of their points times what was scored against them. Points without play count as against an
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
@@ -22,30 +22,30 @@ use super::{Entrant, MatchResult};
 /// Points without play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Award {
-    /// In which round.
+    /// The round.
     pub round: u32,
-    /// To whom.
+    /// The entrant.
     pub entrant: Entrant,
-    /// How many matches it counts as won.
+    /// The number of matches that count as won.
     pub matches: u32,
 }
 
-/// What becomes of the results of an entrant that has left.
+/// The treatment of the results of a withdrawn entrant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Withdrawn {
     /// They count.
     Counted,
-    /// They count for nobody.
+    /// They are annulled.
     Annulled,
 }
 
-/// Who is no longer there, by entrant.
+/// Eliminated and withdrawn entrants.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Gone<'a> {
-    /// The round of a knockout in which it went out.
+    /// By entrant: the round of a knockout in which it was eliminated.
     pub(super) out: &'a [Option<u32>],
-    /// Whether it has left.
+    /// By entrant: the treatment of its results if it has withdrawn.
     pub(super) withdrawn: &'a [Option<Withdrawn>],
 }
 
@@ -66,24 +66,24 @@ pub struct Wdl {
     pub losses: u32,
 }
 
-/// What decides among equal points. More is better.
+/// A tie-break. Higher is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TieBreak {
     /// The opponents' points.
     Buchholz,
-    /// The points of those who were beaten.
+    /// The points of beaten opponents.
     SonnebornBerger,
     /// Matches won by play.
     Wins,
 }
 
-/// What one entrant did.
+/// The row of an entrant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// From 1; the same for entrants that no tie-break parts.
+    /// From 1; the same for entrants that are tied after all tie-breaks.
     pub place: u32,
     /// The sum of its scores, and its awards.
     pub points: f64,
@@ -93,40 +93,40 @@ pub struct Row {
     pub by_play: Wdl,
     /// Decided by a fault.
     pub by_fault: Wdl,
-    /// Matches in which it made a fault, whether that decided or not.
+    /// Matches in which it made a fault, whether or not that decided them.
     pub faulted: u32,
     /// Matches that count as won without play.
     pub awarded: u32,
-    /// The round in which it went out of a knockout.
+    /// The round of a knockout in which it was eliminated.
     pub out: Option<u32>,
-    /// What becomes of its results if it has left.
+    /// The treatment of its results if it has withdrawn.
     pub withdrawn: Option<Withdrawn>,
-    /// See the module.
+    /// See the module documentation.
     pub buchholz: f64,
-    /// See the module.
+    /// See the module documentation.
     pub sonneborn_berger: f64,
 }
 
-/// What two entrants did against each other.
+/// The results of two entrants against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cross {
-    /// Matches; with three sides, the part of them that was between these two.
+    /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
-    /// What the first one scored.
+    /// The score of the first one.
     pub score: f64,
 }
 
 /// The table and the cross table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
-    /// The best first; among equals in the order of entry.
+    /// The best first; ties in the order of entry.
     pub rows: Vec<Row>,
     entrants: usize,
     cross: Vec<Cross>,
 }
 
 impl Standings {
-    /// The standings of entrants 0 to `entrants - 1`. Results of others are left out.
+    /// The standings of entrants 0 to `entrants - 1`. Results of others are ignored.
     pub fn of<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
@@ -136,7 +136,7 @@ impl Standings {
         Standings::with_gone(entrants, results, awards, Gone::default(), tie_breaks)
     }
 
-    /// The same where entrants may be gone.
+    /// The same, with eliminated and withdrawn entrants.
     pub(super) fn with_gone<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
@@ -180,14 +180,14 @@ impl Standings {
         Standings { rows, entrants, cross }
     }
 
-    /// What `one` did against `other`.
+    /// The results of `one` against `other`.
     pub fn between(&self, one: Entrant, other: Entrant) -> Cross {
         let is_known = one.index() < self.entrants && other.index() < self.entrants;
         if is_known { self.cross[one.index() * self.entrants + other.index()] } else { Cross::default() }
     }
 }
 
-/// The better first. Sums of thirds in another order may differ in their last bits.
+/// The order of two rows, the better first. Sums of thirds may differ in their last bits.
 fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
     let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
     let stays = |row: &Row| row.out.unwrap_or(u32::MAX);
@@ -203,8 +203,8 @@ fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
     })
 }
 
-/// Results that differ in more than their sets, in the order in which they first came, and how often they came. Of a
-/// million matches few differ.
+/// Distinct results except for their sets, in the order of their first occurrence, with their counts. Of a million
+/// matches few are distinct.
 fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(MatchResult, u32)> {
     let mut counts: Vec<(MatchResult, u32)> = Vec::new();
     let mut places = FxHashMap::default();
@@ -219,7 +219,7 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
     counts
 }
 
-/// Adds a result that came so many times.
+/// Adds a result that occurred `times` times.
 fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32, gone: Gone<'_>) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
@@ -284,7 +284,7 @@ mod tests {
     const DRAW: [u8; 2] = [1, 1];
 
     #[test]
-    fn equal_points_are_parted_by_whom_one_beat() {
+    fn ties_are_broken_by_the_strength_of_beaten_opponents() {
         // 0 and 1 both have 2 of 3; 1 beat the second-best, 0 lost to it.
         let results = [
             two(0, 1, WIN),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_by_the_opponents_fault_stands_apart() {
+    fn a_win_by_an_opponents_fault_is_listed_separately() {
         let fault = MatchResult {
             faulted: SeatSet::one(Seat(1)),
             forfeited: SeatSet::one(Seat(1)),

@@ -190,7 +190,10 @@ fn a_pair_of_a_knockout_plays_at_once_what_it_needs_however_that_ends() {
         }
         let late = MatchResult::played(5, schedule.sets()[4].first, &[1, 2]);
         let refused = schedule.record(5, late).unwrap_err().to_string();
-        assert!(refused.starts_with("match m5 is not due: an entrant left, or its pair is decided or may"));
+        assert!(
+            refused
+                .starts_with("match m5 is not due: an entrant has withdrawn, or its pair is decided or may")
+        );
         schedule.due().map(|due| due.id.number).collect::<Vec<_>>()
     };
     assert_eq!(due(&[]), [1, 2, 3]);
@@ -466,7 +469,7 @@ fn results_that_do_not_fit_the_schedule_are_refused_and_change_nothing() {
 fn plans_whose_parts_do_not_fit_are_refused_with_the_reason() {
     let three = Seating::new(6, 3);
     for (format, seating, entrants, why) in [
-        (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament is not for 3 sides"),
+        (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament does not support 3 sides"),
         (
             Format::Partners { cycles: 1 },
             TWO,

@@ -1,11 +1,10 @@
 //! The seeded bracket.
 //!
-//! The field is filled up to a power of two. Seeds stand so that 1 and 2 can meet in the final only, 1 to 4 in the
-//! semifinals only, and so on, and in the first round seed s meets seed `size + 1 - s`. So the free places give a bye
-//! to the highest seeds.
+//! The field is filled up to a power of two. Seeds 1 and 2 can meet only in the final, 1 to 4 only in the semifinals,
+//! and so on; in the first round seed s meets seed `size + 1 - s`. Empty positions give byes to the highest seeds.
 
-/// The bracket of the first round: for each place the seed that stands there, counted from 0; none for a free place.
-/// Places 2k and 2k + 1 meet; then the winners of neighbouring pairs do.
+/// The bracket of the first round: the seed at each position, counted from 0; `None` for an empty position. Positions
+/// 2k and 2k + 1 meet; then the winners of neighbouring pairs do.
 pub fn bracket(entrants: usize) -> Vec<Option<usize>> {
     let size = entrants.next_power_of_two();
     let mut places = vec![0];
@@ -16,7 +15,7 @@ pub fn bracket(entrants: usize) -> Vec<Option<usize>> {
     places.into_iter().map(|seed| Some(seed).filter(|&seed| seed < entrants)).collect()
 }
 
-/// How many rounds the bracket has.
+/// The number of rounds.
 pub fn rounds(entrants: usize) -> u32 {
     entrants.next_power_of_two().trailing_zeros()
 }
@@ -26,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_stand_as_everywhere_and_byes_go_to_the_highest_seeds() {
+    fn a_bracket_of_eight_is_standard_and_byes_go_to_the_highest_seeds() {
         let one_based = |n| -> Vec<usize> {
             bracket(n).into_iter().map(|seed| seed.map_or(0, |seed| seed + 1)).collect()
         };
@@ -42,7 +41,7 @@ mod tests {
             let mut left: Vec<Option<usize>> = bracket(entrants);
             while left.len() > 1 {
                 left = left.chunks(2).map(|pair| pair.iter().flatten().copied().min()).collect();
-                // The best seeds have all come through.
+                // The best seeds have won all matches.
                 let mut there: Vec<usize> = left.iter().flatten().copied().collect();
                 there.sort_unstable();
                 assert!(there.iter().enumerate().all(|(rank, &seed)| rank == seed));

@@ -1,16 +1,16 @@
-//! Perfect matchings of least cost in complete graphs.
+//! Minimum-cost perfect matchings in complete graphs.
 //!
 //! Edmonds' primal-dual algorithm with blossoms, in O(n³), as in Z. Galil, "Efficient Algorithms for Finding Maximum
 //! Matching in Graphs", ACM Computing Surveys 18 (1986), 23-38. Costs are integers, so that the optimum is exact and
-//! the same on every machine. The maintained crate with a weighted matching (rustworkx-core) brings a thread pool and
-//! forty crates into a library that search bots link, hence this.
+//! the same on every machine. The only maintained crate with a weighted matching (rustworkx-core) would add a thread
+//! pool and forty crates to a library that search bots link.
 
 use std::collections::VecDeque;
 
 /// No vertex.
 const NONE: usize = usize::MAX;
 
-/// How a vertex or a blossom stands in the search forest.
+/// The label of a vertex or blossom in the search forest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Free,
@@ -18,14 +18,14 @@ enum Label {
     Inner,
 }
 
-/// For each vertex its partner, so that the sum of the costs is least. `cost` is symmetric and below `limit`, which is
-/// at most 2^112.
+/// Returns the partner of each vertex in a matching of minimum total cost. `cost` is symmetric and below `limit`,
+/// which is at most 2^112.
 ///
 /// # Panics
-/// When the number of vertices is odd.
+/// If the number of vertices is odd.
 pub(crate) fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
     assert!(vertices.is_multiple_of(2), "an odd number of vertices has no perfect matching");
-    // So large that one more pair is worth more than any saving.
+    // Large enough that an additional pair outweighs any saving.
     let worth = limit * (vertices as i128 / 2 + 1);
     let mut search = Search::new(vertices, |a, b| worth - cost(a, b));
     while search.augment() {}
@@ -36,25 +36,25 @@ pub(crate) fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize)
 /// Vertices are 0 to n - 1; blossoms get the numbers from n on.
 struct Search {
     n: usize,
-    /// One more than the highest number in use.
+    /// One more than the highest index in use.
     used: usize,
-    /// By pair of vertices or blossoms: the vertices that the best edge between them joins.
+    /// By pair of vertices or blossoms: the end points of the best edge between them.
     edge: Vec<(usize, usize)>,
     /// By pair of vertices.
     weight: Vec<i128>,
-    /// By pair of vertices or blossoms: whether `edge` is one.
+    /// By pair of vertices or blossoms: whether `edge` is valid.
     has_edge: Vec<bool>,
     dual: Vec<i128>,
     /// The vertex at the other end.
     mate: Vec<usize>,
-    /// The outer vertex whose edge to this one is nearest to tight.
+    /// The outer vertex whose edge to this one has the least slack.
     slack: Vec<usize>,
     /// The outermost blossom.
     top: Vec<usize>,
-    /// The vertex from which the search came.
+    /// The vertex from which this one was reached.
     parent: Vec<usize>,
     label: Vec<Label>,
-    /// By blossom: what it consists of, from its base on around the cycle.
+    /// By blossom: its children, from its base around the cycle.
     cycle: Vec<Vec<usize>>,
     /// By blossom and vertex: the child that the vertex is in.
     child: Vec<usize>,
@@ -108,7 +108,7 @@ impl Search {
         self.edge[a * self.size() + b]
     }
 
-    /// How far the best edge between two is from tight.
+    /// The slack of the best edge between two.
     fn distance(&self, a: usize, b: usize) -> i128 {
         let (from, to) = self.edge(a, b);
         self.dual[from] + self.dual[to] - self.weight[from * self.n + to]
@@ -151,7 +151,7 @@ impl Search {
         }
     }
 
-    /// Where a child stands on the even way from the base; the cycle is turned round if need be.
+    /// The position of a child on the even path from the base; reverses the cycle if necessary.
     fn position(&mut self, blossom: usize, child: usize) -> usize {
         let at = self.cycle[blossom].iter().position(|&x| x == child).unwrap_or(0);
         if at.is_multiple_of(2) {
@@ -175,7 +175,7 @@ impl Search {
         }
     }
 
-    /// Changes the matching along the way back to the root.
+    /// Augments the matching along the path to the root.
     fn flip(&mut self, mut a: usize, mut b: usize) {
         loop {
             let next = self.mate[a];
@@ -190,7 +190,7 @@ impl Search {
         }
     }
 
-    /// Where the ways from two outer nodes to their roots meet.
+    /// The lowest common ancestor of two outer nodes in the search forest.
     fn meeting(&self, mut a: usize, mut b: usize) -> Option<usize> {
         let mut seen = vec![false; self.size()];
         let up = |x: usize| match self.mate[x] {
@@ -287,7 +287,7 @@ impl Search {
         self.top[blossom] = NONE;
     }
 
-    /// Takes in a tight edge from an outer vertex. True when that made the matching larger.
+    /// Handles a tight edge from an outer vertex. Returns whether the matching has grown.
     fn grow(&mut self, from: usize, to: usize) -> bool {
         let (a, b) = (self.top[from], self.top[to]);
         match self.label[b] {
@@ -317,7 +317,7 @@ impl Search {
         (0..self.used).filter(|&x| self.top[x] == x)
     }
 
-    /// Makes the matching larger by one pair. False when it is perfect.
+    /// Adds one pair to the matching. Returns false if it is perfect.
     fn augment(&mut self) -> bool {
         self.label.fill(Label::Free);
         self.slack.fill(NONE);
@@ -368,7 +368,7 @@ impl Search {
         }
     }
 
-    /// Moves the dual variables until an edge gets tight or a blossom dissolves.
+    /// Changes the dual variables until an edge becomes tight or a blossom dissolves.
     fn shift_duals(&mut self) {
         let mut step = i128::MAX;
         for x in self.tops() {
@@ -409,7 +409,7 @@ mod tests {
     use crate::core::Uniform;
     use crate::core::chance::Seed;
 
-    /// The least sum of costs, tried out.
+    /// The minimum cost, by exhaustive search.
     fn least(left: &[usize], cost: &impl Fn(usize, usize) -> i128) -> i128 {
         let Some((&a, others)) = left.split_first() else { return 0 };
         let each = others.iter().map(|&b| {
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_matching_is_cheaper() {
+    fn the_matching_has_minimum_cost() {
         let mut stream = Seed([1; 32]).match_key("matching", "test", &[""]).stream();
         for round in 0..3000 {
             let n = 2 * (1 + round % 5);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn three_hundred_vertices_are_matched_as_cheaply_as_their_order_allows() {
+    fn matching_three_hundred_vertices_pairs_neighbours() {
         // |a - b| - 1 is 0 for neighbours alone.
         let mate = cheapest(300, 300, |a, b| (a.abs_diff(b) - 1) as i128);
         assert!((0..300).all(|x| mate[x] == x ^ 1));

@@ -1,12 +1,12 @@
-//! Who meets whom.
+//! Pairings.
 //!
-//! * [`table`]: everyone against everyone, by Berger's tables; all threes; one against all
+//! * [`table`]: round robin by Berger's tables; all groups of three; one against all
 //! * [`swiss`]: the next round from the results so far
 //! * [`knockout`]: a seeded bracket
-//! * [`partners`]: each as partner of each, for teams that are drawn anew
-//! * `whist`: the same with even opponents, where such a design exists
+//! * [`partners`]: every pair of entrants as partners, in changing teams of two
+//! * `whist`: the same with balanced opponents, if such a design exists
 //!
-//! All are pure: integers in, the same line-ups out on every machine.
+//! All are pure: integer arithmetic, with the same lineups on every machine.
 
 pub mod knockout;
 pub(crate) mod matching;

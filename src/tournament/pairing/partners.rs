@@ -1,23 +1,23 @@
-//! Rotations of free partners: teams of two that are drawn anew for every match.
+//! Rotations of partners: teams of two that change in every match.
 //!
-//! In a cycle each two entrants are partners once. With two sides and 4k or 4k + 1 entrants, up to 33, a cycle is a whist
-//! tournament (`whist.rs`): each two are also opponents exactly twice.
+//! In a cycle every two entrants are partners once. With two sides and 4k or 4k + 1 entrants, up to 33, a cycle is a
+//! whist tournament (`whist.rs`), in which every two are also opponents exactly twice.
 //!
-//! Other fields, three sides and late entries keep the opponents as even as the list allows. All
-//! partnerships are taken in the order of the circle method, each with the one (two with three sides) that fits, is of
-//! the earliest round, and whose members have met least often. Where the partnerships left over share entrants - their
-//! number is odd for 6, 7, 10, 11, ... entrants - partnerships that had their turn come again, the least used first. So
-//! the numbers of times that two were partners differ by one at most, except after a late entry: all partnerships of
-//! the new entrant share it, so more of the others come again beside them.
+//! In other fields, with three sides and for late entries, opponents are balanced as far as possible. All
+//! partnerships are played in the order of the circle method, each against the one (two with three sides) that fits,
+//! is of the earliest round, and whose members have met least often. If the remaining partnerships share entrants,
+//! because their number is odd for 6, 7, 10, 11, ... entrants, partnerships that have been played are repeated, the
+//! least used first. So the numbers of times that two were partners differ by at most one, except after a late entry:
+//! all partnerships of the new entrant share it, so more of the others are repeated.
 
 use super::whist;
 use crate::core::{MAX_SEATS, Seating};
 use crate::tournament::{Entrant, Lineup};
 
-/// Why there are no such rotations.
+/// The error for other seatings.
 pub(crate) const NEEDS: &str = "rotations of partners need sides of two seats";
 
-/// How often two were together, by pair.
+/// How often two entrants were together, by pair.
 struct Meetings {
     entrants: usize,
     count: Vec<u32>,
@@ -40,7 +40,7 @@ struct Rotation {
     sides: usize,
     partners: Meetings,
     opponents: Meetings,
-    /// By entrant and side: how often.
+    /// How often each entrant had each side.
     places: Vec<[u32; MAX_SEATS]>,
     list: Vec<Vec<Pair>>,
 }
@@ -57,7 +57,7 @@ impl Rotation {
         are_free.then(|| each.sum())
     }
 
-    /// Plays all partnerships among the first `entrants` that have not been partners `target` times.
+    /// Plays all partnerships of the first `entrants` with fewer than `target` matches.
     fn play(&mut self, entrants: usize, target: u32) {
         if self.sides == 2
             && self.is_complete(entrants, target - 1)
@@ -90,18 +90,18 @@ impl Rotation {
         }
     }
 
-    /// Whether each two of the first `entrants` have been partners `times` times.
+    /// Whether every two of the first `entrants` have been partners `times` times.
     fn is_complete(&self, entrants: usize, times: u32) -> bool {
         (0..entrants).all(|a| (0..a).all(|b| self.partners.of(a, b) == times))
     }
 
-    /// How much more often than its rarest side a member had this one.
+    /// How much more often a member had this side than its rarest one.
     fn surplus(&self, member: usize, side: usize) -> u32 {
         let had = &self.places[member][..self.sides];
         had[side] - had.iter().min().copied().unwrap_or(0)
     }
 
-    /// Gives the teams their sides, so that everyone has had each about equally often.
+    /// Assigns sides to the teams, so that each entrant has each side about equally often.
     fn seat(&mut self, mut teams: Vec<Pair>) {
         for (at, &team) in teams.iter().enumerate() {
             *self.partners.at(team[0], team[1]) += 1;
@@ -113,7 +113,7 @@ impl Rotation {
         }
         let load = |order: &[Pair]| -> u32 {
             let each = order.iter().enumerate().flat_map(|(side, team)| team.map(|member| (side, member)));
-            // Steep, because one great surplus is worse than several small ones.
+            // The fourth power, because one large surplus is worse than several small ones.
             each.map(|(side, member)| self.surplus(member, side).pow(4)).sum()
         };
         let rotations = (0..teams.len()).flat_map(|by| {
@@ -130,7 +130,7 @@ impl Rotation {
             for &member in team.iter() {
                 self.places[member][side] += 1;
             }
-            // Who of the two sits in front changes from match to match.
+            // The order of the two alternates from match to match.
             if (self.list.len() + side) % 2 == 1 {
                 team.reverse();
             }
@@ -144,7 +144,7 @@ fn circle(entrants: usize) -> Vec<Pair> {
     super::table::berger(entrants).into_iter().map(|[a, b]| [a.index(), b.index()]).collect()
 }
 
-/// The matches of `cycles` cycles of the `field`, then those that every later one brings.
+/// The matches of `cycles` cycles of the `field`, then those of each late entrant.
 pub fn rotations(seating: Seating, field: usize, all: usize, cycles: u32) -> Vec<Lineup> {
     let meetings = || Meetings { entrants: all, count: vec![0; all * all] };
     let mut rotation = Rotation {

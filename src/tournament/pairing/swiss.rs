@@ -1,9 +1,9 @@
 //! The next round of a Swiss tournament.
 //!
-//! The rules, each of which counts only among pairings that are equal by those before it:
+//! The rules in order of precedence:
 //!
 //! 1. With an odd number of entrants the bye goes to one with the fewest byes.
-//! 2. As few rematches as possible; where they cannot be avoided, of those who have met least often.
+//! 2. As few rematches as possible; if they are unavoidable, between those who have met least often.
 //! 3. No seat surplus beyond one: how much more often an entrant had the first seat than the second. (Where every deal
 //!    is mirrored, all are balanced anyhow.)
 //! 4. Entrants of neighbouring score groups: the sum of the squares of the distances in groups is least. The bye counts
@@ -12,40 +12,40 @@
 //! 6. As many seat surpluses as possible become 0.
 //! 7. Within a score group the upper half meets the lower half in order: 1 against k + 1, 2 against k + 2, ...
 //!
-//! Of the two, the one with the smaller seat surplus gets the first seat; if they are equal, the higher ranked gets it
-//! on odd boards and the lower ranked on even ones.
+//! In a pair, the entrant with the smaller seat surplus gets the first seat; if they are equal, the higher ranked
+//! gets it on odd boards and the lower ranked on even ones.
 //!
 //! These are the aims of the FIDE (Dutch) system (FIDE Handbook C.04.3, in force from July 2025: no rematch and no
-//! second bye, then seats, score differences of floaters, repeated floats, and transpositions of the lower half), with
-//! three differences. FIDE pairs bracket after bracket from the top, this
-//! minimises over the whole field at once, as a matching of least cost. FIDE lets a surplus grow to two, this to one
-//! where that is possible. FIDE protects from repeated floats for two rounds, this for one.
+//! second bye, then seats, score differences of floaters, repeated floats, and transpositions of the lower half),
+//! with three differences. FIDE pairs bracket by bracket from the top; this minimises over the whole field, as a
+//! minimum-cost matching. FIDE allows a surplus of two, this only of one if possible. FIDE prevents repeated floats
+//! for two rounds, this for one.
 
 use std::cmp::Reverse;
 
 use super::matching;
 use crate::tournament::Entrant;
 
-/// The most entrants of a Swiss tournament.
+/// The maximum number of entrants of a Swiss tournament.
 pub const MAX_ENTRANTS: usize = 500;
 
-/// The most rounds of a Swiss tournament.
+/// The maximum number of rounds of a Swiss tournament.
 pub const MAX_ROUNDS: u32 = 1000;
 
-/// What the pairing looks at.
+/// The data of an entrant for pairing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// Who. A lower one is ranked higher among equal points.
+    /// The entrant. Among equal points, a lower index is ranked higher.
     pub entrant: Entrant,
     /// Points so far, in any unit.
     pub points: u64,
-    /// How many byes.
+    /// The number of byes.
     pub byes: u32,
-    /// How much more often in the first seat than in the second.
+    /// How much more often it had the first seat than the second.
     pub surplus: i32,
-    /// Whom it has met, once for every round.
+    /// Its opponents, once per round.
     pub met: Vec<Entrant>,
-    /// Down (against a lower score group) is 1, up is -1, else 0: in the round before.
+    /// Its float in the previous round: 1 for down (against a lower score group), -1 for up, otherwise 0.
     pub float: i8,
 }
 
@@ -54,11 +54,11 @@ pub struct Card {
 pub struct Round {
     /// First seat first, in the order of the boards.
     pub pairs: Vec<[Entrant; 2]>,
-    /// Who has no opponent.
+    /// The entrant without an opponent.
     pub bye: Option<Entrant>,
 }
 
-/// Pairs a round. Of more than [`MAX_ENTRANTS`] cards only so many are looked at.
+/// Pairs a round. Cards beyond [`MAX_ENTRANTS`] are ignored.
 pub fn pair(mut cards: Vec<Card>) -> Round {
     cards.truncate(MAX_ENTRANTS);
     cards.sort_by_key(|card| (Reverse(card.points), card.entrant));
@@ -135,7 +135,7 @@ impl<'a> Field<'a> {
         Field { cards, groups }
     }
 
-    /// What it costs that `a` meets `b`, who is ranked lower or, past the last, the bye.
+    /// The cost of pairing `a` with `b`, who is ranked lower or, past the last, the bye.
     fn cost(&self, a: usize, b: usize) -> Cost {
         let (one, group) = (&self.cards[a], self.groups[a]);
         let Some(other) = self.cards.get(b) else {
@@ -151,7 +151,7 @@ impl<'a> Field<'a> {
         let smaller = one.surplus.min(other.surplus) + 1;
         let greater = one.surplus.max(other.surplus) - 1;
         let beyond = |surplus: i32| surplus.unsigned_abs().saturating_sub(1);
-        // What the new surpluses are beyond one, less what they must be beyond it.
+        // The excess of the new surpluses over one, less the unavoidable part.
         let must = beyond(one.surplus).saturating_sub(1) + beyond(other.surplus).saturating_sub(1);
         Cost {
             byes: 0,

@@ -1,9 +1,10 @@
-//! Tables that are known from the beginning.
+//! Pairing tables that are known in advance.
 //!
-//! The first field of n entrants is paired by Berger's tables (FIDE Handbook C.05, Annex 1; the circle method with the
-//! seats of J. Berger, *Schach-Jahrbücher*, 1893-94): with an odd number of entrants each has both seats equally often
-//! in a cycle, with an even number but for one. Every second cycle has the seats swapped, so after an even number of
-//! cycles all are equal. Who comes late meets all who were there before, in the seats that keep everyone within one.
+//! The first field of n entrants is paired by Berger's tables (FIDE Handbook C.05, Annex 1; the circle method with
+//! the seats of J. Berger, *Schach-Jahrbücher*, 1893-94): with an odd number of entrants each has both seats equally
+//! often in a cycle, with an even number the counts differ by one. Every second cycle swaps the seats, so after an
+//! even number of cycles they are equal. A late entrant meets all earlier ones, in seats that keep everyone within
+//! one.
 
 use crate::tournament::Entrant;
 
@@ -22,13 +23,13 @@ fn in_cycle(cycle: u32, mut pair: [Entrant; 2]) -> Sides {
     pair.to_vec()
 }
 
-/// One cycle of everyone against everyone, round after round; first seat first.
+/// One cycle of a round robin, in rounds; first seat first.
 pub fn berger(entrants: usize) -> Vec<[Entrant; 2]> {
     let even = entrants + entrants % 2;
     let fixed = even.saturating_sub(1);
     let mut pairs = Vec::new();
     for round in 0..fixed {
-        // Berger's rounds go on by half the field; the first of a row meets the one who does not move.
+        // In Berger's tables, rounds advance by half the field; the first of a row meets the fixed entrant.
         let first = round * (even / 2) % fixed;
         for row in 0..even / 2 {
             let (a, b) = match row {
@@ -44,13 +45,13 @@ pub fn berger(entrants: usize) -> Vec<[Entrant; 2]> {
     pairs
 }
 
-/// A cycle of one who comes late against the `before` who were there, given how much more often each had the first seat
-/// than the second.
+/// A cycle of a late entrant against the `before` earlier ones. `surplus`: how much more often each had the first
+/// seat than the second.
 fn late(before: usize, surplus: &mut Vec<i32>) -> Vec<[Entrant; 2]> {
     surplus.push(0);
     let mut pairs = Vec::new();
     for other in 0..before {
-        // Before this, either all have the same number of both seats, or as many one more as one less.
+        // Before this cycle, either all have the same number of both seats, or as many have one more as one less.
         let is_first = surplus[other] > 0 || (surplus[other] == 0 && surplus[before] <= 0);
         let (first, second) = if is_first { (before, other) } else { (other, before) };
         surplus[first] += 1;
@@ -60,8 +61,8 @@ fn late(before: usize, surplus: &mut Vec<i32>) -> Vec<[Entrant; 2]> {
     pairs
 }
 
-/// Everyone against everyone in `cycles` cycles: first the `field`, then for each of the others, in order, all their
-/// matches with those before them. So more entrants only make the list longer.
+/// A round robin of `cycles` cycles: first the `field`, then for each late entrant, in order, all matches with those
+/// before. More entrants only make the list longer.
 pub fn round_robin(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     let one = berger(field);
     let mut surplus = vec![0; field];
@@ -79,8 +80,8 @@ pub fn round_robin(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     list
 }
 
-/// Entrant 0 against each of the others in `cycles` cycles, in both seats by turns. Who comes late is met in all cycles
-/// at the end.
+/// Entrant 0 against each of the others in `cycles` cycles, alternating the seats. Late entrants play all their
+/// cycles at the end.
 pub fn gauntlet(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     let meet = |other: usize, cycle: u32| {
         let pair = [entrant(0), entrant(other)];
@@ -91,11 +92,11 @@ pub fn gauntlet(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     of_field.chain(of_late).collect()
 }
 
-/// Every three of the entrants, so that each two meet n - 2 times in a cycle.
+/// All groups of three entrants: every two meet n - 2 times in a cycle.
 ///
-/// They come in orbits `i, i + a, i + b` modulo n: in an orbit each entrant has each side once, so a table that is
-/// broken off is nearly even too. An orbit of n / 3 threes gives each entrant one match. For who comes late, the threes
-/// with each pair of those before, each in the order that keeps the sides even.
+/// They are generated in orbits `i, i + a, i + b` modulo n. In an orbit each entrant has each side once, so an
+/// incomplete table is nearly balanced. An orbit of n / 3 groups gives each entrant one match. A late entrant plays
+/// with each pair of earlier ones, in the order that balances the sides.
 pub fn threes(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     let mut list = Vec::new();
     let rotated = |three: [usize; 3], by: u32| -> Sides {
@@ -104,7 +105,7 @@ pub fn threes(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     let mut of_field = Vec::new();
     for a in 1..field {
         for b in a + 1..field {
-            // The gaps between the three around the circle; each orbit is known by its least rotation.
+            // The gaps between the three around the circle; each orbit is represented by its least rotation.
             let gaps = [a, b - a, field - b];
             let is_least = gaps <= [gaps[1], gaps[2], gaps[0]] && gaps <= [gaps[2], gaps[0], gaps[1]];
             if is_least {

@@ -1,8 +1,9 @@
-//! Whist tournaments: teams of two, two teams a match, each entrant partner of every other once and opponent twice.
+//! Whist tournaments: teams of two, two teams per match, every two entrants partners once and opponents twice.
 //!
-//! They exist for 4k and 4k + 1 entrants. Those here are developed from one round, the starter: every further round adds an
-//! element of a group to each of its entrants (I. Anderson, *Combinatorial Designs and Tournaments*, 1997, chapter 11).
-//! In the starter the differences between partners are all elements but 0 once each, up to sign, and those between
+//! They exist for 4k and 4k + 1 entrants. These are developed from one round, the starter: every further round adds
+//! an element of a group to each entrant (I. Anderson, *Combinatorial Designs and Tournaments*, 1997, chapter 11). In
+//! the starter the differences between partners are all elements except 0 once each, up to sign, and those between
+//! opponents twice. The starters were found by a computer search.
 //! opponents twice. The starters were found by a computer search.
 
 use super::partners::Pair;
@@ -10,7 +11,8 @@ use super::partners::Pair;
 /// The starter for a number of entrants.
 struct Starter {
     entrants: usize,
-    /// The group: pairs of numbers below these two, added component by component. With 4k entrants the last one is fixed.
+    /// The group: pairs of numbers below these two, with componentwise addition. With 4k entrants the last one is
+    /// fixed.
     group: [usize; 2],
     /// The first team of each match, then the second.
     matches: &'static [[usize; 4]],
@@ -97,7 +99,7 @@ const fn starter(entrants: usize, group: [usize; 2], matches: &'static [[usize; 
     Starter { entrants, group, matches }
 }
 
-/// The matches of a whist tournament, round after round; none where there is no starter for this number of entrants.
+/// The matches of a whist tournament, in rounds; `None` if there is no starter for this number of entrants.
 pub(super) fn tournament(entrants: usize) -> Option<Vec<[Pair; 2]>> {
     let Starter { group: [high, low], matches, .. } =
         STARTERS.iter().find(|starter| starter.entrants == entrants)?;
@@ -119,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_partner_of_every_other_once_and_opponent_twice() {
+    fn every_two_are_partners_once_and_opponents_twice() {
         for Starter { entrants, .. } in STARTERS {
             let matches = tournament(*entrants).unwrap();
             assert_eq!(matches.len(), entrants * (entrants - 1) / 4);
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_plays_twice_in_a_round() {
+    fn each_entrant_plays_at_most_once_per_round() {
         for Starter { entrants, matches, .. } in STARTERS {
             for round in tournament(*entrants).unwrap().chunks(matches.len()) {
                 let mut players: Vec<usize> = round.iter().flatten().flatten().copied().collect();

@@ -2,28 +2,28 @@
 //!
 //! **Model** (R. A. Bradley, M. E. Terry, *Biometrika* 39, 1952, 324-345): side d does better than side e with the
 //! log-odds s(d) - s(e). The strength s of a side is the mean of the strengths of its entrants plus the advantage of
-//! the side's seats; that of the last side is 0. Elo is 400 / ln 10 times the log-odds. With three sides each two are
-//! compared.
+//! the side's seats; that of the last side is 0. Elo is 400 / ln 10 times the log-odds. With three sides, every two
+//! are compared.
 //!
 //! **Draws** count as half a win and half a loss, so the model is one of the expected score, which is what Elo
 //! differences mean elsewhere too ([`crate::tournament::sprt`]), and needs no further parameter (unlike R. R. Davidson,
 //! *Journal of the American Statistical Association* 65, 1970, 317-328).
 //!
-//! **Fit** ([`fit`]): Newton's method on the log-likelihood, which is concave. Everyone also draws one comparison against an
-//! opponent of the mean strength, and every side one against the last, as in R. Coulom's BayesElo: so the estimates are
-//! finite when someone won or lost everything or fields never met (the condition of L. R. Ford, *American Mathematical
-//! Monthly* 64, 1957, 28-33). The strengths are given relative to the mean of the field.
+//! **Fit** ([`fit`]): Newton's method on the log-likelihood, which is concave. As in R. Coulom's BayesElo, each
+//! entrant also draws one comparison against an opponent of the mean strength, and each side one against the last. So
+//! the estimates are finite even if an entrant won or lost everything or fields never met (the condition of L. R.
+//! Ford, *American Mathematical Monthly* 64, 1957, 28-33). The strengths are relative to the mean of the field.
 //!
 //! **Intervals**: of draws and of the two legs of a mirrored set the binomial variance is wrong: too large or too
 //! small. So the covariance is the sandwich of P. J. Huber (1967) and H. White (*Econometrica* 50, 1982, 1-25) with
 //! sets as clusters (K.-Y. Liang, S. L. Zeger, *Biometrika* 73, 1986, 13-22), times G / (G - k) for G sets and k
 //! parameters. 95% means plus and minus 1.96 standard errors.
 //!
-//! The sandwich of few sets may be far too small, even 0 where each set ended as expected. So no variance is taken for
-//! less than a part of the binomial one: all of it up to 2 k sets, k / (G - k) of it from there on, which are the weights
-//! that J. G. Morel, M. C. Bokossa, N. K. Neerchal (*Biometrical Journal* 45, 2003, 395-409) give it, here as a bound
-//! because their sum of both is too wide for sets in which much is drawn. Of who played no match nothing is known: its
-//! interval is infinite, and the mean of the field is that of the others.
+//! With few sets the sandwich may be far too small, even 0 if each set ended as expected. So each variance is at
+//! least a fraction of the binomial one: all of it up to 2 k sets, then k / (G - k) of it. These are the weights of
+//! J. G. Morel, M. C. Bokossa, N. K. Neerchal (*Biometrical Journal* 45, 2003, 395-409), here as a bound because
+//! their sum of both is too wide for sets with many draws. An entrant without a match has an infinite interval, and
+//! is not part of the mean of the field.
 //!
 //! **Adaptive pairings**: in a Swiss tournament and in a knockout an entrant that was lucky meets the stronger next, and
 //! the fit above is stretched: its strengths can be twice too far from the mean, and intervals cover less than 90%. [`fit_adaptive`] takes the strengths of the field to be drawn from a normal distribution. How results led to
@@ -45,8 +45,8 @@
 //! Intervals cover 95% on average over a field that is so distributed, not for each entrant: the best of a field that
 //! falls into two classes is taken for weaker than it is.
 //!
-//! **Speed**: results are counted per line-up and per course of a set first, so the fit does not grow with the number
-//! of matches.
+//! **Speed**: results are first counted by lineup and course of a set, so the cost of the fit does not depend on the
+//! number of matches.
 
 mod adaptive;
 
@@ -62,13 +62,13 @@ use crate::tournament::{Entrant, Lineup, MatchResult};
 /// Pairs of six sides.
 const PAIRS: usize = MAX_SEATS * (MAX_SEATS - 1) / 2;
 
-/// A match as far as the model looks at it.
+/// The part of a match that the model uses.
 type Leg = (Lineup, [u8; MAX_SEATS]);
 
 #[derive(Clone, Debug, Default)]
 struct Count {
     matches: f64,
-    /// By pair of sides: what the first one scored.
+    /// By pair of sides: the score of the first one.
     scores: [f64; PAIRS],
 }
 
@@ -78,11 +78,11 @@ pub struct Counts {
     entrants: usize,
     sides: usize,
     by_lineup: BTreeMap<Lineup, Count>,
-    /// What happened in sets, and how often.
+    /// The courses of sets, and how often they occurred.
     by_course: BTreeMap<Vec<Leg>, u32>,
 }
 
-/// The pairs of sides of a line-up that are compared, with their place in [`Count::scores`].
+/// The pairs of sides of a lineup that are compared, with their index in [`Count::scores`].
 fn pairs(lineup: &Lineup) -> impl Iterator<Item = (usize, usize, usize)> {
     let sides = lineup.seating().sides();
     let all = (0..sides).flat_map(move |d| (d + 1..sides).map(move |e| (d, e)));
@@ -92,7 +92,7 @@ fn pairs(lineup: &Lineup) -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 impl Counts {
-    /// Of entrants 0 to `entrants - 1`. Results of others are left out.
+    /// Counts results of entrants 0 to `entrants - 1`, ignoring others.
     pub fn of<'a>(entrants: usize, results: impl IntoIterator<Item = &'a MatchResult>) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
         let mut course: Vec<Leg> = Vec::new();
@@ -132,7 +132,7 @@ impl Counts {
         counts
     }
 
-    /// Who has a result.
+    /// The entrants with a result.
     fn played(&self) -> BTreeSet<usize> {
         self.by_lineup.keys().flat_map(|lineup| lineup.seats()).map(|entrant| entrant.index()).collect()
     }
@@ -149,17 +149,17 @@ fn score(places: &[u8; MAX_SEATS], d: usize, e: usize) -> f64 {
 /// The result of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strengths {
-    /// By entrant: Elo relative to the mean of the field; 0 with an infinite interval for who played no match.
+    /// By entrant: Elo relative to the mean of the field; 0 with an infinite interval for an entrant without a match.
     pub elo: Vec<Estimate>,
-    /// By side but the last: the advantage of its seats over those of the last side in Elo. With two sides that of the
-    /// first seat.
+    /// By side except the last: the advantage of its seats over those of the last side in Elo. With two sides, that
+    /// of the first seat.
     pub advantage: Vec<Estimate>,
-    /// Of the entrants: the sandwich, and the least that is believed. Of each variance the greater one counts.
+    /// Of the entrants: the sandwich, and the lower bound. The greater of each variance counts.
     covariances: [Vec<f64>; 2],
 }
 
 impl Strengths {
-    /// How much stronger one is than the other, in Elo. The interval is not what their two intervals add up to.
+    /// The difference in strength of two entrants, in Elo. Its interval cannot be derived from theirs.
     pub fn difference(&self, one: Entrant, other: Entrant) -> Estimate {
         let n = self.elo.len();
         let (a, b) = (one.index(), other.index());
@@ -179,24 +179,24 @@ impl Strengths {
     }
 }
 
-/// The fit to results of pairings that were known before them, as those of a round robin.
+/// The fit for pairings that do not depend on results, e.g. those of a round robin.
 pub fn fit(counts: &Counts) -> Strengths {
     Fit::new(counts, Prior::Draws(1.0)).strengths()
 }
 
-/// The fit to results that decided who met next, as those of a Swiss tournament or a knockout, with a distribution of
-/// strengths that is fitted to the field.
+/// The fit for pairings that depend on results, as in a Swiss tournament or a knockout, with a distribution of
+/// strengths fitted to the field.
 pub fn fit_adaptive(counts: &Counts) -> Strengths {
     adaptive::strengths(counts)
 }
 
-/// What is assumed of strengths before any result.
+/// The prior of strengths.
 #[derive(Clone, Copy, Debug)]
 enum Prior {
-    /// Everyone draws so many comparisons against the mean, and every side against the last.
+    /// Each entrant draws this number of comparisons against the mean, and each side against the last.
     Draws(f64),
-    /// Those of entrants are normally distributed with this standard deviation, in log-odds. Each result counts as
-    /// `1 / dispersion` of one. Every side draws one comparison against the last.
+    /// Strengths of entrants are normally distributed with this standard deviation, in log-odds. Each result counts
+    /// as `1 / dispersion` results. Each side draws one comparison against the last.
     Normal { deviation: f64, dispersion: f64 },
 }
 
@@ -212,7 +212,7 @@ impl Prior {
 struct Fit<'a> {
     counts: &'a Counts,
     prior: Prior,
-    /// Log-odds: entrants, then sides but the last.
+    /// Log-odds: entrants, then sides except the last.
     theta: Vec<f64>,
     /// The negative second derivatives.
     curvature: Vec<f64>,
@@ -224,7 +224,7 @@ impl<'a> Fit<'a> {
         Fit::from(counts, prior, vec![0.0; parameters])
     }
 
-    /// The fit, found from `theta` on.
+    /// Computes the fit, starting at `theta`.
     fn from(counts: &'a Counts, prior: Prior, theta: Vec<f64>) -> Fit<'a> {
         let parameters = theta.len();
         let mut fit = Fit { counts, prior, theta, curvature: Vec::new() };
@@ -257,7 +257,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The logarithm of the probability of the results, without the prior.
+    /// The log-likelihood of the results, without the prior.
     fn log_likelihood(&self) -> f64 {
         let mut contrast = Vec::new();
         let mut log = 0.0;
@@ -278,7 +278,7 @@ impl<'a> Fit<'a> {
         1.0 / (1.0 + (-odds).exp())
     }
 
-    /// The derivative of the logarithm of the prior by a parameter, and the negative second one.
+    /// The derivative of the log-prior by a parameter, and its negative second derivative.
     fn of_prior(&self, at: usize) -> (f64, f64) {
         match self.prior {
             Prior::Normal { deviation, .. } if at < self.counts.entrants => {
@@ -295,7 +295,7 @@ impl<'a> Fit<'a> {
         (draws * (0.5 - p), draws * p * (1.0 - p))
     }
 
-    /// The gradient of the log-likelihood; sets the curvature too.
+    /// The gradient of the log-likelihood; also computes the curvature.
     fn differentiate(&mut self) -> Vec<f64> {
         let n = self.theta.len();
         let mut gradient = vec![0.0; n];
@@ -321,7 +321,7 @@ impl<'a> Fit<'a> {
             gradient[i] += slope;
             curvature[i * n + i] += curve;
         }
-        // Strengths are differences only: their sum is held at 0.
+        // Only differences of strengths matter, so their sum is held at 0.
         let entrants = self.counts.entrants;
         let sum: f64 = self.theta[..entrants].iter().sum();
         for i in 0..entrants {
@@ -363,7 +363,7 @@ impl<'a> Fit<'a> {
         (spread, sets)
     }
 
-    /// The sandwich, and the part of the binomial covariance that is the least.
+    /// The sandwich, and the lower bound from the binomial covariance.
     fn covariances(&self) -> [Vec<f64>; 2] {
         let n = self.theta.len();
         let parameters = n as f64;
@@ -385,7 +385,7 @@ impl<'a> Fit<'a> {
     }
 
     fn strengths(&self) -> Strengths {
-        // Nobody and nothing have no covariances.
+        // An empty fit has no covariances.
         let covariances = if self.theta.is_empty() { Default::default() } else { self.covariances() };
         Strengths::of(self.counts, &self.theta, covariances)
     }
@@ -426,7 +426,7 @@ impl Strengths {
     }
 }
 
-/// Makes the covariance of `n` parameters that of strengths relative to the mean of those of `played`.
+/// Transforms the covariance of `n` parameters to that of strengths relative to the mean of `played`.
 fn center(covariance: &mut [f64], n: usize, played: &BTreeSet<usize>) {
     let count = played.len().max(1) as f64;
     for row in covariance.chunks_exact_mut(n) {
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn who_won_everything_has_a_finite_strength_and_a_wide_interval() {
+    fn an_unbeaten_entrant_has_a_finite_strength_and_a_wide_interval() {
         let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
         let results: Vec<MatchResult> =
             (1..=20).map(|set| MatchResult::played(set, lineup, &[1, 2])).collect();
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_all_ended_as_expected_have_intervals_that_shrink_with_their_number() {
+    fn intervals_of_sets_that_ended_as_expected_shrink_with_their_number() {
         let first = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
         let error = |sets: u32, ranks: [u8; 2]| {
             let legs = (1..=sets).flat_map(|set| {
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn of_who_played_no_match_nothing_is_known_and_the_others_do_not_feel_it() {
+    fn an_entrant_without_matches_is_unknown_and_does_not_affect_others() {
         let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(2)]).unwrap();
         let results: Vec<MatchResult> =
             (1..=60).map(|set| MatchResult::played(set, lineup, &[1 + (set % 3 == 0) as u8, 2])).collect();
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_nothing_give_no_strengths_and_no_panic() {
+    fn empty_input_gives_no_strengths_and_no_panic() {
         assert!(fit(&Counts::of(0, &[])).elo.is_empty());
         let strengths = fit(&Counts::of(3, &[]));
         assert!(strengths.elo.iter().all(|elo| elo.value == 0.0));

@@ -1,11 +1,11 @@
 //! Glicko-2 (M. E. Glickman, *Example of the Glicko-2 system*, 2022, glicko.net), by the crate `skillratings`.
 //!
-//! A rating period ends with the set that brings the mean to 12 games an entrant; Glickman advises 10 to 15. All begin
-//! at 1500 with a deviation of 350 and a volatility of 0.06; the system constant is 0.5. The deviation of an entrant
-//! that does not play does not grow, because a bot does not change meanwhile.
+//! A rating period ends with the set that brings the mean to 12 games per entrant; Glickman advises 10 to 15. All
+//! ratings start at 1500 with a deviation of 350 and a volatility of 0.06; the system constant is 0.5. The deviation
+//! of an entrant that does not play does not grow, because a bot does not change over time.
 //!
-//! Glicko-2 knows two players. With teams or three sides each entrant has a game against everyone on another side; such
-//! games are not independent, so the deviations come out too small. [`super::weng_lin`] is made for teams.
+//! Glicko-2 is for two players. With teams or three sides each entrant has a game against each entrant on another
+//! side; such games are not independent, so the deviations are too small. [`super::weng_lin`] is designed for teams.
 
 use skillratings::Outcomes;
 use skillratings::glicko2::{Glicko2Config, Glicko2Rating, glicko2_rating_period};
@@ -13,10 +13,10 @@ use skillratings::glicko2::{Glicko2Config, Glicko2Rating, glicko2_rating_period}
 use super::{LIBRARY, Rating, Ratings};
 use crate::tournament::MatchResult;
 
-/// The mean number of games an entrant in a period.
+/// The mean number of games per entrant in a period.
 const GAMES: usize = 12;
 
-/// The ratings of entrants 0 to `entrants - 1`. Results of others are left out.
+/// The ratings of entrants 0 to `entrants - 1`. Results of others are ignored.
 pub fn rate(entrants: usize, results: &[MatchResult]) -> Ratings {
     let mut players = vec![Glicko2Rating::new(); entrants];
     let mut period: Vec<Vec<(usize, Outcomes)>> = vec![Vec::new(); entrants];
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_gives_the_values_that_glickman_published() {
+    fn the_library_reproduces_the_values_that_glickman_published() {
         let player = |rating, deviation| Glicko2Rating { rating, deviation, volatility: 0.06 };
         let games = [
             (player(1400.0, 30.0), Outcomes::WIN),

@@ -1,6 +1,6 @@
 //! Symmetric positive definite matrices, row by row.
 
-/// The lower triangle L with `a` = L Lᵀ; none when `a` is not positive definite.
+/// The lower triangle L with `a` = L Lᵀ; `None` if `a` is not positive definite.
 pub(super) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut l = vec![0.0; n * n];
     for i in 0..n {

@@ -1,4 +1,4 @@
-//! How strong entrants are.
+//! Strengths of entrants.
 //!
 //! * [`bradley_terry`]: Elo differences with 95% intervals from one fit over all results; the order of play does not
 //!   matter. The figure to trust
@@ -38,7 +38,7 @@ impl Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
     }
 
-    /// Whether there is anything that it was estimated from: else the interval is infinite, and `null` in JSON.
+    /// Whether it is based on any data; otherwise the interval is infinite, and `null` in JSON.
     pub fn is_known(&self) -> bool {
         self.low.is_finite() || self.high.is_finite()
     }
@@ -47,9 +47,9 @@ impl Estimate {
 /// Ratings from a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratings {
-    /// What computed them, as reports name it.
+    /// The algorithm, as named in reports.
     pub algorithm: &'static str,
-    /// The library and its version: another one may give other figures.
+    /// The library and its version, because other versions may give other figures.
     pub version: &'static str,
     /// By entrant.
     pub rows: Vec<Rating>,
@@ -60,12 +60,12 @@ pub struct Ratings {
 pub struct Rating {
     /// In the algorithm's own unit.
     pub rating: f64,
-    /// The algorithm's own standard deviation of it.
+    /// The algorithm's own standard deviation.
     pub deviation: f64,
 }
 
 impl Rating {
-    /// The rating with 1.96 of its deviations on both sides.
+    /// The rating with 1.96 times its deviation on both sides.
     pub fn estimate(&self) -> Estimate {
         Estimate::normal(self.rating, self.deviation)
     }
@@ -77,7 +77,7 @@ pub const LIBRARY: &str = "skillratings 0.29.2";
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_version_that_reports_name_is_the_one_that_is_built_in() {
+    fn the_version_in_reports_is_the_one_that_is_linked() {
         let manifest = include_str!("../../../Cargo.toml");
         let (name, version) = super::LIBRARY.split_once(' ').unwrap();
         assert!(manifest.contains(&format!("{name} = \"={version}\"")));

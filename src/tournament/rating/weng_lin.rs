@@ -2,9 +2,9 @@
 //! Bayesian Approximation Method for Online Ranking", *Journal of Machine Learning Research* 12, 2011, 267-300,
 //! algorithm 1, by the crate `skillratings`. OpenSkill calls it `BradleyTerryFull`.
 //!
-//! All begin at 25 with an uncertainty of 25/3; beta is 25/6. After every match the sides are updated by their places.
-//! A side whose seats one entrant has counts as a team of one. Matches in which an entrant sits on two sides are left
-//! out.
+//! All ratings start at 25 with an uncertainty of 25/3; beta is 25/6. After every match the sides are updated by
+//! their places. A side with one entrant in all its seats counts as a team of one. Matches with an entrant on two
+//! sides are ignored.
 
 use skillratings::MultiTeamOutcome;
 use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};
@@ -12,7 +12,7 @@ use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};
 use super::{LIBRARY, Rating, Ratings};
 use crate::tournament::{Entrant, MatchResult};
 
-/// The ratings of entrants 0 to `entrants - 1`. Results of others are left out.
+/// The ratings of entrants 0 to `entrants - 1`. Results of others are ignored.
 pub fn rate(entrants: usize, results: &[MatchResult]) -> Ratings {
     let config = WengLinConfig::new();
     let mut players = vec![WengLinRating::new(); entrants];
@@ -63,7 +63,7 @@ mod tests {
 
     /// openskill.py, tests of `BradleyTerryFull`: "2P FFA" and "3P FFA", all with default ratings.
     #[test]
-    fn a_match_of_two_and_one_of_three_move_ratings_as_in_openskill() {
+    fn matches_of_two_and_three_change_ratings_as_in_openskill() {
         for (sides, expected, deviation) in [
             (2, vec![27.635_231_383, 22.364_768_617], 8.065_506_316),
             (3, vec![30.270_462_767, 25.0, 19.729_537_233], 7.788_474_808),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entrant_against_itself_is_left_out() {
+    fn an_entrant_against_itself_is_ignored() {
         let rows = after_one(Seating::new(3, 3), &[0, 1, 1], &[1, 2, 3]);
         assert_eq!(rows[0].rating, 25.0);
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::core::Misconfigured;
 
-/// The id of a match: m17, and m17.2 when it was cut off once.
+/// The id of a match: m17, and m17.2 for its second attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MatchId {
     /// From 1.
@@ -15,7 +15,7 @@ pub struct MatchId {
 }
 
 impl MatchId {
-    /// The number of its set, from 1, where sets have so many matches.
+    /// The number of its set, from 1, if sets have `legs` matches.
     pub fn set(self, legs: u32) -> u32 {
         (self.number - 1) / legs + 1
     }
@@ -39,6 +39,6 @@ impl FromStr for MatchId {
             .and_then(|(number, attempt)| {
                 Some(MatchId { number: positive(number)?, attempt: positive(attempt)? })
             })
-            .ok_or_else(|| Misconfigured(format!("`{text}` is no id of a match such as m17 or m17.2")))
+            .ok_or_else(|| Misconfigured(format!("invalid match id `{text}`; expected e.g. m17 or m17.2")))
     }
 }

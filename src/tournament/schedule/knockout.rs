@@ -40,18 +40,18 @@ impl Schedule {
         }
     }
 
-    /// How many sets break a tie: each pair in both seats.
+    /// The number of sets that break a tie: each pair in both seats.
     pub(super) fn tie_break_sets(&self) -> u32 {
         if self.plan.deals == Deals::Single { 2 } else { 1 }
     }
 
-    /// Who of a pair goes on when it plays no more.
+    /// The entrant of a pair that advances, once the pair plays no more.
     fn goes_on(&self, pair: usize) -> Entrant {
         let [one, other] = self.pairs[pair].entrants;
         self.winner(pair).unwrap_or(one.min(other))
     }
 
-    /// Who of a pair has won; none as long as that is open or they are equal.
+    /// The winner of a pair; `None` while it is open or tied.
     pub(super) fn winner(&self, pair: usize) -> Option<Entrant> {
         let pair = &self.pairs[pair];
         let [one, other] = pair.entrants;
@@ -71,25 +71,25 @@ impl Schedule {
         }
     }
 
-    /// Whether a pair has played all its sets and is equal. Also of one that has left meanwhile: its tie-break, which
-    /// nobody plays any more, may have been in the schedule before.
+    /// Whether a pair has played all its sets and is tied. Also true if an entrant has withdrawn since: its
+    /// tie-break, which is not played, may have been in the schedule before.
     fn is_tied(&self, pair: usize) -> bool {
         let pair = &self.pairs[pair];
         let points = self.points(pair.entrants, &pair.sets);
         points[0] == points[1] && self.open(&pair.sets) == 0
     }
 
-    /// Whether the sets before this one decide its pair, whatever their open matches bring.
+    /// Whether earlier sets decide the pair, whatever their open matches bring.
     pub(super) fn is_needless(&self, set: u32) -> bool {
         self.before(set).is_some_and(|Before { lead, open, rest }| lead > open + rest)
     }
 
-    /// Whether the sets before this one leave its pair open, whatever their open matches bring.
+    /// Whether earlier sets leave the pair open, whatever their open matches bring.
     pub(super) fn is_needed(&self, set: u32) -> bool {
         self.before(set).is_none_or(|Before { lead, open, rest }| lead + open <= rest)
     }
 
-    /// What stands before a set in its pair's part of a round of a knockout.
+    /// The score of a pair before a set of a knockout round.
     fn before(&self, set: u32) -> Option<Before> {
         if !matches!(self.plan.format, Format::Knockout { .. }) {
             return None;
@@ -105,12 +105,12 @@ impl Schedule {
     }
 }
 
-/// What stands before a set, in half points.
+/// The score before a set, in half points.
 struct Before {
-    /// By how much one of the pair is ahead in the sets before.
+    /// The lead of one entrant in the earlier sets.
     lead: u64,
-    /// By how much the open matches of these sets can change that.
+    /// The points of open matches of these sets.
     open: u64,
-    /// By how much the set and those after it can.
+    /// The points of the set and later ones.
     rest: u64,
 }

@@ -1,14 +1,14 @@
-//! How much is still to be played.
+//! The number of matches still to be played.
 
 use super::{Format, Schedule};
 use crate::tournament::Entrant;
 
-/// How many matches are still to be played if nobody comes or goes. In a knockout the results decide that.
+/// The number of matches still to be played if no entrant joins or withdraws. In a knockout it depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// So many, whatever the results are.
+    /// The minimum.
     pub least: u64,
-    /// No more than so many.
+    /// The maximum.
     pub most: u64,
 }
 
@@ -24,7 +24,7 @@ impl Missing {
 }
 
 impl Schedule {
-    /// How many matches have no result yet, also those of rounds that are not paired yet.
+    /// The number of matches without a result, including those of rounds that are not paired yet.
     pub fn missing(&self) -> Missing {
         let due = self.due().count() as u64;
         match self.plan.format {
@@ -49,8 +49,7 @@ impl Schedule {
         pairs * u64::from(sets * self.legs)
     }
 
-    /// The pairs of the rounds of a knockout after this one. Each pair with someone who has left loses one of these
-    /// without a match.
+    /// The pairs of later rounds of a knockout. Each pair with a withdrawn entrant has one of these less to play.
     fn later_pairs(&self) -> u64 {
         let losers = self.pairs.iter().enumerate().filter_map(|(at, pair)| {
             let winner = self.winner(at)?;
@@ -64,7 +63,7 @@ impl Schedule {
         (rest - 1).saturating_sub(left.count()) as u64
     }
 
-    /// How many matches of the current round of a knockout may be left.
+    /// The maximum number of open matches of the current round of a knockout.
     fn most_of_round(&self, tie_breaks: u32) -> u64 {
         let sets = (tie_breaks - self.extra) * self.tie_break_sets();
         let of_pair = |at: usize| {

@@ -1,34 +1,34 @@
-//! What is played, and what of it now.
+//! The schedule of a tournament: which matches are played, and which are due.
 //!
-//! A schedule is a pure function of its [`Plan`] and the results so far, in whatever order these came. So a run that
-//! was interrupted at any moment goes on with exactly the schedule that it had: keep the plan and the results, and
-//! [`Schedule::resume`]. Which matches are played does not depend on the order either, nor on how many are played at
-//! once: a match becomes due only when no result that is still missing can make it needless.
+//! A schedule is a pure function of its [`Plan`] and the results so far, in any order. So a run that was interrupted
+//! at any moment resumes with exactly the same schedule: store the plan and the results, and call
+//! [`Schedule::resume`]. Which matches are played depends neither on the order of results nor on concurrency: a match
+//! becomes due only when no missing result can make it unnecessary.
 //!
-//! **Ids.** Sets are s1, s2, ... and their matches m1, m2, ...: with L matches a set, set n has the matches L(n - 1) +
-//! 1 to Ln. With [`Deals::Single`] set n is match n. A match that was cut off is played again as m17.2, m17.3, ...
-//! ([`Schedule::cut_off`]). The deal of a mirrored set is the set's id in every attempt, so that its missing matches
-//! are played on the deal of those that stand; else it is the match's id with its attempt, so a new deal.
+//! **Ids.** Sets are s1, s2, ... and their matches m1, m2, ...: with L matches per set, set n has the matches L(n -
+//! 1) + 1 to Ln. With [`Deals::Single`] set n is match n. A match that was cut off is replayed as m17.2, m17.3, ...
+//! ([`Schedule::cut_off`]). The deal of a mirrored set is the set's id in every attempt, so that missing matches are
+//! played on the same deal; otherwise it is the match's id with its attempt, so a new deal.
 //!
-//! **Rounds.** Round robin, gauntlet, partners and duel are known from the beginning, and all their sets may be played
-//! at once. A round of a Swiss or a knockout tournament is known when all sets of the round before are closed. Of the
-//! sets of a pair in a knockout those may be played at once that are needed however the ones before them end: of the
-//! best of 5 the first 3, then one more for every result that keeps the pair open.
+//! **Rounds.** Round robin, gauntlet, partners and duel are known in advance, and all their sets may be played
+//! concurrently. A round of a Swiss or a knockout tournament is known when all sets of the previous round are closed.
+//! Of the sets of a pair in a knockout, those may be played concurrently that are needed regardless of earlier ones:
+//! of the best of 5 the first 3, then one more for every result that keeps the pair open.
 //!
-//! **Coming and going.** An entrant that comes late has [`Entry::joins`] set to [`Schedule::next_round`]: in a round
-//! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout takes no
-//! one in. One that goes has [`Entry::leaves`] set likewise, and the schedule is resumed with the new plan: its other
-//! matches are not played. In a Swiss tournament what it has played stands and its opponent wins each of the others
-//! ([`Schedule::awards`]), in a knockout the opponent goes on unless it has lost by then. Elsewhere it is as the FIDE
-//! Handbook has it for a round robin: if it has played fewer than half of its matches all its results are annulled
-//! ([`Schedule::withdrawn`]); otherwise they stand, and where there are two sides of one entrant each its opponents win
-//! the matches that it has not played.
+//! **Late entries and withdrawals.** A late entrant has [`Entry::joins`] set to [`Schedule::next_round`]: in a round
+//! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout accepts
+//! no late entrants. A withdrawn entrant has [`Entry::leaves`] set likewise, and the schedule is resumed with the new
+//! plan: its remaining matches are not played. In a Swiss tournament its results stand and its opponents win the
+//! remaining matches ([`Schedule::awards`]); in a knockout the opponent advances unless it has already lost. In other
+//! formats the FIDE Handbook's rule for round robins applies: if the entrant has played fewer than half of its
+//! matches, all its results are annulled ([`Schedule::withdrawn`]); otherwise they stand, and with two sides of one
+//! entrant each its opponents win the remaining matches.
 //!
-//! **Void** matches ([`Schedule::void`]) are played no more and count for nobody: no points, no result, no meeting. A set is
-//! complete without them. A pair of a knockout is decided by its other matches; if these leave it equal, by the
-//! tie-breaks, and after them by the seeds.
+//! **Void** matches ([`Schedule::void`]) are not played again and count for no entrant: no points, no result, no
+//! meeting. A set is complete without them. A pair of a knockout is decided by its other matches; if these leave it
+//! tied, by the tie-breaks, and after them by the seeds.
 //!
-//! **Byes** of a Swiss tournament are worth as much as winning all matches of the round.
+//! **Byes** of a Swiss tournament count as winning all matches of the round.
 
 mod id;
 mod knockout;
@@ -56,9 +56,9 @@ use crate::core::Misconfigured;
 pub struct Set {
     /// From 1.
     pub round: u32,
-    /// The seats of its first match.
+    /// The lineup of its first match.
     pub first: Lineup,
-    /// In a Swiss or a knockout tournament: which pair of its round.
+    /// In a Swiss or a knockout tournament: the index of the pair in its round.
     pair: usize,
 }
 
@@ -69,11 +69,11 @@ pub struct Due {
     pub id: MatchId,
     /// The number of its set, from 1.
     pub set: u32,
-    /// Which match of its set, from 0.
+    /// The index of the match in its set, from 0.
     pub leg: usize,
-    /// Whether the deal is the set's.
+    /// Whether it plays the deal of its set.
     pub is_mirrored: bool,
-    /// Who sits where.
+    /// The entrants by seat.
     pub lineup: Lineup,
 }
 
@@ -84,25 +84,27 @@ impl Due {
     }
 }
 
-/// A result that the schedule does not take.
+/// Why the schedule rejects a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unplanned {
-    /// No such match, or not yet.
+    /// The match does not exist, or not yet.
     #[error("there is no match m{0} in the schedule")]
     Unknown(u32),
-    /// Other seats or another set than planned.
+    /// Its seats or its set differ from the plan.
     #[error("match m{0} has other seats in the schedule")]
     OtherSeats(u32),
     /// It has a result already.
     #[error("match m{0} has a result already")]
     Twice(u32),
-    /// It is not to be played, or not yet.
-    #[error("match m{0} is not due: an entrant left, or its pair is decided or may yet be without it")]
+    /// It is not due.
+    #[error(
+        "match m{0} is not due: an entrant has withdrawn, or its pair is decided or may be decided without it"
+    )]
     NotDue(u32),
 }
 
 impl Unplanned {
-    /// The match whose result it is.
+    /// The number of the match.
     pub fn number(self) -> u32 {
         let (Unplanned::Unknown(number)
         | Unplanned::OtherSeats(number)
@@ -119,7 +121,7 @@ struct Pair {
     sets: Vec<u32>,
 }
 
-/// What is played, and what of it now.
+/// The schedule of a tournament.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     plan: Plan,
@@ -127,42 +129,41 @@ pub struct Schedule {
     sets: Vec<Set>,
     /// By match; the first is m1.
     results: Vec<Option<MatchResult>>,
-    /// Results of matches that are not known yet, in the order of their numbers, until they are taken; empty but for
-    /// while resuming.
+    /// Results of matches that are not in the schedule yet, by number; only used while resuming.
     early: Vec<(u32, Option<MatchResult>)>,
-    /// Matches that have no result and get none, as long as these have the seats.
+    /// Void matches, with their lineups.
     voids: BTreeMap<u32, Lineup>,
     attempts: BTreeMap<u32, u32>,
     awards: Vec<Award>,
     /// The first match that may still have to be played.
     first_open: usize,
     round: u32,
-    /// Of the round.
+    /// The pairs of the current round.
     pairs: Vec<Pair>,
-    /// Of the round of a knockout: who stands at each place, when known.
+    /// Of the current round of a knockout: the entrant at each position, if known.
     bracket: Vec<Option<Entrant>>,
-    /// By entrant: the round of a knockout in which it went out.
+    /// By entrant: the round of a knockout in which it was eliminated.
     out: Vec<Option<u32>>,
-    /// How many tie-breaks the round has had.
+    /// The number of tie-breaks of the current round.
     extra: u32,
     swiss: Vec<Card>,
     is_over: bool,
 }
 
 impl Schedule {
-    /// The schedule before anything is played.
+    /// Creates a schedule without results.
     ///
     /// # Errors
-    /// When the parts of the plan do not fit each other.
+    /// If the plan is inconsistent.
     pub fn new(plan: Plan) -> Result<Schedule, Misconfigured> {
         Ok(Schedule::resume(plan, [], [])?.0)
     }
 
-    /// The schedule after these results, by number of the match, in any order, where these matches are void. The results
-    /// that it does not take come back.
+    /// Creates a schedule with these results, by number of the match, in any order, and with these void matches.
+    /// Returns rejected results as well.
     ///
     /// # Errors
-    /// When the parts of the plan do not fit each other.
+    /// If the plan is inconsistent.
     pub fn resume(
         plan: Plan,
         results: impl IntoIterator<Item = (u32, MatchResult)>,
@@ -206,17 +207,17 @@ impl Schedule {
         Ok((schedule, refused))
     }
 
-    /// What it was made from.
+    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// All sets that are known, s1 first.
+    /// All known sets, s1 first.
     pub fn sets(&self) -> &[Set] {
         &self.sets
     }
 
-    /// How many matches a set has.
+    /// The number of matches per set.
     pub fn legs(&self) -> u32 {
         self.legs
     }
@@ -226,21 +227,21 @@ impl Schedule {
         self.results.iter().flatten()
     }
 
-    /// How many matches are void.
+    /// The number of void matches.
     pub fn voids(&self) -> usize {
         self.voids.keys().filter(|&&number| self.is_void(number)).count()
     }
 
-    /// What [`Entry::joins`] of one that comes now is, and [`Entry::leaves`] of one that goes now: the number of the
-    /// next round that is not paired yet. Where all matches are known from the beginning it counts who came and went
-    /// before, so that it tells who was there when.
+    /// The value of [`Entry::joins`] for an entrant that joins now, and of [`Entry::leaves`] for one that withdraws
+    /// now: the number of the next round that is not paired yet. In formats that are known in advance it counts these
+    /// changes, so that their order is known.
     pub fn next_round(&self) -> u32 {
         let changes = self.plan.entrants.iter().map(|entry| entry.joins.max(entry.leaves.unwrap_or(1)));
         let last = changes.filter(|_| self.plan.format.is_known()).max();
         1 + last.unwrap_or(self.round).max(self.round)
     }
 
-    /// How many matches it has in all, if nobody comes or goes; in a knockout at most.
+    /// The total number of matches, if no entrant joins or withdraws; in a knockout the maximum.
     pub fn most_matches(&self) -> u64 {
         let (all, legs) = (self.plan.entrants.len() as u64, u64::from(self.legs));
         let sets = match self.plan.format {
@@ -253,18 +254,18 @@ impl Schedule {
         sets * legs
     }
 
-    /// Whether nothing is left to play, now or later.
+    /// Whether there are no more matches, now or later.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The winner of a knockout, when it is known.
+    /// The winner of a knockout, once known.
     pub fn champion(&self) -> Option<Entrant> {
         let is_knockout = matches!(self.plan.format, Format::Knockout { .. });
         self.bracket.first().copied().flatten().filter(|_| is_knockout && self.is_over)
     }
 
-    /// Who is where.
+    /// The standings.
     pub fn standings(&self) -> Standings {
         let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
         let withdrawn = self.withdrawn();
@@ -289,10 +290,10 @@ impl Schedule {
         })
     }
 
-    /// Takes in a result. The next round may be known then.
+    /// Records a result, which may complete a round.
     ///
     /// # Errors
-    /// When the schedule has no such match open. It has not changed then.
+    /// If the match is not open in the schedule, which is then unchanged.
     pub fn record(&mut self, number: u32, result: MatchResult) -> Result<(), Unplanned> {
         let (set, lineup) = self.expected(number).ok_or(Unplanned::Unknown(number))?;
         if result.lineup != lineup || result.set != set {
@@ -309,16 +310,16 @@ impl Schedule {
         Ok(())
     }
 
-    /// A match was cut off: it is due again, under its next attempt. A shell that resumes tells it of every attempt that
-    /// it has stored. Of a match with a result this is ignored.
+    /// Records an attempt that was cut off: the match is due again, as its next attempt. A shell that resumes calls
+    /// this for every stored attempt. Ignored if the match has a result.
     pub fn cut_off(&mut self, number: u32) {
         *self.attempts.entry(number).or_default() += 1;
     }
 
-    /// A match that has no result gets none either: it counts for nobody. The next round may be known then.
+    /// Makes a match without a result void: it counts for no entrant. This may complete a round.
     ///
     /// # Errors
-    /// When the schedule has no such match open. It has not changed then.
+    /// If the match is not open in the schedule, which is then unchanged.
     pub fn void(&mut self, number: u32) -> Result<(), Unplanned> {
         let (set, lineup) = self.expected(number).ok_or(Unplanned::Unknown(number))?;
         if !self.is_open(number as usize - 1) {
@@ -338,7 +339,7 @@ impl Schedule {
         lineup.is_some_and(|lineup| self.expected(number).is_some_and(|(_, expected)| expected == *lineup))
     }
 
-    /// Whether the match at a place, from 0, may still get a result.
+    /// Whether the match at an index, from 0, may still get a result.
     fn is_open(&self, at: usize) -> bool {
         self.results[at].is_none() && !self.is_void(at as u32 + 1)
     }
@@ -357,18 +358,18 @@ impl Schedule {
         ((set - 1) * self.legs) as usize..(set * self.legs) as usize
     }
 
-    /// Whether an entrant plays nothing more in a round, although it may have been paired in it.
+    /// Whether an entrant plays no more in a round, although it may have been paired in it.
     fn has_left(&self, entrant: Entrant, round: u32) -> bool {
         let leaves = self.plan.entrants.get(entrant.index()).and_then(|entry| entry.leaves);
         leaves.is_some_and(|leaves| self.plan.format.is_known() || leaves <= round + 1)
     }
 
-    /// Whether the matches of a set that have no result can be played now.
+    /// Whether the matches of a set without a result can be played now.
     fn is_due(&self, set: u32) -> bool {
         !self.is_closed(set) && self.is_needed(set)
     }
 
-    /// Whether nothing of a set is to be played any more.
+    /// Whether a set has no more matches to play.
     fn is_closed(&self, set: u32) -> bool {
         let Set { round, first, .. } = self.sets[set as usize - 1];
         let is_complete = || !self.matches_of(set).any(|at| self.is_open(at));
@@ -382,7 +383,7 @@ impl Schedule {
         self.sets.len() as u32
     }
 
-    /// Takes the results of a set that came before it was known.
+    /// Uses the results of a set that arrived before it was known.
     fn take_early(&mut self, set: u32) {
         let first = self.sets[set as usize - 1].first;
         for (leg, at) in self.matches_of(set).enumerate() {
@@ -394,7 +395,7 @@ impl Schedule {
         }
     }
 
-    /// The first round, or everything where it is known.
+    /// Forms the first round, or the whole schedule if it is known in advance.
     fn begin(&mut self) {
         let (seating, field, all) = (self.plan.seating, self.plan.field(), self.plan.entrants.len());
         let by_sides = |sides: Vec<Entrant>| Lineup::of_sides(seating, &sides);
@@ -433,7 +434,7 @@ impl Schedule {
         }
     }
 
-    /// Forms rounds as long as the one before is closed.
+    /// Forms rounds while the previous one is closed.
     fn advance(&mut self) {
         loop {
             while self.first_open < self.results.len()
@@ -458,7 +459,7 @@ impl Schedule {
         self.add_sets(self.pairs.len() - 1, count);
     }
 
-    /// Lets a pair play `count` sets more, by turns in the first seat where deals are not mirrored.
+    /// Adds `count` sets for a pair, alternating the first seat if deals are not mirrored.
     fn add_sets(&mut self, pair: usize, count: u32) {
         let before = self.pairs[pair].sets.len();
         for _ in 0..count {
@@ -471,7 +472,7 @@ impl Schedule {
                 self.pairs[pair].sets.push(set);
             }
         }
-        // In order, because the first results say whether later sets are needed.
+        // In order, because the first results decide whether later sets are needed.
         for at in before..self.pairs[pair].sets.len() {
             let set = self.pairs[pair].sets[at];
             if self.is_needed(set) {
@@ -486,7 +487,7 @@ impl Schedule {
         }
     }
 
-    /// Awards what one of a pair did not play to the other if that one is still there.
+    /// Awards the unplayed matches of a pair to the entrant that is still in the tournament.
     fn award_unplayed(&mut self, pair: &Pair) {
         let unplayed = self.open(&pair.sets) as u32;
         for (entrant, other) in [(0, 1), (1, 0)].map(|(a, b)| (pair.entrants[a], pair.entrants[b])) {
@@ -496,7 +497,7 @@ impl Schedule {
         }
     }
 
-    /// Twice the points of both of a pair in some sets.
+    /// Twice the points of both entrants of a pair in some sets.
     fn points(&self, entrants: [Entrant; 2], sets: &[u32]) -> [u64; 2] {
         let results = || sets.iter().flat_map(|&set| &self.results[self.matches_of(set)]).flatten();
         entrants.map(|entrant| {
@@ -504,7 +505,7 @@ impl Schedule {
         })
     }
 
-    /// How many matches of these sets may still get a result.
+    /// The number of matches of these sets that may still get a result.
     fn open(&self, sets: &[u32]) -> u64 {
         let numbers = sets.iter().flat_map(|&set| self.matches_of(set));
         numbers.filter(|&at| self.is_open(at)).count() as u64

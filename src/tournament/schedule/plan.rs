@@ -1,14 +1,14 @@
-//! How a tournament is paired, and who takes part when.
+//! The configuration of a tournament's pairings.
 
 use crate::core::{Misconfigured, Seating};
 use crate::tournament::Deals;
 use crate::tournament::pairing::{partners, swiss};
 use crate::tournament::standings::TieBreak;
 
-/// How a tournament is paired.
+/// The format of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Everyone against everyone, `cycles` times. With three sides every three entrants.
+    /// A round robin of `cycles` cycles. With three sides, all groups of three entrants.
     RoundRobin {
         /// From 1.
         cycles: u32,
@@ -22,24 +22,25 @@ pub enum Format {
     Swiss {
         /// From 1 to [`swiss::MAX_ROUNDS`].
         rounds: u32,
-        /// How many sets a pair plays in a round, from 1.
+        /// The number of sets per pair and round, from 1.
         sets: u32,
     },
-    /// Who loses is out ([`knockout`](crate::tournament::pairing::knockout)); seeded in the order of the entrants. Two sides.
+    /// Losers are eliminated ([`knockout`](crate::tournament::pairing::knockout)); seeded in the order of the
+    /// entrants. Two sides.
     Knockout {
-        /// How many sets a pair plays at most before a tie-break; it ends early when the other can no longer draw
+        /// The maximum number of sets per pair before a tie-break; it ends early when the loser can no longer draw
         /// level.
         best_of: u32,
-        /// How many further sets at most break a tie, one after the other until one is not drawn. After them the higher
-        /// seed goes on. With [`Deals::Single`] each is one match in both seats, so two.
+        /// The maximum number of further sets to break a tie, one after the other until one is not drawn. After them
+        /// the higher seed advances. With [`Deals::Single`] each is one match in both seats, so two.
         tie_breaks: u32,
     },
-    /// Each with each as partner ([`partners`]). Sides of two seats.
+    /// Every two entrants as partners ([`partners`]). Sides of two seats.
     Partners {
         /// From 1.
         cycles: u32,
     },
-    /// The first two entrants against each other. With three sides one of them has two sides, by turns.
+    /// The first two entrants against each other. With three sides, each has two sides in turn.
     Duel {
         /// From 1.
         sets: u32,
@@ -47,7 +48,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What is customary among equal points.
+    /// The customary tie-breaks of the standings.
     pub fn tie_breaks(self) -> &'static [TieBreak] {
         match self {
             Format::Swiss { .. } => &[TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::Wins],
@@ -55,17 +56,17 @@ impl Format {
         }
     }
 
-    /// Whether all matches are known from the beginning, and those of a late entrant when it comes.
+    /// Whether all matches are known in advance, and those of a late entrant when it joins.
     pub fn is_known(self) -> bool {
         !matches!(self, Format::Swiss { .. } | Format::Knockout { .. })
     }
 }
 
-/// When an entrant takes part. Where all matches are known from the beginning, the changes are counted in place of
-/// rounds, from 2 ([`Schedule::next_round`](super::Schedule::next_round)).
+/// When an entrant takes part. In formats that are known in advance, changes are counted instead of rounds, from 2
+/// ([`Schedule::next_round`](super::Schedule::next_round)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The first round in which it is paired; 1 from the beginning.
+    /// The first round in which it is paired; 1 if it takes part from the start.
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
@@ -84,42 +85,42 @@ impl Default for Entry {
     }
 }
 
-/// Everything that the schedule follows from, beside the results.
+/// The complete input of a schedule, except the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How it is paired.
+    /// The format.
     pub format: Format,
-    /// How the seats play together.
+    /// The teams of the game.
     pub seating: Seating,
-    /// How many matches on a deal.
+    /// The number of matches per deal.
     pub deals: Deals,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Entry>,
 }
 
-/// The most matches of a schedule.
+/// The maximum number of matches of a schedule.
 const MAX_MATCHES: u64 = 100_000_000;
 
 impl Plan {
-    /// A tournament of `entrants` that are all there from the beginning.
+    /// A tournament of `entrants` that all take part from the start.
     pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
         Plan { format, seating, deals, entrants: vec![Entry::default(); entrants] }
     }
 
-    /// How many are there from the beginning.
+    /// The number of entrants that take part from the start.
     pub(super) fn field(&self) -> usize {
         self.entrants.iter().take_while(|entry| entry.joins <= 1).count()
     }
 
-    /// Whether its parts fit each other.
+    /// Validates the plan.
     ///
     /// # Errors
-    /// What does not fit.
+    /// Why the plan is inconsistent.
     pub fn check(&self) -> Result<(), Misconfigured> {
         let fail = |why: String| Err(Misconfigured(why));
         let (count, sides) = (self.entrants.len() as u64, self.seating.sides());
         if self.entrants.iter().skip(self.field()).any(|entry| entry.joins <= 1) {
-            return fail("entrants that are there from the beginning come before late ones".to_owned());
+            return fail("late entrants must follow those that take part from the start".to_owned());
         }
         let (name, numbers, least, fits) = match self.format {
             Format::RoundRobin { cycles } => ("round robin", [cycles, 1], sides, sides == 2 || sides == 3),
@@ -130,7 +131,7 @@ impl Plan {
             Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
         };
         if !fits {
-            return fail(format!("{name} is not for {sides} sides"));
+            return fail(format!("{name} does not support {sides} sides"));
         }
         if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
             return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
@@ -149,7 +150,7 @@ impl Plan {
                 return fail(format!("{name} has at most {} entrants, not {count}", swiss::MAX_ENTRANTS));
             }
             Format::Knockout { .. } if self.field() as u64 != count => {
-                return fail(format!("{name} takes in nobody late"));
+                return fail(format!("{name} accepts no late entrants"));
             }
             Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
             Format::RoundRobin { .. } if sides == 3 => count.pow(3) / 6,
@@ -162,7 +163,7 @@ impl Plan {
             .saturating_mul(u64::from(numbers[1]))
             .saturating_mul(self.deals.legs(self.seating) as u64);
         if matches > MAX_MATCHES {
-            return fail(format!("{matches} matches are more than the {MAX_MATCHES} of a schedule"));
+            return fail(format!("{matches} matches exceed the maximum of {MAX_MATCHES}"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Who met whom in which round.
+//! The pairs of each round.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,18 +6,18 @@ use super::{Format, Schedule};
 use crate::tournament::Entrant;
 use crate::tournament::pairing::knockout::bracket;
 
-/// A pair of a round of a Swiss tournament, or a place of a knockout's bracket.
+/// A pair of a round of a Swiss tournament, or a position of a knockout's bracket.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundPair {
-    /// Who meets; none where that is not known yet, or where the other has a bye.
+    /// The entrants; `None` if not known yet, or for the opponent of a bye.
     pub entrants: [Option<Entrant>; 2],
-    /// Whether one of them has no opponent in this round.
+    /// Whether the entrant has no opponent in this round.
     pub is_bye: bool,
     /// The numbers of their sets, from 1.
     pub sets: Vec<u32>,
-    /// What each scored in these.
+    /// The points of each in these sets.
     pub points: [f64; 2],
-    /// Who goes on in a knockout, when that is known.
+    /// The entrant that advances in a knockout, once known.
     pub winner: Option<Entrant>,
 }
 
@@ -33,13 +33,12 @@ impl RoundPair {
     }
 }
 
-/// The pairs of a round with their sets, in the order in which they were paired.
+/// The pairs of a round with their sets, in the order of pairing.
 type Played = Vec<([Entrant; 2], Vec<u32>)>;
 
 impl Schedule {
-    /// The rounds of a Swiss tournament as far as they are paired, or the whole bracket of a knockout, the first round
-    /// first; pair k of a round of the bracket leads to pair k / 2 of the next. Empty in other formats, where all
-    /// matches are known from the beginning.
+    /// The rounds of a Swiss tournament that are paired, or the whole bracket of a knockout, first round first; pair
+    /// k of a bracket round leads to pair k / 2 of the next. Empty in formats that are known in advance.
     pub fn rounds(&self) -> Vec<Vec<RoundPair>> {
         match self.plan.format {
             Format::Swiss { .. } => self.swiss_rounds(),
@@ -86,7 +85,7 @@ impl Schedule {
         let mut places: Vec<Option<Entrant>> =
             places.into_iter().map(|seed| seed.map(|seed| Entrant(seed as u16))).collect();
         let mut played = self.played().into_iter();
-        // By the first of a pair of the current round: its winner.
+        // The winner by first entrant of a pair of the current round.
         let winners = self.pairs.iter().enumerate().map(|(at, pair)| (pair.entrants[0], self.winner(at)));
         let winners: BTreeMap<Entrant, Option<Entrant>> = winners.collect();
         let mut rounds = Vec::new();

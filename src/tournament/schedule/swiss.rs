@@ -47,7 +47,7 @@ impl Schedule {
         }
     }
 
-    /// Puts what a pair came to on their cards.
+    /// Records the results of a pair on its cards.
     fn write_down(&mut self, pair: &Pair) {
         let before = pair.entrants.map(|entrant| self.swiss[entrant.index()].points);
         let points = self.points(pair.entrants, &pair.sets);

@@ -1,4 +1,4 @@
-//! What counts of the entrants that have left.
+//! The results of withdrawn entrants.
 
 use super::{Format, Schedule, Set};
 use crate::core::Misconfigured;
@@ -6,10 +6,10 @@ use crate::tournament::Entrant;
 use crate::tournament::standings::{Award, Withdrawn};
 
 impl Schedule {
-    /// What it is when an entrant leaves now.
+    /// The schedule if an entrant withdraws now.
     ///
     /// # Errors
-    /// When the plan does not fit without it.
+    /// If the plan is inconsistent without it.
     pub fn without(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
         let mut plan = self.plan.clone();
         let leaves = self.next_round();
@@ -21,8 +21,8 @@ impl Schedule {
         Ok(Schedule::resume(plan, results, self.voids.clone())?.0)
     }
 
-    /// By entrant: what becomes of its results where it has left. Where all matches are known from the beginning they
-    /// are annulled if it has played fewer than half of the matches that it had then; void ones are not counted.
+    /// By entrant: the treatment of its results if it has withdrawn. In formats that are known in advance they are
+    /// annulled if it had played fewer than half of its matches; void ones are ignored.
     pub fn withdrawn(&self) -> Vec<Option<Withdrawn>> {
         let entries = &self.plan.entrants;
         let mut withdrawn: Vec<Option<Withdrawn>> =
@@ -30,7 +30,7 @@ impl Schedule {
         if !self.plan.format.is_known() || withdrawn.iter().all(Option::is_none) {
             return withdrawn;
         }
-        // Of the matches of each: those that were played, and all.
+        // Of each entrant's matches: the number played, and all.
         let mut counts = vec![(0u64, 0u64); entries.len()];
         for (at, result) in self.results.iter().enumerate() {
             let (number, set) = (at as u32 + 1, self.set_at(at));
@@ -53,13 +53,13 @@ impl Schedule {
         withdrawn
     }
 
-    /// What entrants got without playing.
+    /// The matches that entrants won without playing.
     pub fn awards(&self) -> Vec<Award> {
         self.awards_after(&self.withdrawn())
     }
 
-    /// The same, with what becomes of the results of those that have left. In a round robin and in a gauntlet an
-    /// opponent wins what they have not played, unless their results are annulled.
+    /// The same, given the treatment of results of withdrawn entrants. In a round robin and in a gauntlet an opponent
+    /// wins their unplayed matches, unless their results are annulled.
     pub(super) fn awards_after(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<Award> {
         let mut awards = self.awards.clone();
         let is_of_two = self.plan.seating.sides() == 2
@@ -91,7 +91,7 @@ impl Schedule {
         &self.sets[at / self.legs as usize]
     }
 
-    /// Whether all others of a set were there when an entrant left.
+    /// Whether all other entrants of a set took part when an entrant withdrew.
     fn had_to_play(&self, entrant: Entrant, set: &Set) -> bool {
         let Some(left) = self.plan.entrants[entrant.index()].leaves else { return true };
         set.first.seats().iter().filter(|&&other| other != entrant).all(|other| {

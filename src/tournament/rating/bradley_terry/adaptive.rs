@@ -1,19 +1,19 @@
-//! The fit where results decide who meets next: [`super::fit_adaptive`] says what is estimated.
+//! The fit for pairings that depend on results: [`super::fit_adaptive`] describes the estimates.
 
 use super::{Counts, Fit, Prior, Strengths};
 use crate::tournament::brownian::normal_cdf;
 use crate::tournament::rating::{ELO_PER_LOGIT, linear};
 
-/// The most likely deviation of strengths before any result, in log-odds: 217 Elo.
+/// The mode of the prior of the deviation of strengths, in log-odds: 217 Elo.
 const SCALE: f64 = 1.25;
 
-/// The deviations that are searched, in log-odds.
+/// The range of deviations that is searched, in log-odds.
 const DEVIATIONS: [f64; 2] = [0.02, 10.0];
 
-/// As many sets are assumed to have the binomial variance before any result.
+/// The number of sets with the binomial variance that the prior is worth.
 const BINOMIAL_SETS: f64 = 3.0;
 
-/// The integral over the logarithm of the deviation is a sum over so many points on both sides of its mode.
+/// The integral over the logarithm of the deviation is a sum over this number of points on both sides of its mode.
 const NODES: i32 = 3;
 
 /// Their distance, in standard deviations.
@@ -27,10 +27,10 @@ struct Candidate<'a> {
     density: f64,
 }
 
-/// The fits with each deviation, and the part that each has in the result.
+/// The fits with each deviation, and their weights.
 struct Mixture<'a>(Vec<(Candidate<'a>, f64)>);
 
-/// The strengths that follow from results and a fitted distribution of strengths.
+/// Computes strengths with a fitted distribution of strengths.
 pub(super) fn strengths(counts: &Counts) -> Strengths {
     let n = counts.entrants + counts.sides.saturating_sub(1);
     let mut theta = vec![0.0; n];
@@ -77,7 +77,7 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
     strengths
 }
 
-/// A quantile of a mixture of normal distributions, each with its mean, its standard deviation and its part.
+/// A quantile of a mixture of normal distributions, each with its mean, standard deviation and weight.
 fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) -> f64 {
     let ends = parts.clone().fold([f64::MAX, f64::MIN], |[low, high], (mean, error, _)| {
         [low.min(mean - 3.0 * error), high.max(mean + 3.0 * error)]
@@ -110,7 +110,7 @@ impl<'a> Mixture<'a> {
         }
         let dispersion = measured(&fit(counts, prior, theta.clone()));
         let at = |log_deviation: f64| Candidate::of(fit(counts, (log_deviation, dispersion), theta.clone()));
-        // The vertex of a parabola, near enough to where the density is greatest.
+        // The vertex of a parabola approximates the maximum of the density.
         let (mut centre, step) = (prior.0, 0.3);
         let mut error = 1.0;
         for _ in 0..2 {
@@ -185,13 +185,12 @@ fn search(counts: &Counts, dispersion: f64, theta: Vec<f64>) -> (f64, Vec<f64>) 
     (at, theta)
 }
 
-/// By how much the scores of sets vary about what is expected of them, over how much they would if their matches were
-/// independent and never drawn.
+/// The variance of the scores of sets about their expectation, relative to that of independent matches without draws.
 fn measured(fit: &Fit<'_>) -> f64 {
     let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
     let Some(triangle) = linear::cholesky(&fit.curvature, n) else { return 1.0 };
     let covariance = linear::inverse(&triangle, n);
-    // How many parameters the results decide: the others follow from the prior.
+    // The number of parameters that the results determine: the others follow from the prior.
     let by_prior: f64 = (0..n).map(|i| covariance[i * n + i] * fit.of_prior(i).1).sum();
     let used = (n as f64 - 1.0 - by_prior).max(0.0);
     let (mut binomial, mut drawn, mut shared, mut sets, mut legs) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -291,7 +290,7 @@ impl Fit<'_> {
         terms
     }
 
-    /// By how much each parameter's gradient is greater on average than at the maximum.
+    /// The difference between the mean of each parameter's gradient and its value at the maximum.
     fn skew(&self, terms: &[Term]) -> Vec<f64> {
         let mut skew = vec![0.0; self.theta.len()];
         for term in terms {
@@ -302,7 +301,7 @@ impl Fit<'_> {
         skew
     }
 
-    /// The means of the parameters, of which the fit is the most likely point.
+    /// The means of the parameters, of which the fit is the mode.
     fn mean(&self, covariance: &[f64]) -> Vec<f64> {
         let skew = self.skew(&self.terms(covariance));
         let rows = covariance.chunks_exact(self.theta.len());
@@ -310,7 +309,7 @@ impl Fit<'_> {
         rows.zip(&self.theta).map(|(row, theta)| theta + shift(row)).collect()
     }
 
-    /// The covariance of the parameters: the inverse of the mean of the curvature over them, not of that at one point.
+    /// The covariance of the parameters: the inverse of the mean curvature, not of that at one point.
     fn averaged(&self, mean: &[f64], covariance: &[f64]) -> Vec<f64> {
         let n = self.theta.len();
         let mut curvature = self.curvature.clone();
@@ -335,8 +334,8 @@ impl Fit<'_> {
         }
     }
 
-    /// What the next order adds to Laplace's method. Of two comparisons without a common entrant the least part is left
-    /// out.
+    /// The next-order terms of Laplace's method. The smallest part of the terms of two comparisons without a common
+    /// entrant is omitted.
     fn beyond_laplace(&self, covariance: &[f64]) -> f64 {
         let n = self.theta.len();
         let terms = self.terms(covariance);
@@ -374,8 +373,8 @@ mod tests {
     use crate::core::{Seating, Uniform};
     use crate::tournament::{Entrant, Lineup, MatchResult};
 
-    /// Moments of the strengths of three entrants and of the seat's advantage by summing over a grid, and the logarithm of
-    /// the sum.
+    /// Moments of the strengths of three entrants and of the seat advantage by summing over a grid, and the logarithm
+    /// of the sum.
     fn slowly(counts: &Counts, deviation: f64, dispersion: f64) -> ([f64; 3], [f64; 3], f64) {
         let mut fit = fit(counts, (deviation.ln(), dispersion), vec![0.0; 4]);
         let step = 0.2;
@@ -405,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_and_densities_are_those_of_a_sum_over_all_strengths() {
+    fn moments_and_densities_agree_with_a_sum_over_all_strengths() {
         let mut stream = Seed([5; 32]).match_key("test", "adaptive", &["", ""]).stream();
         for case in 0..6 {
             let matches = 6 + 6 * case;
