@@ -1,8 +1,8 @@
-//! What GitHub makes of text: Markdown, and the workflow commands that annotate a job.
+//! Output for GitHub: Markdown, and the workflow commands that annotate a job.
 
 use crate::core::printable::{is_active, printable_lines};
 
-/// The text with nothing that Markdown or HTML gives a meaning.
+/// Escapes characters with a meaning in Markdown or HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The steps of a check as JUnit XML, which build servers show.
+//! The steps of a check as JUnit XML.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::check::{StepResult, StepVerdict};
 use crate::core::printable::printable_lines;
 
-/// Writes a report with a test case a step.
+/// Writes a report with a test case per step.
 ///
 /// # Errors
 /// Those of `out`.

@@ -9,16 +9,16 @@ use crate::core::erased::BoardText;
 use crate::core::printable::printable;
 use crate::referee::Match;
 
-/// Writes a match down as it goes on.
+/// Formats a match as it progresses.
 pub struct Scoresheet {
     viewer: Viewer,
-    /// Whether to write for a terminal.
+    /// Whether the output is a terminal.
     is_terminal: bool,
     moves: u32,
 }
 
 impl Scoresheet {
-    /// For this viewer.
+    /// A scoresheet for this viewer.
     pub fn new(viewer: Viewer, is_terminal: bool) -> Scoresheet {
         Scoresheet { viewer, is_terminal, moves: 0 }
     }
@@ -27,7 +27,7 @@ impl Scoresheet {
         if self.is_terminal { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Writes what the match is and how it begins.
+    /// Writes the header of the match and the initial position.
     ///
     /// # Errors
     /// Those of `out`.
@@ -39,7 +39,7 @@ impl Scoresheet {
         writeln!(out, "{}", BoardText(play.table(), self.viewer))
     }
 
-    /// Writes what happened, then the board.
+    /// Writes the news, then the board.
     ///
     /// # Errors
     /// Those of `out`.
@@ -53,7 +53,7 @@ impl Scoresheet {
         writeln!(out, "{}", BoardText(play.table(), self.viewer))
     }
 
-    /// What happened, in words; what the viewer does not see is left out. `names` are those of the seats.
+    /// An event as text; empty if it is not visible to the viewer. `names` are those of the seats.
     pub fn line(&mut self, names: &[impl AsRef<str>], event: &Value) -> String {
         let seat = event["seat"].as_u64().and_then(|seat| names.get(seat as usize));
         let name = seat.map_or("", AsRef::as_ref);

@@ -13,7 +13,8 @@ use crate::report::trial::interval;
 use crate::server::{MatchReport, RunSummary};
 use crate::tournament::Cause;
 
-/// A plain table, with active characters escaped: a line of headings, then the rows; the columns from `numbers` on are set to the right.
+/// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
+/// are right-aligned.
 pub fn table(headings: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Table {
     let mut table = Table::new();
     let rows = rows.iter().map(|row| row.iter().map(|cell| printable_lines(cell).into_owned()));
@@ -31,7 +32,7 @@ pub(super) fn faults(faults: &Faults) -> String {
     if each.is_empty() { "0".to_owned() } else { each.join(", ") }
 }
 
-/// The results of a run, a bot a row.
+/// The results of a run, one row per bot.
 pub fn summary_table(summary: &RunSummary) -> Table {
     let rows = summary.bots.iter().map(|bot| {
         vec![
@@ -57,7 +58,7 @@ pub fn sets_line(summary: &RunSummary) -> String {
     format!("sets: {}", each.join("; "))
 }
 
-/// How much stronger the first of two bots is than the second; none for more bots.
+/// The difference in strength of two bots; `None` for more bots.
 pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     let difference = summary.difference.as_ref()?;
     let [one, other] = &summary.bots[..] else { return None };
@@ -76,7 +77,7 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
 }
 
-/// How a match ended, in one line.
+/// The result of a match, in one line.
 pub fn result_line(report: &MatchReport) -> String {
     let winners: Vec<&str> = match &report.ranks {
         Some(ranks) if ranks.iter().any(|&rank| rank != 1) => report
@@ -109,7 +110,7 @@ pub fn result_line(report: &MatchReport) -> String {
     }
     let why = if why == result { String::new() } else { format!(" ({why})") };
     let when = match report.decisions {
-        // The time since the match was opened says nothing then: bots may have been waited for before.
+        // The time since the match was opened is meaningless then: it may include waiting for bots.
         0 => "before the first move".to_owned(),
         moves => {
             let time = Duration::from_micros(report.duration_us).as_secs_f64();

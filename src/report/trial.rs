@@ -1,4 +1,4 @@
-//! Whether a new version is stronger than its base: in words, as JSON, as JUnit XML and for GitHub.
+//! The verdict of a comparison: as text, JSON, JUnit XML and for GitHub.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,18 +21,18 @@ use crate::tournament::sprt::{EloModel, Sprt};
 /// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialOutcome {
-    /// As it says.
+    /// With a verdict.
     Judged(Verdict),
-    /// Its time was over, and why there is no verdict.
+    /// Without a verdict, for this reason.
     Undecided(String),
-    /// Somebody ended it.
+    /// It was interrupted.
     Interrupted,
-    /// It could not go on, and why.
+    /// An error prevented it.
     CouldNotRun(String),
 }
 
 impl TrialOutcome {
-    /// One word, as `--json` prints it.
+    /// The identifier in `--json`.
     fn word(&self) -> &'static str {
         match self {
             TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
@@ -48,41 +48,41 @@ impl TrialOutcome {
     }
 }
 
-/// What came of a comparison, as `--json` prints it.
+/// The result of a comparison, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "verdict")]
 pub struct TrialReport {
     /// `passed`, `failed`, `undecided`, `measured`, `invalid`, `interrupted` or `could not run`.
     verdict: &'static str,
-    /// Why, in words.
+    /// The reason, as text.
     reason: String,
     game: String,
     /// The command of the new version.
     new: String,
     /// The command of its base.
     base: String,
-    /// How many sets at most.
+    /// The maximum number of sets.
     max_sets: u32,
     #[serde(flatten)]
     tally: Tally,
-    /// How many sets scored how much, from 0 to 1 in equal steps.
+    /// The number of sets per score, from 0 to 1 in equal steps.
     scores: Vec<u64>,
-    /// What the estimates assume of the number of sets.
+    /// The assumption of the estimates about the number of sets.
     estimates: Option<Basis>,
     score: Option<Estimate>,
-    /// In logistic Elo; what is infinite is `null`.
+    /// In logistic Elo; infinite values are `null`.
     elo: Option<Estimate>,
     normalized_elo: Option<Estimate>,
     /// Why there is no normalized Elo.
     normalized_elo_unknown: Option<String>,
-    /// The probability that the new version is the stronger one.
+    /// The probability that the new version is stronger.
     superiority: Option<f64>,
-    /// None in a run of fixed length.
+    /// `None` in a run of fixed length.
     test: Option<Sprt>,
     llr: Option<f64>,
-    /// What accepts H0 and H1.
+    /// The bounds that accept H0 and H1.
     bounds: Option<(f64, f64)>,
-    /// What all sets being played alike says; none if one was not.
+    /// The bounds if all sets were played alike; otherwise `None`.
     played_alike: Option<Alike>,
     fault_rate: f64,
     max_fault_rate: f64,
@@ -101,7 +101,7 @@ struct FaultsOfBoth {
 }
 
 impl TrialReport {
-    /// Of `game` between the commands of `new` and `base`.
+    /// The report on a comparison of `new` and `base` in `game`.
     pub fn new(
         outcome: TrialOutcome,
         game: &str,
@@ -145,12 +145,12 @@ impl TrialReport {
         }
     }
 
-    /// The verdict and why, in one line.
+    /// The verdict and its reason, in one line.
     pub fn headline(&self) -> String {
         format!("{}: {}", self.verdict, self.reason)
     }
 
-    /// What there is to know, a line each.
+    /// The figures, one per line.
     fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows =
             vec![("game", self.game.clone()), ("new", self.new.clone()), ("base", self.base.clone())];
@@ -210,7 +210,7 @@ impl TrialReport {
         rows
     }
 
-    /// For people.
+    /// The report as text.
     pub fn text(&self) -> String {
         let rows = self.rows().into_iter().map(|(name, what)| format!("{name:<27}{what}"));
         let gap = (!self.evidence.is_empty()).then(String::new);
@@ -218,11 +218,11 @@ impl TrialReport {
         format!("{}\n\n{}", self.headline(), lines.join("\n"))
     }
 
-    /// For the summary of a job on GitHub.
+    /// The report as a job summary on GitHub.
     pub fn markdown(&self) -> String {
         let mut text = format!("### {} {}\n\n| | |\n|---|---|\n", self.mark(), escaped(&self.headline()));
         for (name, what) in self.rows() {
-            // A String takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "| {name} | {} |", escaped(&what));
         }
         text.push('\n');
@@ -241,7 +241,7 @@ impl TrialReport {
         }
     }
 
-    /// The line that has GitHub show the verdict beside the job.
+    /// The workflow command with which GitHub shows the verdict.
     pub fn annotation(&self) -> String {
         let level = match self.verdict {
             "passed" | "measured" => "notice",
@@ -320,7 +320,7 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     }
 }
 
-/// What the verdict of a test says about the new version, then the hypothesis that it accepts.
+/// The meaning of a verdict for the new version, then the accepted hypothesis.
 fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
     let Some(sprt) = sprt else { return String::new() };
     let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
@@ -336,7 +336,7 @@ fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
     format!("{words} ({hypothesis} accepted: the difference is nearer to {nearer} than to {farther} {model})")
 }
 
-/// What sets that were played alike say: all 20 sets; with 95% confidence at most 13.9% of sets differ, ...
+/// The bounds from sets that were played alike: in all 20 sets; with 95% confidence at most 13.9% of sets differ, ...
 fn bounds_of_alike(&Alike { sets, confidence, differing, elo }: &Alike) -> String {
     format!(
         "in all {sets} sets; with {}% confidence at most {:.1}% of sets differ, which is at most {elo:.1} Elo",
@@ -345,7 +345,7 @@ fn bounds_of_alike(&Alike { sets, confidence, differing, elo }: &Alike) -> Strin
     )
 }
 
-/// What Elo means, in words.
+/// The name of the Elo model.
 pub fn model_name(model: EloModel) -> &'static str {
     match model {
         EloModel::Logistic => "logistic Elo",
@@ -353,8 +353,8 @@ pub fn model_name(model: EloModel) -> &'static str {
     }
 }
 
-/// A figure with its interval: +12.3 (-4.5 to +29.1); ends that are infinite are left out, as in +12.3 (above -4.5), and so
-/// is an infinite figure.
+/// A figure with its interval: +12.3 (-4.5 to +29.1). Infinite ends are omitted, as in +12.3 (above -4.5), and so is
+/// an infinite figure.
 pub fn interval(Estimate { value, low, high }: Estimate, decimals: usize) -> String {
     let [value, low, high] = [value, low, high].map(|value| plain_zero(value, decimals));
     let range = match (low.is_finite(), high.is_finite()) {
@@ -377,7 +377,7 @@ fn rounded(value: f64) -> f64 {
     (1000.0 * value).round() / 1000.0
 }
 
-/// The value, or 0 without a sign where it is shown as 0 with so many decimals.
+/// The value, or 0 without a sign if it is shown as 0 with this number of decimals.
 pub(super) fn plain_zero(value: f64, decimals: usize) -> f64 {
     if (value * 10_f64.powi(decimals as i32)).abs() <= 0.5 { 0.0 } else { value }
 }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_first_says_what_it_means_for_the_new_version() {
+    fn a_headline_starts_with_the_meaning_for_the_new_version() {
         for (elo0, elo1, passed, failed) in [
             (-10.0, 0.0, "not weaker", "weaker"),
             (0.0, 10.0, "stronger", "not stronger"),

@@ -1,8 +1,8 @@
-//! Folders and files that mean what they meant when they were opened.
+//! Access to directories and files that is safe against manipulation by other users.
 //!
-//! Whoever may write to a folder can plant a link, a FIFO or another folder in it. A [`Folder`] is held open, names in
-//! it are looked up through that handle, a link is never followed, and a new file is never an old one. What stands in
-//! the way is an error that names it.
+//! A user with write access to a directory can plant a link, a FIFO or another directory in it. A [`Folder`] is an
+//! open handle; names are resolved relative to it, links are never followed, and new files never replace existing
+//! ones. Obstacles are errors that name them.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::store::regular::{at, check_regular, kind};
 
-/// A folder that is held open.
+/// An open directory.
 #[derive(Debug)]
 pub struct Folder {
     handle: File,
@@ -28,24 +28,24 @@ fn refused(path: &Path, what: &str) -> io::Error {
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 impl Folder {
-    /// Opens a folder. A path that the user names may lead through links.
+    /// Opens a directory. A path given by the user may contain links.
     ///
     /// # Errors
-    /// When there is none.
+    /// If it does not exist.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| at(path, error))?;
         Ok(Folder { handle: handle.into(), path: path.to_owned() })
     }
 
-    /// Opens a folder, which is made with mode 0700 where it is missing. Warns of one that others may write to.
+    /// Opens a directory; creates it with mode 0700 if it is missing. Warns if other users can write to it.
     ///
     /// # Errors
-    /// When it cannot be made or opened.
+    /// If it cannot be created or opened.
     pub fn make(path: &Path) -> io::Result<Folder> {
         match DirBuilder::new().recursive(true).mode(0o700).create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(refused(path, "it is no folder: name a new or an empty one"));
+                return Err(refused(path, "it is not a directory: name a new or an empty one"));
             }
             made => made.map_err(|error| at(path, error))?,
         }
@@ -54,10 +54,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The same for a folder in this one, which is no link.
+    /// The same for a subdirectory, which must not be a link.
     ///
     /// # Errors
-    /// When it cannot be made or opened, and when something else has its name.
+    /// If it cannot be created or opened, or if the name belongs to something else.
     pub fn make_within(&self, name: &str) -> io::Result<Folder> {
         let path = self.path.join(name);
         match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
@@ -67,7 +67,7 @@ impl Folder {
         match self.kind_of(name)? {
             Some(FileType::Directory) => {}
             Some(other) => {
-                return Err(refused(&path, &format!("{} is in the place of a folder", kind(other))));
+                return Err(refused(&path, &format!("expected a directory, found {}", kind(other))));
             }
             None => return Err(at(&path, Errno::NOENT)),
         }
@@ -82,14 +82,16 @@ impl Folder {
         let found = self.handle.metadata().map_err(|error| at(&self.path, error))?;
         let path = self.path.display();
         if found.uid() != rustix::process::geteuid().as_raw() && found.uid() != 0 {
-            tracing::warn!("the folder {path} belongs to another user, who may change what is in it");
+            tracing::warn!("the directory {path} belongs to another user, who can change its contents");
         } else if found.mode() & 0o022 != 0 {
-            tracing::warn!("others may write to the folder {path}: `chmod go-w {path}` keeps them out");
+            tracing::warn!(
+                "other users can write to the directory {path}: `chmod go-w {path}` prevents this"
+            );
         }
         Ok(())
     }
 
-    /// What has this name, if anything has.
+    /// The type of the file with this name, if there is one.
     fn kind_of(&self, name: &str) -> io::Result<Option<FileType>> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
@@ -98,30 +100,30 @@ impl Folder {
         }
     }
 
-    /// Refuses a name that is neither free nor that of a regular file. True where there is such a file.
+    /// Returns whether a regular file with this name exists.
     ///
     /// # Errors
-    /// When something else has the name.
+    /// If the name belongs to something else.
     pub fn has_file(&self, name: &str) -> io::Result<bool> {
         match self.kind_of(name)? {
             None => Ok(false),
             Some(FileType::RegularFile) => Ok(true),
             Some(other) => {
-                let what = format!("{} is in the place of a file", kind(other));
+                let what = format!("expected a file, found {}", kind(other));
                 Err(refused(&self.path.join(name), &what))
             }
         }
     }
 
-    /// Its path, as it was named.
+    /// The path with which it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names in it, in no order.
+    /// The names in it, in unspecified order.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let entries = rustix::fs::Dir::read_from(&self.handle).map_err(|error| at(&self.path, error))?;
         let mut names = Vec::new();
@@ -135,26 +137,26 @@ impl Folder {
         Ok(names)
     }
 
-    /// Makes a file that its user alone may read.
+    /// Creates a file that only its owner can read.
     ///
     /// # Errors
-    /// When the name is taken, by whatever.
+    /// If the name is in use.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(file.into()),
             Err(Errno::EXIST) => {
                 let other = self.kind_of(name)?.map_or("something", kind);
-                Err(refused(&self.path.join(name), &format!("{other} has this name already")))
+                Err(refused(&self.path.join(name), &format!("{other} with this name exists already")))
             }
             Err(error) => Err(at(&self.path.join(name), error)),
         }
     }
 
-    /// Opens a file to read it, or one that is made where it is missing to append to it.
+    /// Opens a file for reading, or for appending, which creates it if it is missing.
     ///
     /// # Errors
-    /// When there is none, or something else has the name.
+    /// If it does not exist, or if the name belongs to something else.
     pub fn open_file(&self, name: &str, is_appended: bool) -> io::Result<File> {
         let flags = match is_appended {
             false => READ,
@@ -162,7 +164,7 @@ impl Folder {
         };
         self.has_file(name)?;
         let path = self.path.join(name);
-        // It may have become a FIFO meanwhile, which is not waited for.
+        // Nonblocking, because it may have been replaced by a FIFO since.
         let opened =
             rustix::fs::openat(&self.handle, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR);
         let file = File::from(opened.map_err(|error| at(&path, error))?);
@@ -173,7 +175,7 @@ impl Folder {
     /// Reads a file.
     ///
     /// # Errors
-    /// As [`Folder::open_file`].
+    /// Those of [`Folder::open_file`].
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.open_file(name, false)?.read_to_end(&mut bytes);
@@ -181,20 +183,20 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Gives a file another name, which must be free.
+    /// Renames a file to a name that is not in use.
     ///
     /// # Errors
-    /// When it is taken, by whatever.
+    /// If the new name is in use.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let path = self.path.join(to);
         let rename = |flags| rustix::fs::renameat_with(&self.handle, from, &self.handle, to, flags);
         let taken = |other: Option<FileType>| {
-            refused(&path, &format!("{} has this name already", other.map_or("something", kind)))
+            refused(&path, &format!("{} with this name exists already", other.map_or("something", kind)))
         };
         match rename(RenameFlags::NOREPLACE) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) => Err(taken(self.kind_of(to)?)),
-            // Some file systems of networks and of other systems cannot do it in one step.
+            // Some file systems do not support this in one step.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match self.kind_of(to)? {
                 None => rename(RenameFlags::empty()).map_err(|error| at(&path, error)),
                 other => Err(taken(other)),
@@ -203,10 +205,10 @@ impl Folder {
         }
     }
 
-    /// Removes a file. That it is not there is no error.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
-    /// When it is a folder, and those of the disk.
+    /// If it is a directory, or on an I/O error.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -214,7 +216,7 @@ impl Folder {
         }
     }
 
-    /// Waits until the names in it are on the disk.
+    /// Waits until its entries are on the disk.
     ///
     /// # Errors
     /// Those of the disk.
@@ -222,10 +224,10 @@ impl Folder {
         self.handle.sync_all().map_err(|error| at(&self.path, error))
     }
 
-    /// Whether it is still where it was.
+    /// Checks that the directory has not been moved.
     ///
     /// # Errors
-    /// When nothing or another folder has its path.
+    /// If its path is missing or leads to another directory.
     pub fn check_in_place(&self) -> io::Result<()> {
         let is_own = |found: fs::Metadata| {
             self.handle.metadata().is_ok_and(|own| (found.dev(), found.ino()) == (own.dev(), own.ino()))
@@ -233,7 +235,7 @@ impl Folder {
         if fs::metadata(&self.path).is_ok_and(is_own) {
             return Ok(());
         }
-        let what = format!("the folder {} was removed or replaced during the run", self.path.display());
+        let what = format!("the directory {} was removed or replaced during the run", self.path.display());
         Err(io::Error::new(io::ErrorKind::NotFound, what))
     }
 }

@@ -1,4 +1,4 @@
-//! Which matches of a run have begun.
+//! The journal of match starts of a run.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -7,23 +7,24 @@ use std::time::Duration;
 
 use crate::store::Folder;
 
-/// The file of a tournament's folder.
+/// The file name in the tournament's directory.
 const NAME: &str = "begun";
 
-/// How often a lock is tried, every 10 ms: a process that was just killed keeps it until the system has taken it apart.
+/// How often locking is tried, every 10 ms: a process that was just killed holds its lock until the system has
+/// cleaned it up.
 const TRIES: u32 = 200;
 
-/// A file with a line for every match that has begun: its id and its entrants by seat, as `m17.2 0,3`. A line costs one
-/// write, and is there as soon as it is made, whatever becomes of the process. The file is locked: a run is played by
-/// one process at a time. The lock ends with the process, and no bot inherits it.
+/// A file with a line for every match that has started: its id and its entrants by seat, as `m17.2 0,3`. A line costs
+/// one write, and survives the end of the process. The file is locked, so that only one process plays the run. The
+/// lock ends with the process, and bots do not inherit it.
 #[derive(Debug)]
 pub struct Journal(File);
 
 impl Journal {
-    /// Opens or makes it.
+    /// Opens or creates it.
     ///
     /// # Errors
-    /// Those of the disk; `WouldBlock` when another process has it open.
+    /// I/O errors; `WouldBlock` if another process has locked it.
     pub fn open(folder: &Folder) -> io::Result<Journal> {
         let file = folder.open_file(NAME, true)?;
         let mut tries = 1;
@@ -37,7 +38,7 @@ impl Journal {
         }
     }
 
-    /// Whether a process has it open, so that the run is played now.
+    /// Whether a process has locked it, so that the run is in progress.
     ///
     /// # Errors
     /// Those of the disk.
@@ -52,7 +53,7 @@ impl Journal {
         }
     }
 
-    /// Matches begin: their ids and entrants.
+    /// Records the start of matches, with their ids and entrants.
     ///
     /// # Errors
     /// Those of the disk.
@@ -64,7 +65,7 @@ impl Journal {
         self.0.write_all(matches.map(line).collect::<String>().as_bytes())
     }
 
-    /// All that has begun, in order: ids and entrants. A line that was cut off is left out: nothing followed from it.
+    /// All entries, in order: ids and entrants. A truncated line is ignored: its match had not started.
     ///
     /// # Errors
     /// Those of the disk.
@@ -82,7 +83,7 @@ impl Journal {
         Ok(whole.lines().filter_map(line).collect())
     }
 
-    /// Begins anew: everything in it is known elsewhere.
+    /// Removes all entries.
     ///
     /// # Errors
     /// Those of the disk.

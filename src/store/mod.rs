@@ -1,4 +1,4 @@
-//! What stays on disk.
+//! Persistent storage.
 
 mod folder;
 mod journal;

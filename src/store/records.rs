@@ -1,4 +1,4 @@
-//! A folder of records.
+//! A directory of records.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::Folder;
 
-/// A folder that takes one file a match.
+/// A directory with one file per match.
 #[derive(Clone, Debug)]
 pub struct Records(Arc<Inner>);
 
@@ -14,35 +14,34 @@ pub struct Records(Arc<Inner>);
 struct Inner {
     folder: Folder,
     is_durable: bool,
-    /// The files that were written since the last [`Records::sync`].
+    /// Files written since the last [`Records::sync`].
     unsynced: Mutex<Vec<String>>,
-    /// Files that are not needed any more when those are on the disk.
+    /// Files to be removed once those are on the disk.
     obsolete: Mutex<Vec<String>>,
 }
 
-/// Where a record is as long as its seal would tell the deal of a match that is still to be played.
+/// The path of an unsealed record, whose seal would reveal the deal of a match that is still to be played.
 pub fn unsealed(record: &Path) -> PathBuf {
     record.with_extension("unsealed")
 }
 
-/// What names of files in a folder of records end with: a record, one without its seal, one that is being written.
+/// File name extensions: a record, an unsealed record, a record that is being written.
 const ENDINGS: [&str; 3] = [".jsonl", ".unsealed", ".part"];
 
 impl Records {
-    /// Takes this folder, which is made where it is missing, or, where it holds the records of an earlier run, the first
-    /// of `FOLDER-2`, `FOLDER-3`, ... that holds none: nothing recorded is ever overwritten or mixed. What is made is
-    /// readable by its owner alone. `is_durable`: [`Records::sync`] waits for the disk.
+    /// Opens this directory, created if missing; if it contains records of an earlier run, the first of `FOLDER-2`,
+    /// `FOLDER-3`, ... without records. So no record is overwritten, and runs are not mixed. New directories are
+    /// readable by their owner only. `is_durable`: [`Records::sync`] waits for the disk.
     ///
     /// # Errors
-    /// When it cannot be made or read, and when its path ends in no name that could be numbered.
+    /// If it cannot be created or read, or if its path ends in a name that cannot be numbered.
     pub fn open(folder: &Path, is_durable: bool) -> io::Result<Records> {
         let first = Folder::make(folder)?;
         if !holds_records(&first)? {
             return Ok(Records::of(first, is_durable));
         }
         let name = folder.file_name().ok_or_else(|| {
-            let what =
-                format!("{}: it holds records already: name a new or an empty folder", folder.display());
+            let what = format!("{}: it contains records: name a new or an empty directory", folder.display());
             io::Error::new(io::ErrorKind::AlreadyExists, what)
         })?;
         let mut number = 2_u64;
@@ -52,18 +51,18 @@ impl Records {
             let next = Folder::make(&folder.with_file_name(next))?;
             if !holds_records(&next)? {
                 let (old, new) = (folder.display(), next.path().display());
-                tracing::warn!("{old} holds the records of an earlier run: those of this run go to {new}");
+                tracing::warn!("{old} contains the records of an earlier run: using {new}");
                 return Ok(Records::of(next, is_durable));
             }
             number += 1;
         }
     }
 
-    /// Takes the folder `records` of a tournament, which may hold records already. What a killed process was writing is
-    /// removed.
+    /// Opens the directory `records` of a tournament, which may contain records. Removes incomplete files of a killed
+    /// process.
     ///
     /// # Errors
-    /// When it cannot be made, or something else has the name of a record.
+    /// If it cannot be created, or if the name of a record belongs to something else.
     pub fn reopen(tournament: &Folder, is_durable: bool) -> io::Result<Records> {
         let folder = tournament.make_within("records")?;
         for name in folder.names()? {
@@ -73,7 +72,7 @@ impl Records {
             }
         }
         if is_durable {
-            // The folder itself may be new.
+            // The directory itself may be new.
             tournament.sync()?;
         }
         Ok(Records::of(folder, is_durable))
@@ -88,32 +87,32 @@ impl Records {
         }))
     }
 
-    /// Where the record of a match is kept.
+    /// The path of the record of a match.
     pub fn path(&self, match_id: &str) -> PathBuf {
         self.0.folder.path().join(sealed_name(match_id))
     }
 
-    /// Keeps the record of a match. It is there whole or not at all, and survives the end of the process; to survive
-    /// that of the system it takes [`Records::sync`].
+    /// Writes the record of a match. The file appears as a whole or not at all, and survives the end of the process;
+    /// call [`Records::sync`] for it to survive a power failure.
     ///
     /// # Errors
-    /// Those of the disk, and when there is one already.
+    /// I/O errors, or if it exists already.
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
         self.write(sealed_name(match_id), record)
     }
 
-    /// Keeps the record of a match that is not sealed yet, beside the one that [`Records::keep`] will keep.
+    /// Writes an unsealed record, beside the one that [`Records::keep`] will write.
     ///
     /// # Errors
-    /// Those of the disk, and when there is one already.
+    /// I/O errors, or if it exists already.
     pub fn set_aside(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
         self.write(aside_name(match_id), record)
     }
 
-    /// Waits until all that was kept is on the disk, unless the run is a throw-away one.
+    /// Waits until everything written is on the disk, unless the run is not durable.
     ///
     /// # Errors
-    /// Those of the disk, and when the folder is not where it was any more.
+    /// I/O errors, or if the directory has been moved.
     pub fn sync(&self) -> io::Result<()> {
         let Inner { folder, is_durable, unsynced, obsolete } = &*self.0;
         let take = |names: &Mutex<Vec<String>>| {
@@ -133,7 +132,7 @@ impl Records {
         obsolete.iter().try_for_each(|name| folder.remove(name))
     }
 
-    /// The matches whose records are there, and those whose records are set aside, in no order.
+    /// The ids of matches with records, and of those with unsealed records, in unspecified order.
     ///
     /// # Errors
     /// Those of the disk.
@@ -145,13 +144,12 @@ impl Records {
         Ok((with(".jsonl"), with(".unsealed")))
     }
 
-    /// Removes what was set aside for a match, if anything was, when its record is on the disk: with the next
-    /// [`Records::sync`].
+    /// Removes the unsealed record of a match, if there is one, after the next [`Records::sync`].
     pub fn put_away(&self, match_id: &str) {
         self.0.obsolete.lock().unwrap_or_else(PoisonError::into_inner).push(aside_name(match_id));
     }
 
-    /// Removes the record of a match, if there is one, which was not written to its end.
+    /// Removes the incomplete record of a match, if there is one.
     ///
     /// # Errors
     /// Those of the disk.
@@ -159,7 +157,7 @@ impl Records {
         self.0.folder.remove(&sealed_name(match_id))
     }
 
-    /// The same for what was set aside.
+    /// Removes an unsealed record, if there is one.
     ///
     /// # Errors
     /// Those of the disk.
@@ -167,7 +165,7 @@ impl Records {
         self.0.folder.remove(&aside_name(match_id))
     }
 
-    /// The record of a match.
+    /// Reads the record of a match.
     ///
     /// # Errors
     /// Those of the disk.
@@ -175,7 +173,7 @@ impl Records {
         self.0.folder.read(&sealed_name(match_id))
     }
 
-    /// What was set aside for a match.
+    /// Reads an unsealed record.
     ///
     /// # Errors
     /// Those of the disk.
@@ -188,7 +186,7 @@ impl Records {
         let unfinished = format!("{name}.part");
         let written = folder.create(&unfinished)?.write_all(record);
         if let Err(error) = written.and_then(|()| folder.rename(&unfinished, &name)) {
-            // What went wrong first is told.
+            // The first error is reported.
             let _ = folder.remove(&unfinished);
             return Err(error);
         }
@@ -223,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_never_written_through_what_was_planted_in_its_place() {
+    fn a_record_is_never_written_through_a_planted_file() {
         let place = tempfile::tempdir().unwrap();
         let victim = place.path().join("victim");
         fs::write(&victim, "precious").unwrap();
@@ -250,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_way_of_a_run_that_goes_on_is_named() {
+    fn an_obstacle_to_resuming_is_named() {
         for (name, refused) in
             [("records", "records"), ("records/m1.jsonl", "m1.jsonl"), ("records/m1.unsealed", "m1")]
         {
@@ -265,11 +263,11 @@ mod tests {
         let (place, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         symlink(other.path(), place.path().join("records")).unwrap();
         let error = Records::reopen(&Folder::open(place.path()).unwrap(), true).unwrap_err().to_string();
-        assert!(error.contains("a symbolic link is in the place of a folder"), "{error}");
+        assert!(error.contains("expected a directory, found a symbolic link"), "{error}");
     }
 
     #[test]
-    fn what_a_killed_process_was_writing_is_removed() {
+    fn incomplete_files_of_a_killed_process_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::open(place.path()).unwrap();
         let records = Records::reopen(&folder, true).unwrap();
@@ -285,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_vanishes_or_is_replaced_is_an_error() {
+    fn a_directory_that_vanishes_or_is_replaced_is_an_error() {
         for is_replaced in [false, true] {
             let place = tempfile::tempdir().unwrap();
             let path = place.path().join("records");

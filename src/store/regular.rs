@@ -1,8 +1,8 @@
-//! Regular files that the user names.
+//! Regular files given by the user.
 //!
-//! To open a FIFO waits until another program opens its other end, and to read one waits for what that program writes:
-//! where a file is expected, it is refused. A path below `/dev`, such as `/dev/stdin` or the `/dev/fd/63` of a shell's
-//! `<(command)`, is a stream that the user has opened on purpose.
+//! Opening a FIFO blocks until another program opens its other end, and reading it blocks until that program writes:
+//! FIFOs are rejected. Paths below `/dev`, such as `/dev/stdin` or `/dev/fd/63` from a shell's `<(command)`, are
+//! streams that the user has opened on purpose.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -11,11 +11,11 @@ use std::path::Path;
 
 use rustix::fs::{FileType, OFlags};
 
-/// What a path leads to, for error messages.
+/// Describes a file type for error messages.
 pub(super) fn kind(of: FileType) -> &'static str {
     match of {
         FileType::RegularFile => "a file",
-        FileType::Directory => "a folder",
+        FileType::Directory => "a directory",
         FileType::Symlink => "a symbolic link",
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
@@ -23,13 +23,13 @@ pub(super) fn kind(of: FileType) -> &'static str {
     }
 }
 
-/// The error with the path that it is about.
+/// Adds the path to an error.
 pub(super) fn at(path: &Path, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Refuses what is no regular file.
+/// Rejects everything except regular files.
 pub(super) fn check_regular(path: &Path, file: &File) -> io::Result<Metadata> {
     let found = file.metadata()?;
     if found.is_file() {
@@ -39,40 +39,40 @@ pub(super) fn check_regular(path: &Path, file: &File) -> io::Result<Metadata> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is {kind}, not a file", path.display())))
 }
 
-/// Opens a file of the user's.
+/// Opens a file given by the user.
 ///
 /// # Errors
-/// When it cannot be opened or is no regular file.
+/// If it cannot be opened or is not a regular file.
 pub fn open_regular(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     if path.starts_with("/dev") {
         return how.open(path);
     }
-    // Without this, opening a FIFO waits for its other end. A regular file does not know it.
+    // Otherwise opening a FIFO would block. The flag has no effect on regular files.
     let file = how.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     check_regular(path, &file)?;
     Ok(file)
 }
 
-/// Reads a file of the user's.
+/// Reads a file given by the user.
 ///
 /// # Errors
-/// When it cannot be read or is no regular file.
+/// If it cannot be read or is not a regular file.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads a file with a secret in it, which its user alone may read: the rule that `ssh` has for private keys.
+/// Reads a file with a secret, which only its owner may be able to read, as `ssh` requires for private keys.
 ///
 /// # Errors
-/// When others may read it, and as [`read_regular`].
+/// If other users can read it, and those of [`read_regular`].
 pub fn read_secret(path: &Path) -> io::Result<String> {
     let mut file = open_regular(path, OpenOptions::new().read(true))?;
     let found = file.metadata()?;
     if found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 != 0 {
         let (mode, path) = (found.mode() & 0o777, path.display());
-        let what = format!("others may read it (mode {mode:04o}): `chmod 600 {path}` makes it secret");
+        let what = format!("other users can read it (mode {mode:04o}): run `chmod 600 {path}`");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
     }
     let mut text = String::new();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_that_others_may_read_is_refused_with_the_remedy() {
+    fn a_secret_that_others_can_read_is_rejected_with_the_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seed");
         fs::write(&path, "secret").unwrap();
@@ -101,21 +101,21 @@ mod tests {
             assert!(read.is_ok_and(|text| text == "secret") || is_refused);
         }
         let error = read_secret(&path).unwrap_err().to_string();
-        assert!(error.contains("(mode 0644): `chmod 600 ") && !error.contains("secret\n"), "{error}");
+        assert!(error.contains("(mode 0644): run `chmod 600 ") && !error.contains("secret\n"), "{error}");
     }
 
     #[test]
-    fn what_is_no_file_is_refused_at_once() {
+    fn a_file_that_is_not_regular_is_rejected_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         for error in [read_regular(&path).unwrap_err(), read_secret(&path).unwrap_err()] {
             assert!(error.to_string().ends_with("is a FIFO, not a file"), "{error}");
         }
-        // Nobody reads it.
+        // The FIFO has no reader.
         open_regular(&path, OpenOptions::new().append(true).create(true)).unwrap_err();
         let error = read_regular(folder.path()).unwrap_err().to_string();
-        assert!(error.ends_with("is a folder, not a file"), "{error}");
+        assert!(error.ends_with("is a directory, not a file"), "{error}");
         assert!(read_regular(Path::new("/dev/null")).unwrap().is_empty());
     }
 }

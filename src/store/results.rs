@@ -1,4 +1,4 @@
-//! The results of a tournament, in SQLite. `schema.sql` says what is in it.
+//! The results of a tournament, in SQLite. `schema.sql` documents the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,47 +17,47 @@ use crate::store::rows::{
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
-/// The version of the schema: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`.
+/// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`.
 const VERSION: i64 = 3;
 
 /// The database of a tournament.
 pub struct Results {
     db: Connection,
     path: PathBuf,
-    /// Device and number of its file, which must stay where it is.
+    /// Device and inode of its file, which must not be replaced.
     file: (u64, u64),
     version: i64,
 }
 
-/// What a tournament is.
+/// The description of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// For people.
+    /// For display.
     pub name: String,
-    /// The game's id.
+    /// The game id.
     pub game: String,
-    /// The version of its rules.
+    /// The rules version.
     pub rules: u32,
-    /// How the seats play together.
+    /// The teams of the game.
     pub seating: Seating,
     /// The configuration, as TOML.
     pub config: String,
-    /// SHA-256 of the file of openings, in hex, where there is one.
+    /// SHA-256 of the opening file, in hex, if there is one.
     pub openings: Option<String>,
     /// The run seed, in hex.
     pub seed: String,
 }
 
-/// What changes of a tournament.
+/// A change to a tournament.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// The configuration, where that changes.
+    /// The new configuration.
     pub config: Option<String>,
     /// An entrant that joins after all others.
     pub joins: Option<EntrantRow>,
-    /// An entrant that leaves, and before which round.
+    /// An entrant that withdraws, and the first round without it.
     pub leaves: Option<(usize, u32)>,
-    /// Entrants with other command lines, and the files of these.
+    /// Entrants with new command lines, and their files.
     pub sources: Vec<(usize, String, BTreeMap<String, String>)>,
 }
 
@@ -66,10 +66,10 @@ fn failed(error: rusqlite::Error) -> io::Error {
 }
 
 impl Results {
-    /// Makes a database for a tournament. It is there whole or not at all.
+    /// Creates the database of a tournament. It appears as a whole or not at all.
     ///
     /// # Errors
-    /// When there is one already, and those of the disk.
+    /// If it exists already, or on I/O errors.
     pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
         let folder =
             Folder::open(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")))?;
@@ -77,16 +77,16 @@ impl Results {
         if folder.has_file(&name)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        // What a process that was killed began is begun anew, not gone on with.
+        // An unfinished database of a killed process is discarded.
         if folder.has_file(&unfinished)? {
             folder.remove(&unfinished)?;
         }
-        // It holds the seed: nobody else may read it.
+        // It contains the seed: other users must not read it.
         drop(folder.create(&unfinished)?);
         let path_of_it = path.with_extension("part");
         let make = || {
             let mut db = Connection::open(&path_of_it)?;
-            // What is not finished is begun anew, not rolled back.
+            // If creation fails, the file is discarded, not rolled back.
             db.pragma_update(None, "journal_mode", "memory")?;
             let db = db.transaction()?;
             db.execute_batch(include_str!("schema.sql"))?;
@@ -114,10 +114,10 @@ impl Results {
         Results::open(path)
     }
 
-    /// Opens a database, also one of an older version.
+    /// Opens a database, including those of older versions.
     ///
     /// # Errors
-    /// When there is none that this program knows, and those of the disk.
+    /// If it does not exist or has an unknown version, or on I/O errors.
     pub fn open(path: &Path) -> io::Result<Results> {
         for ending in ["", "-wal", "-shm"] {
             let path = PathBuf::from(format!("{}{ending}", path.display()));
@@ -131,14 +131,14 @@ impl Results {
         let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
         if !(1..=VERSION).contains(&version) {
             return Err(io::Error::other(format!(
-                "results: version {version}, this program knows 1 to {VERSION}"
+                "results: version {version}, but this program supports 1 to {VERSION}"
             )));
         }
         let found = fs::metadata(path)?;
         Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()), version })
     }
 
-    /// Brings a database of an older version up to date. Nobody else may write to it meanwhile.
+    /// Upgrades a database of an older version. No other process may write to it.
     ///
     /// # Errors
     /// Those of the disk.
@@ -161,7 +161,7 @@ impl Results {
         Ok(())
     }
 
-    /// Whether a result waits until it is on the disk. It does until this says otherwise.
+    /// Sets whether writes wait for the disk. The default is that they do.
     ///
     /// # Errors
     /// Those of the database.
@@ -170,10 +170,10 @@ impl Results {
         self.db.pragma_update(None, "synchronous", synchronous).map_err(failed)
     }
 
-    /// Whether the file that is written to is still the one at its path.
+    /// Checks that the open file is still the one at its path.
     ///
     /// # Errors
-    /// When it was removed or replaced.
+    /// If it was removed or replaced.
     pub fn check_in_place(&self) -> io::Result<()> {
         if fs::metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
             return Ok(());
@@ -182,17 +182,17 @@ impl Results {
         Err(io::Error::new(io::ErrorKind::NotFound, what))
     }
 
-    /// What the tournament is.
+    /// The description of the tournament.
     ///
     /// # Errors
-    /// When something of it is missing.
+    /// If a part of it is missing.
     pub fn about(&self) -> io::Result<About> {
         let find = |key: &str| {
             let sql = "SELECT value FROM tournament WHERE key = ?1";
             self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
         };
         let get = |key: &str| -> io::Result<String> {
-            find(key)?.ok_or_else(|| io::Error::other(format!("results: there is no `{key}`")))
+            find(key)?.ok_or_else(|| io::Error::other(format!("results: missing `{key}`")))
         };
         let number = |key: &str| -> io::Result<u8> {
             get(key)?.parse().map_err(|error| io::Error::other(format!("results: {key}: {error}")))
@@ -212,10 +212,10 @@ impl Results {
         })
     }
 
-    /// Changes what the tournament is: all of it or nothing.
+    /// Changes the description in one transaction.
     ///
     /// # Errors
-    /// When an entrant is added whose name there is, and those of the disk.
+    /// If the name of a new entrant is not unique, or on I/O errors.
     pub fn change(&mut self, changes: &Changes) -> io::Result<()> {
         let Changes { config, joins, leaves, sources } = changes;
         let change = |db: &mut Connection| {
@@ -237,7 +237,7 @@ impl Results {
         change(&mut self.db).map_err(failed)
     }
 
-    /// Asks the process that plays the tournament for something, which is a text of its own.
+    /// Requests a change from the process that plays the tournament. The text is opaque here.
     ///
     /// # Errors
     /// Those of the disk.
@@ -253,7 +253,7 @@ impl Results {
         ask(&mut self.db).map_err(failed)
     }
 
-    /// What was asked for and not taken yet, in order.
+    /// The pending requests, in order.
     ///
     /// # Errors
     /// Those of the disk.
@@ -261,7 +261,7 @@ impl Results {
         asked(&self.db).map_err(failed)
     }
 
-    /// Takes what was asked for, in order.
+    /// Takes the pending requests, in order.
     ///
     /// # Errors
     /// Those of the disk.
@@ -276,7 +276,7 @@ impl Results {
         take(&mut self.db).map_err(failed)
     }
 
-    /// An entrant's program has changed, and that is all right.
+    /// Stores the new files of an entrant.
     ///
     /// # Errors
     /// Those of the disk.
@@ -285,7 +285,7 @@ impl Results {
         self.db.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)
     }
 
-    /// The names of bots that are not connected, which matches wait for.
+    /// Stores the names of bots that matches wait for.
     ///
     /// # Errors
     /// Those of the disk.
@@ -294,8 +294,8 @@ impl Results {
         self.db.execute(sql, [json(names)]).map(drop).map_err(failed)
     }
 
-    /// The names of bots that were not connected when that changed last. It means nothing unless the tournament is played
-    /// now.
+    /// The names of bots that were not connected at the last change. Only meaningful while the tournament is being
+    /// played.
     ///
     /// # Errors
     /// Those of the disk.
@@ -310,7 +310,7 @@ impl Results {
     /// All entrants, in order.
     ///
     /// # Errors
-    /// Those of the disk, and when one of them cannot be read.
+    /// I/O errors, or if a row is invalid.
     pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
         let sql = "SELECT name, source, files, joins, leaves, interruptions, id FROM entrants ORDER BY id";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -333,7 +333,7 @@ impl Results {
             };
             let (id, mut entrant) = read(row).map_err(|error| wrong(error.to_string()))?;
             if id != number as i64 {
-                return Err(wrong(format!("it is not there, but entrant {id} is")));
+                return Err(wrong(format!("it is missing, but there is entrant {id}")));
             }
             let files = row.get_ref(2).map_err(failed)?.as_str();
             let files = files.map_err(|error| wrong(format!("files: {error}")))?;
@@ -343,11 +343,10 @@ impl Results {
         Ok(entrants)
     }
 
-    /// Adds what became of matches, and counts that they were broken off if they were. All of it is there or nothing.
+    /// Adds attempts at matches, and counts interruptions, in one transaction.
     ///
     /// # Errors
-    /// When one of the matches has a result already, those of the disk, and when the database is not where it was any
-    /// more.
+    /// If a match has a result already, on I/O errors, or if the database has been moved.
     pub fn add_matches(&mut self, rows: &[MatchRow]) -> io::Result<()> {
         let add = |db: &mut Connection| {
             let transaction = db.transaction()?;
@@ -360,7 +359,7 @@ impl Results {
         self.check_in_place()
     }
 
-    /// A match was cut off: nothing is known of it but that it began.
+    /// Adds an attempt that was cut off, of which only its start is known.
     ///
     /// # Errors
     /// Those of the disk.
@@ -387,10 +386,10 @@ impl Results {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
-    /// All results by number: what schedules, standings and ratings are made from.
+    /// All results by number: the input of schedules, standings and ratings.
     ///
     /// # Errors
-    /// When one of them cannot be read.
+    /// If a row is invalid.
     pub fn results(&self, seating: Seating) -> io::Result<Vec<(u32, MatchResult)>> {
         let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited FROM matches \
                    WHERE ranks IS NOT NULL ORDER BY number";
@@ -406,7 +405,7 @@ impl Results {
         Ok(results)
     }
 
-    /// The matches that were cut off or aborted, each as often as that happened.
+    /// The numbers of matches that were cut off or aborted, once per attempt.
     ///
     /// # Errors
     /// Those of the disk.
@@ -414,10 +413,10 @@ impl Results {
         self.numbers("SELECT number FROM matches WHERE ranks IS NULL AND ended_by <> 'void' ORDER BY number")
     }
 
-    /// The void matches, with who had the seats.
+    /// The void matches, with their lineups.
     ///
     /// # Errors
-    /// When one of them cannot be read.
+    /// If a row is invalid.
     pub fn void_matches(&self, seating: Seating) -> io::Result<Vec<(u32, Lineup)>> {
         let sql = "SELECT number, lineup, reason FROM matches WHERE ended_by = 'void' ORDER BY number";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -437,7 +436,7 @@ impl Results {
         Ok(voids)
     }
 
-    /// How many matches are void, by the cause.
+    /// The number of void matches by cause.
     ///
     /// # Errors
     /// Those of the disk.
@@ -449,7 +448,8 @@ impl Results {
         Ok(counts.map_err(failed)?.into_iter().filter(|(reason, _)| is_void_for(reason)).collect())
     }
 
-    /// The attempts that do not count although no run was interrupted: of void matches, and those whose results were lost.
+    /// Attempts that do not count for reasons other than an interruption: those of void matches, and those whose
+    /// preconditions were lost.
     ///
     /// # Errors
     /// Those of the disk.
@@ -463,7 +463,7 @@ impl Results {
         numbers.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// The result of a match does not count.
+    /// Marks the result of a match as not counting.
     ///
     /// # Errors
     /// Those of the disk.
@@ -484,18 +484,18 @@ impl Results {
         void(&mut self.db).map_err(failed)
     }
 
-    /// Everything that is known of the matches, in the order of their numbers, one after the other.
+    /// Passes all rows of matches to `each`, in the order of their numbers.
     ///
     /// # Errors
-    /// When one of them cannot be read, and those of `each`.
+    /// If a row is invalid, and those of `each`.
     pub fn for_each_match(&self, mut each: impl FnMut(MatchRow) -> io::Result<()>) -> io::Result<()> {
         self.for_each_row(|row| each(row?))
     }
 
-    /// The same, where a row that cannot be read does not end it.
+    /// The same, but `each` also receives invalid rows.
     ///
     /// # Errors
-    /// When the database cannot be read, and those of `each`.
+    /// If the database cannot be read, and those of `each`.
     pub fn for_each_row(
         &self,
         mut each: impl FnMut(Result<MatchRow, BadRow>) -> io::Result<()>,
@@ -521,17 +521,17 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Whether a row that ended as [`VOID`](super::VOID) for this reason is of a match that is not played any more. Of any other the results
-/// that led to it were lost.
+/// Whether a row that ended as [`VOID`](super::VOID) for this reason belongs to a void match. For other reasons,
+/// results that it depended on were lost.
 pub fn is_void_for(reason: &str) -> bool {
     Cause::OF_VOID.iter().any(|cause| cause.as_str() == reason)
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
-    // A write-ahead log: who reads does not wait, and what was written stays when the process is killed.
+    // A write-ahead log: readers do not block, and writes survive the end of the process.
     db.pragma_update(None, "journal_mode", "wal")?;
-    // And when the system breaks down.
+    // Writes survive a power failure.
     db.pragma_update(None, "synchronous", "full")
 }
 

@@ -1,4 +1,4 @@
-//! The rows of the results: attempts at matches and entrants, and how they are written and read.
+//! The rows of the results, for attempts at matches and entrants, and their encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,7 +11,7 @@ use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
-/// [`MatchRow::ended_by`] of a match that was played to its end but does not count: it followed from results that were
+/// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.
 pub const VOID: &str = "void";
 
@@ -28,20 +28,20 @@ pub struct EntrantRow {
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
-    /// Matches of its that were cut off.
+    /// The number of its matches that were cut off.
     pub interruptions: u32,
 }
 
 /// An attempt at a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchRow {
-    /// Which.
+    /// The match id with the attempt.
     pub id: MatchId,
-    /// Its set, from 1.
+    /// Its set, counted from 1.
     pub set: u32,
     /// The entrants by seat.
     pub lineup: Vec<u16>,
-    /// By seat; none when it has no result.
+    /// By seat; `None` without a result.
     pub ranks: Option<Vec<u8>>,
     /// Seats that made a fault.
     pub faulted: SeatSet,
@@ -55,19 +55,19 @@ pub struct MatchRow {
     pub scores: Option<Vec<f64>>,
     /// By seat: code -> count.
     pub faults: Vec<BTreeMap<String, u32>>,
-    /// Moves made.
+    /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
     pub duration_us: u64,
-    /// The longest that the referee kept one answer waiting, in milliseconds.
+    /// The longest delay of an answer by the referee's own lag, in milliseconds.
     pub lag_ms: u64,
     /// By seat, in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
     /// Its file in `records`.
     pub record: Option<String>,
-    /// SHA-256 of that file before its seal, in hex. A program that knows schema 1 alone did not store it.
+    /// SHA-256 of that file before its seal, in hex. `None` in rows of schema version 1.
     pub seal: Option<String>,
-    /// When it began, in whole seconds; a program that knows schema 2 at most did not store it.
+    /// The start time, in whole seconds. `None` in rows of schema versions 1 and 2.
     pub began_at: Option<SystemTime>,
 }
 
@@ -81,12 +81,12 @@ impl MatchRow {
     }
 }
 
-/// A row that cannot be read, or that no referee writes.
+/// An invalid row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRow {
-    /// Which attempt it is of, as far as that can be read.
+    /// The attempt, if it can be read.
     pub id: Option<MatchId>,
-    /// What is wrong with it.
+    /// The error.
     pub what: String,
 }
 
@@ -166,7 +166,7 @@ pub(super) fn count_interruptions(
     Ok(())
 }
 
-/// A list by seat, `[0,1]`. There may be millions to read: no allocation.
+/// Parses a list by seat, `[0,1]`, without allocating: there may be millions.
 pub(super) fn by_seat<T: Copy + Default + FromStr>(text: &str, seating: Seating) -> Option<[T; MAX_SEATS]> {
     let mut numbers = text.strip_prefix('[')?.strip_suffix(']')?.split(',');
     let mut list = [T::default(); MAX_SEATS];
@@ -198,7 +198,7 @@ pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, Ba
     read_columns(row, id, seating).map_err(|what| BadRow { id: Some(id), what })
 }
 
-/// A value as it stands in the database.
+/// A value of the database, for error messages.
 fn shown(row: &Row<'_>, column: usize) -> String {
     use rusqlite::types::ValueRef;
     match row.get_ref(column) {
@@ -211,7 +211,7 @@ fn shown(row: &Row<'_>, column: usize) -> String {
     }
 }
 
-/// Columns by number as [`Results::for_each_row`](super::Results::for_each_row) asks for them.
+/// The columns that [`Results::for_each_row`](super::Results::for_each_row) selects.
 struct Columns<'a, 'row> {
     row: &'a Row<'row>,
     seats: usize,
@@ -222,16 +222,16 @@ impl Columns<'_, '_> {
         self.row.get(at).map_err(|_| format!("its `{name}` is {}", shown(self.row, at)))
     }
 
-    /// Seats by their bits, which are all of the match.
+    /// Parses a bit set of seats, and checks that they are seats of the match.
     fn seats(&self, at: usize, name: &str) -> Result<SeatSet, String> {
         let bits: u8 = self.get(at, name)?;
         match u32::from(bits) >> self.seats {
             0 => Ok(seats(bits)),
-            _ => Err(format!("its `{name}` has more than the {} seats: {bits}", self.seats)),
+            _ => Err(format!("its `{name}` has a seat beyond the {} of the match: {bits}", self.seats)),
         }
     }
 
-    /// A list with a value for each seat; none where the column is null.
+    /// A list with a value for each seat; `None` if the column is null.
     fn list<T: serde::de::DeserializeOwned>(&self, at: usize, name: &str) -> Result<Option<Vec<T>>, String> {
         let Some(text) = self.get::<Option<String>>(at, name)? else { return Ok(None) };
         let list: Vec<T> =
@@ -246,7 +246,7 @@ impl Columns<'_, '_> {
         self.list(at, name)?.ok_or_else(|| format!("it has no `{name}`"))
     }
 
-    /// A number that cannot be negative.
+    /// A number that must not be negative.
     fn count(&self, at: usize, name: &str) -> Result<u64, String> {
         let number: i64 = self.get(at, name)?;
         u64::try_from(number).map_err(|_| format!("its `{name}` is {number}"))
@@ -276,7 +276,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         began_at: None,
     };
     if columns.get::<Option<i64>>(17, "number")?.is_none() {
-        // Nothing more is known of it.
+        // An attempt that was cut off has no details.
         return Ok(read);
     }
     read.scores = columns.list(9, "scores")?;

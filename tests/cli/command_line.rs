@@ -190,7 +190,10 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         (play(&["--set", "draw_plies=0"]), vec!["draw_plies 0 needs a turn_limit above 0"]),
         (play(&["--set", "turn_limit=1", "--set", "turn_limit=2"]), vec!["--set turn_limit is given twice"]),
         (play(&["--clock", "5s"]), vec!["`5s` is not KEY=TIME or `none`"]),
-        (play(&["--clock", "dealy=5s"]), vec!["a clock has no `dealy`: there is delay, bank and increment"]),
+        (
+            play(&["--clock", "dealy=5s"]),
+            vec!["unknown part `dealy` of a clock; available: delay, bank, increment"],
+        ),
         (play(&["--clock", "delay=5"]), vec!["invalid duration `5`; expected e.g. 500ms, 5s or 2m"]),
         (play(&["--clock", "delay=1s,delay=2s"]), vec!["`delay` is given twice"]),
         (play(&["--clock", "increment=1s"]), vec!["a clock with neither delay nor bank leaves no time"]),
@@ -205,8 +208,8 @@ fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
         ),
         (play(&["--on-fault", "retry=0"]), vec!["invalid fault policy `retry=0`"]),
         (play(&["--seed", "0011"]), vec!["a seed has 64 lower-case hex digits, but this has 4 characters"]),
-        (play(&["--seed", &long_seed]), vec!["exactly 64 lower-case hex digits, this has 65 characters"]),
-        (play(&["--seed", &other_seed]), vec!["exactly 64 lower-case hex digits"]),
+        (play(&["--seed", &long_seed]), vec!["64 lower-case hex digits, but this has 65 characters"]),
+        (play(&["--seed", &other_seed]), vec!["a seed has 64 lower-case hex digits"]),
         (
             play(&["--seed", SEED, "--seed-file", "x"]),
             vec!["'--seed <HEX>' cannot be used with '--seed-file <FILE>'"],

@@ -382,7 +382,13 @@ fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
         &["game 1, ply 2, line 1: the match would be over"],
     );
     refused("checkers", "book.pdn", BOOK, "fen=B:W18:B12", &["set `fen` themselves: omit --set fen"]);
-    refused("checkers", "empty.pdn", "", "turn_limit=9", &["empty.pdn: line 1: there is no opening"]);
+    refused(
+        "checkers",
+        "empty.pdn",
+        "",
+        "turn_limit=9",
+        &["empty.pdn: line 1: the file contains no openings"],
+    );
     refused(
         "checkers",
         "x.fen",
@@ -390,7 +396,13 @@ fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
         "turn_limit=9",
         &["x.fen: line 2: invalid FEN B:W:B: Black is to move but has no piece"],
     );
-    refused("checkers", "x.txt", "11-15", "turn_limit=9", &["openings of checkers ends with .pdn or .fen"]);
+    refused(
+        "checkers",
+        "x.txt",
+        "11-15",
+        "turn_limit=9",
+        &["opening files of checkers have the extension .pdn or .fen"],
+    );
     refused(
         "jeex",
         "x.txt",
@@ -467,7 +479,7 @@ fn a_bot_that_connects_plays_mirrored_deals_with_chance_only_when_it_is_trusted(
     let args = ["play", "saxum", "tcp:alice", &bot, "--mirror", "--listen", "127.0.0.1:0"];
     referee(args).with_code(2).says(&[
         "saxum has chance",
-        "`tcp:alice` cannot be started anew",
+        "the referee cannot restart `tcp:alice`",
         "--trust-bots",
     ]);
     let args = args.into_iter().chain(["--trust-bots", "--wait", "1ms"]);

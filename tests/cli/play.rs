@@ -407,11 +407,8 @@ fn the_records_of_another_run_go_to_a_numbered_folder_beside() {
     for (run, named) in
         ["records", "records-2", "records-3"].into_iter().zip([&records, &format!("{records}/"), &records])
     {
-        let told = if run == "records" {
-            String::new()
-        } else {
-            format!("those of this run go to {}", folder.text(run))
-        };
+        let told =
+            if run == "records" { String::new() } else { format!("earlier run: using {}", folder.text(run)) };
         let ended = referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", named]).with_code(0);
         assert!(ended.stderr.contains(&told), "{run}: {ended:#?}");
         assert!(ended.stdout.contains(&format!("{}/m1.jsonl", folder.text(run))), "{run}: {ended:#?}");
@@ -429,7 +426,7 @@ fn a_folder_of_records_without_a_name_is_refused_and_nothing_in_it_changes() {
     std::fs::create_dir(folder.path("new")).expect("a new folder");
     referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", &records])
         .with_code(2)
-        .says(&[&format!("--record {records}: it holds records already: name a new or an empty folder")]);
+        .says(&[&format!("--record {records}: it contains records: name a new or an empty directory")]);
     assert_eq!(folder.read("m1.jsonl"), "kept");
     assert!(!folder.path("bot.pids").exists(), "no bot was started");
 }

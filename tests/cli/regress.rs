@@ -274,7 +274,7 @@ fn three_sides_play_in_all_rotations_with_fresh_processes() {
 fn bots_that_connect_play_games_with_chance_only_if_they_are_trusted() {
     let more = ["--listen", "127.0.0.1:0", "--token", "a=b"];
     let ended = regress("saxum", "tcp:a", &random(), &more).with_code(2);
-    ended.says(&["`tcp:a` cannot be started anew", "--trust-bots"]);
+    ended.says(&["the referee cannot restart `tcp:a`", "--trust-bots"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn resume_refuses_other_options_and_another_seed_and_takes_the_seed_of_the_file(
     }
     assert_eq!(begin(&["--jobs", "2"]).with_code(UNDECIDED).one("verdict")["seed"], first["seed"]);
     bots.folder.write("results.jsonl", "{}\n");
-    begin(&[]).with_code(USAGE).says(&["no file of results"]);
+    begin(&[]).with_code(USAGE).says(&["not a results file"]);
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn shards_together_give_the_verdict_of_one_run() {
     let merged = merge(&[three, one, two]);
     assert_eq!((merged.code, merged.one("verdict")), (whole.code, whole.one("verdict")));
 
-    merge(&[one, three]).with_code(USAGE).says(&["each of 3 shards"]);
-    merge(&[one, two, two]).with_code(USAGE).says(&["each of 3 shards"]);
+    merge(&[one, three]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
+    merge(&[one, two, two]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
     // The second set of the second shard is missing, which may be resumed.
     let lines: Vec<String> = bots.folder.read("2.jsonl").lines().map(str::to_owned).collect();
     bots.folder.write("2.jsonl", lines[..2].join("\n") + "\n");
@@ -158,7 +158,7 @@ fn shards_need_one_seed_and_a_number_of_sets() {
         (&["--max-sets", "10", "--shard", "1/2", "--results", &file][..], "--seed"),
         (&["--seed", SEED, "--shard", "1/2", "--results", &file], "--max-sets"),
         (&["--seed", SEED, "--max-sets", "10", "--shard", "1/2"], "--results"),
-        (&["--seed", SEED, "--max-sets", "10", "--shard", "3/2", "--results", &file], "no shard"),
+        (&["--seed", SEED, "--max-sets", "10", "--shard", "3/2", "--results", &file], "invalid shard `3/2`"),
     ] {
         referee([&args[..], more].concat()).with_code(USAGE).says(&[what]);
     }

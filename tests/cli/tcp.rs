@@ -547,8 +547,11 @@ fn options_that_do_not_fit_are_refused_with_the_reason() {
         (&[&plain, &plain, "--listen", "127.0.0.1:0"], &["no bot connects", "tcp:"]),
         (&["tcp:alice", &plain, "--listen", "localhost"], &["localhost"]),
         (&["tcp:alice", &plain, "--token", "alice=x"], &["--listen"]),
-        (&["tcp:alice", "tcp:bob", "--token", "alice=x"], &["no token for `bob`"]),
-        (&["tcp:alice", &plain, "--token", "alice=x", "--token", "alice=y"], &["two tokens for `alice`"]),
+        (&["tcp:alice", "tcp:bob", "--token", "alice=x"], &["missing token for `bob`"]),
+        (
+            &["tcp:alice", &plain, "--token", "alice=x", "--token", "alice=y"],
+            &["duplicate token for `alice`"],
+        ),
         (&["tcp:alice", &plain, "--token-file", &missing], &["--token-file", "missing"]),
         (&["tcp:alice", &plain, "--tls-cert", &chain], &["--tls-key"]),
         (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &key], &["--tls-cert"]),

@@ -418,9 +418,9 @@ fn openings_that_have_changed_stop_a_tournament_from_going_on() {
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     folder.write("book.fen", "B:W18:B14\n");
     referee(["tournament", "resume", &dir]).with_code(2).says(&[
-        "the openings of ",
+        "the opening file ",
         "book.fen has changed",
-        "put them back",
+        "restore it",
     ]);
     folder.write("book.fen", book);
     referee(["tournament", "resume", &dir]).done();
@@ -572,7 +572,7 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
         ("opening_plies = 4", "openings = 'book.txt'", &["error: openings ", "book.txt: "]),
         ("'checkers'", "'chekers'", &["unknown game `chekers`"]),
         ("jobs = 2", "jobs = 0", &["jobs: 0 is not from 1"]),
-        ("jobs = 2", "clock = 'dealy=1s'", &["clock:", "no `dealy`"]),
+        ("jobs = 2", "clock = 'dealy=1s'", &["clock:", "unknown part `dealy`"]),
         ("jobs = 2", "seats = 3", &["seats: checkers is played with 2 seats, not 3"]),
         ("command = ", "tcp = 'alice'\ncommand = ", &["either a `command` or a `tcp` name"]),
         (

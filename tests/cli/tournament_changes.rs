@@ -38,7 +38,7 @@ fn a_stopped_tournament_goes_on_with_another_clock_and_a_repaired_command() {
     std::fs::remove_file(folder.path("two.py")).expect("it is there");
     referee(["tournament", "change", &dir, "--command", "three=x"])
         .with_code(2)
-        .says(&["no `three`", "one, two"]);
+        .says(&["unknown entrant `three`", "one, two"]);
     referee(["tournament", "change", &dir, "--clock", "5s"]).with_code(2).says(&["--clock"]);
     referee(["tournament", "change", &dir]).with_code(2);
     let repaired = folder.plain_bot("repaired");
@@ -113,7 +113,7 @@ fn a_tournament_that_is_played_takes_changes_and_bots_stay_connected() {
     let alice = Guest::named(address, "alice").play_along();
     run.hear_of("match");
     let said = referee(["tournament", "add", &dir, "tcp:carol"]).done().stdout;
-    assert!(said.starts_with("carol joins: 8 matches more") && said.contains("have ended"), "{said}");
+    assert!(said.starts_with("carol joins: 8 more matches") && said.contains("have ended"), "{said}");
     referee(["tournament", "withdraw", &dir, "three"]).done();
     referee(["tournament", "change", &dir, "--jobs", "2", "--clock", "bank=30s"]).done();
     let carol = connect(address, "carol");

@@ -366,7 +366,7 @@ fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
     let secret = folder.write("readable", SEED);
     referee(["play", "checkers", &plain, &plain, "--seed-file", &secret])
         .with_code(2)
-        .says(&["others may read it (mode 0644): `chmod 600 ", "readable"]);
+        .says(&["other users can read it (mode 0644): run `chmod 600 ", "readable"]);
     // What stands in the folder of a tournament.
     let config = cup(&folder, "", "kind = 'round_robin'");
     for name in ["begun", "results.sqlite", "results.part", "records"] {
@@ -375,7 +375,7 @@ fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
         fs::rename(&fifo, dir.join(name)).unwrap();
         let ended = referee(["tournament", "run", &config, "--dir", dir.to_str().unwrap()]);
         assert!(matches!(ended.code, Some(2 | 5)), "{ended:#?}");
-        ended.says(&["a FIFO is in the place of ", name]);
+        ended.says(&["found a FIFO", name]);
         fs::rename(dir.join(name), &fifo).unwrap();
     }
 }
@@ -388,5 +388,5 @@ fn a_folder_that_others_may_write_to_is_warned_of() {
     fs::set_permissions(folder.path("open"), fs::Permissions::from_mode(0o777)).unwrap();
     referee(["play", "checkers", &plain, &plain, "--record", &folder.text("open")])
         .with_code(0)
-        .says(&["others may write to the folder ", "chmod go-w"]);
+        .says(&["other users can write to the directory ", "chmod go-w"]);
 }

@@ -140,7 +140,7 @@ impl TournamentFolder {
             && digest(path)? != *before
         {
             return Err(Failure::usage(format!(
-                "the opening file of {} has changed since the tournament began: restore it",
+                "the opening file {} has changed since the tournament began: restore it",
                 path.display()
             )));
         }

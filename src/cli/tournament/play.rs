@@ -94,7 +94,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         if !args.allow_changed {
             return Err(Failure::usage(format!(
                 "the program or a script of `{name}` has changed since the tournament began: restore it, or \
-                 say --allow-changed"
+                 use --allow-changed"
             )));
         }
         folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;

@@ -15,33 +15,33 @@ use crate::tournament::schedule::{RoundPair, Schedule};
 pub struct RoundReport {
     /// From 1.
     pub round: u32,
-    /// In the order in which they were paired. Of a knockout all places of the bracket: pair k of a round leads to pair
-    /// k / 2 of the next, both counted from 0.
+    /// In the order of pairing. In a knockout all positions of the bracket: pair k of a round leads to pair k / 2 of
+    /// the next, counted from 0.
     pub pairs: Vec<PairReport>,
 }
 
 /// A pair of a round.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairReport {
-    /// Their names; none where it is not known yet, or where the other has a bye.
+    /// Their names; `None` if not known yet, or for the opponent of a bye.
     pub entrants: [Option<String>; 2],
-    /// Whether one of them has no opponent in this round.
+    /// Whether the entrant has no opponent in this round.
     pub is_bye: bool,
-    /// What each scored.
+    /// The points of each.
     pub points: [f64; 2],
     /// Their matches with a result.
     pub matches: Vec<String>,
-    /// Who goes on in a knockout, when that is known.
+    /// The entrant that advances in a knockout, once known.
     pub winner: Option<String>,
 }
 
 impl PairReport {
-    /// Whether anyone of it is known.
+    /// Whether any entrant of the pair is known.
     pub(super) fn is_known(&self) -> bool {
         self.entrants.iter().any(Option::is_some)
     }
 
-    /// What stands at a place: a name, or what stands for it.
+    /// The text at a position: a name or a placeholder.
     pub(super) fn name(&self, place: usize) -> &str {
         match &self.entrants[place] {
             Some(name) => name,
@@ -50,13 +50,13 @@ impl PairReport {
         }
     }
 
-    /// What the one at a place scored, once there is a match.
+    /// The score at a position, if there was a match.
     pub(super) fn score(&self, place: usize) -> String {
         if self.matches.is_empty() { String::new() } else { points(self.points[place]) }
     }
 }
 
-/// The rounds, with the matches that are told of.
+/// The rounds, with the listed matches.
 pub(super) fn rounds(
     schedule: &Schedule,
     entrants: &[EntrantRow],
@@ -78,17 +78,17 @@ pub(super) fn rounds(
     rounds.map(|(round, pairs)| RoundReport { round, pairs: pairs.into_iter().map(pair).collect() }).collect()
 }
 
-/// The most places in the first round of a bracket that is drawn as text.
+/// The maximum number of positions in the first round of a bracket that is drawn as text.
 const DRAWN: usize = 64;
 
-/// Draws a bracket, the final to the right. None where there is none, or where it is too large.
+/// Draws a bracket, the final to the right. `None` without a bracket, or if it is too large.
 pub(super) fn drawn(rounds: &[RoundReport], is_knockout: bool) -> Option<String> {
     let places = 2 * rounds.first()?.pairs.len();
     if !is_knockout || places > DRAWN {
         return None;
     }
     let height = 2 * places - 1;
-    // Where a place of a round stands: in the middle of those that lead to it.
+    // The row of a position of a round: in the middle of those that lead to it.
     let row = |round: usize, place: usize| ((2 * place + 1) << round) - 1;
     let mut lines = vec![String::new(); height];
     for (at, RoundReport { pairs, .. }) in rounds.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! CSV: a row an entrant, the best first.
+//! CSV with one row per entrant, the best first.
 
 use std::io;
 
@@ -44,7 +44,7 @@ const COLUMNS: [&str; 35] = [
     "tournament",
 ];
 
-/// A line of CSV, with active characters escaped.
+/// A line of CSV, with control characters escaped.
 pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(cells.into_iter().map(|cell| printable(&cell).into_owned().into_bytes()))?;
@@ -57,10 +57,10 @@ pub(super) fn counts<'a>(faults: impl IntoIterator<Item = (&'a String, &'a u32)>
     each.join(" ")
 }
 
-/// Everything that has a row an entrant.
+/// The data with one row per entrant.
 ///
 /// # Errors
-/// None that a writer to memory has.
+/// Never in practice: it writes to memory.
 pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
     let mut out = line(COLUMNS.map(str::to_owned))?;
     for (standing, details) in report.entrants() {

@@ -4,7 +4,7 @@ use super::TournamentReport;
 use super::text;
 use crate::report::github::annotation;
 
-/// An error for each entrant that lost by a fault, a warning for each other one that made a fault and for matches
+/// An error for each entrant that lost by a fault, a warning for each other entrant with a fault and for matches
 /// without a result.
 pub fn annotations(report: &TournamentReport) -> String {
     let mut out = String::new();
@@ -20,7 +20,7 @@ pub fn annotations(report: &TournamentReport) -> String {
     out
 }
 
-/// What went wrong, and where to look.
+/// Describes the faults of an entrant, with the first matches.
 pub(super) fn fault_message(matches: u32, losses: u32, details: &super::EntrantDetails) -> String {
     let of_bot = |bot: &super::BotDetails| format!("{} of {}", text::faults(&bot.faults), bot.name);
     let of_team: Vec<String> = details.team.iter().filter(|bot| !bot.faults.is_empty()).map(of_bot).collect();

@@ -1,4 +1,4 @@
-//! One HTML file that needs nothing else.
+//! A self-contained HTML file.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::text::{self, Grid};
 use super::{Met, TournamentReport, plot};
 use crate::core::printable::is_active;
 
-/// Text in HTML, in an element or an attribute.
+/// Text that is escaped for HTML elements and attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -18,7 +18,7 @@ impl fmt::Display for Escaped<'_> {
             '&' => f.write_str("&amp;"),
             '"' => f.write_str("&quot;"),
             '\'' => f.write_str("&#39;"),
-            // Not allowed in HTML in any spelling.
+            // Not allowed in HTML, even escaped.
             c if is_active(c) => f.write_char('\u{fffd}'),
             c => f.write_char(c),
         })
@@ -33,7 +33,7 @@ fn section(title: &str, note: &str, content: &str) -> String {
     format!("<section>\n<h2>{}</h2>\n{content}{note}</section>\n", Escaped(title))
 }
 
-/// A table; `style` gives a cell one of its own.
+/// A table; `style` may add a style to a cell.
 fn table(grid: &Grid, style: impl Fn(usize, usize) -> Option<String>) -> String {
     let class = |column| if grid.text.contains(&column) { " class=\"text\"" } else { "" };
     let mut out = "<div class=\"wide\"><table>\n<thead><tr>".to_owned();
@@ -56,7 +56,7 @@ fn plain(grid: &Grid) -> String {
     section(grid.title, &grid.note, &table(grid, |_, _| None))
 }
 
-/// The bracket of a knockout, a column a round.
+/// The bracket of a knockout, one column per round.
 fn bracket(report: &TournamentReport) -> String {
     let mut out = "<div class=\"wide\"><div class=\"bracket\">\n".to_owned();
     for round in &report.rounds {
@@ -76,15 +76,15 @@ fn bracket(report: &TournamentReport) -> String {
     section("Bracket", "", &(out + "</div></div>\n"))
 }
 
-/// How many matches the page lists.
+/// The maximum number of matches on the page.
 const LISTED: usize = 5000;
 
-/// The better against someone, the more colour.
+/// The colour of a cell of the cross table: stronger for higher scores.
 fn shade(met: Met) -> String {
     format!("--share:{:.0}%", met.score / met.matches * 100.0)
 }
 
-/// Everything.
+/// The full report.
 pub fn html(report: &TournamentReport) -> String {
     let name = Escaped(&report.standings.name);
     let mut out = format!(

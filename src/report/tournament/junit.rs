@@ -1,9 +1,8 @@
-//! JUnit XML: one suite with a test case an entrant.
+//! JUnit XML: one suite with a test case per entrant.
 //!
-//! A list of test cases answers the question of a build whether its bot works, so an entrant fails when it made a fault
-//! and passes otherwise, however it scored: losing is no defect. A case a match would bury that under thousands of
-//! rows; the failure names the first matches to look at. The case `matches` fails when a match has no result yet; its
-//! output lists the matches.
+//! Test cases should tell whether a bot works, so an entrant fails if it made a fault and passes otherwise, whatever
+//! its score. A case per match would result in thousands of rows; the failure lists the first matches instead. The
+//! case `matches` fails if a match has no result yet; its output lists the matches.
 
 use std::time::Duration;
 
@@ -12,10 +11,10 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::TournamentReport;
 use super::github::fault_message;
 
-/// Entrants as test cases.
+/// The entrants as test cases.
 ///
 /// # Errors
-/// None that a writer to memory has.
+/// Never in practice: it writes to memory.
 pub fn junit(report: &TournamentReport) -> Result<String, quick_junit::SerializeError> {
     let standings = &report.standings;
     let mut suite = TestSuite::new(standings.name.as_str());

@@ -1,4 +1,4 @@
-//! Markdown as GitHub shows it.
+//! GitHub-flavoured Markdown.
 
 use super::TournamentReport;
 use super::text;
@@ -8,7 +8,7 @@ fn row(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// Everything: a job summary.
+/// The full report, as a job summary.
 pub fn markdown(report: &TournamentReport) -> String {
     let standings = &report.standings;
     let mut out = format!("## {}\n\n{}\n", escaped(&standings.name), escaped(&text::subtitle(standings)));

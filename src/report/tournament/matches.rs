@@ -1,4 +1,4 @@
-//! The matches of a tournament, one by one.
+//! The list of matches of a tournament.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,30 +14,30 @@ use crate::tournament::MatchResult;
 use crate::tournament::schedule::Schedule;
 use crate::tournament::standings::Withdrawn;
 
-/// An attempt at a match: a row of the list of matches in every form.
+/// An attempt at a match: an item of the list of matches in all formats.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedMatch {
-    /// The match, with its attempt: m17.2.
+    /// The match id with its attempt: m17.2.
     pub id: String,
     /// Its set.
     pub set: String,
-    /// Its round; none where all matches are known from the beginning.
+    /// Its round; `None` in formats that are known in advance.
     pub round: Option<u32>,
-    /// When it began, in UTC: 2026-11-22T18:30:05Z; none where that was not stored.
+    /// When it began, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
     pub began_at: Option<String>,
     /// The entrants by seat.
     pub seats: Vec<String>,
-    /// The bots by seat, as the record names them: those of a team have names of their own.
+    /// The bots by seat, as named in the record: those of a team have their own names.
     pub bots: Vec<String>,
     /// The points of the sides, as `1-0`; or `cut off`, `aborted`, `void`.
     pub result: String,
-    /// By seat; none without a result.
+    /// By seat; `None` without a result.
     pub ranks: Option<Vec<u8>>,
-    /// By seat; none without a result.
+    /// By seat; `None` without a result.
     pub scores: Option<Vec<f64>>,
-    /// What ended it; `cut_off` where the run was, `void` where it does not count.
+    /// What ended it; `cut_off` if the run was interrupted, `void` if it does not count.
     pub ended_by: String,
-    /// The rule, the fault's code, the word of `ended_by`, or why it was aborted.
+    /// The rule, the fault code, the value of `ended_by`, or why it was aborted.
     pub reason: String,
     /// Whether its result is annulled, because one of its entrants withdrew too early.
     pub annulled: bool,
@@ -47,11 +47,11 @@ pub struct ListedMatch {
     pub forfeited: Vec<u8>,
     /// By seat: code -> count.
     pub faults: Vec<BTreeMap<String, u32>>,
-    /// Moves made.
+    /// The number of moves.
     pub decisions: u32,
-    /// In microseconds.
+    /// From opening to end, in microseconds.
     pub duration_us: u64,
-    /// The longest that the referee kept one answer waiting, in milliseconds.
+    /// The longest delay of an answer by the referee's own lag, in milliseconds.
     pub lag_ms: u64,
     /// By seat: processor time in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
@@ -59,22 +59,22 @@ pub struct ListedMatch {
     pub record: Option<String>,
 }
 
-/// What rows of matches are told with.
+/// The context for listing matches.
 pub struct Matches {
     seating: Seating,
-    /// Of the entrants.
+    /// The names of the entrants.
     names: Vec<String>,
-    /// Of the bots.
+    /// The names of the bots.
     bots: Vec<String>,
     roster: Roster,
-    /// By set; empty where all matches are known from the beginning.
+    /// The round of each set; empty in formats that are known in advance.
     rounds: Vec<u32>,
-    /// By entrant.
+    /// Whether the results of each entrant are annulled.
     annulled: Vec<bool>,
 }
 
 impl Matches {
-    /// Of a tournament that stands so; `names` are those of the entrants, `bots` those of each one's bots.
+    /// The context for a schedule; `names` are those of the entrants, `bots` those of each entrant's bots.
     pub fn of(schedule: &Schedule, names: Vec<String>, bots: &[Vec<String>]) -> Matches {
         let plan = schedule.plan();
         let is_known = plan.format.is_known();
@@ -94,7 +94,7 @@ impl Matches {
         self.rounds.get((row.set as usize).checked_sub(1)?).copied()
     }
 
-    /// How a match is told.
+    /// The list item of a match.
     pub fn report(&self, row: &MatchRow) -> ListedMatch {
         let name = |&entrant: &u16| self.names.get(usize::from(entrant)).cloned().unwrap_or_default();
         let bot = |bot: usize| self.bots.get(bot).cloned().unwrap_or_default();
@@ -130,8 +130,8 @@ impl Matches {
         }
     }
 
-    /// Where a match belongs. As the place it names the record; as the round in a Swiss tournament or a knockout the round
-    /// and the number of the match, else that number.
+    /// The tags of a match. The site is the record; the round is the round and the number of the match in a Swiss
+    /// tournament or a knockout, otherwise the number.
     pub fn occasion(&self, about: &About, row: &MatchRow) -> Occasion {
         let number = row.id.to_string().trim_start_matches('m').to_owned();
         let day = |at| humantime::format_rfc3339_seconds(at).to_string()[..10].replace('-', ".");
@@ -162,7 +162,7 @@ fn score(result: &MatchResult) -> String {
 /// The headings of [`ListedMatch::csv`].
 ///
 /// # Errors
-/// None that a writer to memory has.
+/// Never in practice: it writes to memory.
 pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
     let columns = [
         "match",
@@ -188,7 +188,7 @@ fn text(value: Option<impl ToString>) -> String {
 }
 
 impl ListedMatch {
-    /// Who played whom: `ada - bob`; partners that are different entrants as `ada + bob - eve + dan`.
+    /// The opponents: `ada - bob`; partners that are different entrants as `ada + bob - eve + dan`.
     pub(super) fn sides(&self, sides: usize) -> String {
         let of_side = |side: usize| -> String {
             let mut names: Vec<&str> =
@@ -202,7 +202,7 @@ impl ListedMatch {
     /// A row of CSV.
     ///
     /// # Errors
-    /// None that a writer to memory has.
+    /// Never in practice: it writes to memory.
     pub fn csv(&self) -> io::Result<Vec<u8>> {
         let mut row = vec![self.id.clone(), self.set.clone(), text(self.round), text(self.began_at.as_ref())];
         row.extend([self.result.clone(), self.annulled.to_string()]);
@@ -226,8 +226,8 @@ impl ListedMatch {
 /// The width of lines of moves.
 const WIDTH: usize = 80;
 
-/// A match as tags and moves: what PGN is for chess, for any game. The moves are numbered one by one; the ranks by seat
-/// end them, or `*` where there is no result.
+/// A match as tags and moves, as PGN for chess, for any game. The moves are numbered individually; at the end are the
+/// ranks by seat, or `*` without a result.
 pub fn movetext(about: &About, row: &MatchRow, sheet: &Sheet) -> String {
     let mut out = String::new();
     let mut tag = |name: &str, value: &str| {

@@ -1,4 +1,4 @@
-//! What a tournament came to, computed once from its database, and the forms in which it is told.
+//! The report on a tournament, computed once from its database, and its output formats.
 
 mod bracket;
 mod csv;
@@ -37,41 +37,41 @@ use crate::tournament::schedule::Schedule;
 use crate::tournament::standings::Row;
 use crate::tournament::{Entrant, MatchResult};
 
-/// All that there is to tell about a tournament.
+/// The full report on a tournament.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "report")]
 pub struct TournamentReport {
-    /// What the tournament is, and who is where in it.
+    /// The description of the tournament and its standings.
     #[serde(flatten)]
     pub standings: StandingsReport,
-    /// Attempts at matches that were broken off by the referee or somebody.
+    /// Attempts at matches that were aborted.
     pub aborted: u32,
-    /// Attempts at matches that ended with the run.
+    /// Attempts at matches that were cut off.
     pub cut_off: u32,
-    /// Matches that do not count: those of `void_for`, and those that were played to their end, but the results that they
-    /// followed from were lost. Nothing else here tells of these.
+    /// Matches that do not count: those of `void_for`, and those that depended on results that were lost. They are
+    /// not part of any other figure.
     pub void: u32,
-    /// Matches that have no result yet, also of rounds that are not paired yet, whatever the results are.
+    /// The minimum number of matches without a result, including those of rounds that are not paired yet.
     pub unfinished: u64,
-    /// In a knockout results may bring more, but no more than so many.
+    /// The maximum number; in a knockout, results may require more matches.
     pub unfinished_at_most: u64,
-    /// More of the entrants, in the order of the standings.
+    /// Details of the entrants, in the order of the standings.
     pub details: Vec<EntrantDetails>,
-    /// What computed the ratings.
+    /// The rating algorithms.
     pub ratings: Vec<Rater>,
-    /// The referee's own lag; none when no record was read.
+    /// The referee's own lag; `None` if no record was read.
     pub lag: Option<Lag>,
-    /// Pauses of the referee; none where the records tell of none.
+    /// Suspensions of the referee; `None` if there were none.
     pub paused: Option<Paused>,
     /// Records that could not be read.
     pub unread: u32,
-    /// The rounds of a Swiss tournament as far as they are paired, or the bracket of a knockout; else empty.
+    /// The rounds of a Swiss tournament that are paired, or the bracket of a knockout; otherwise empty.
     pub rounds: Vec<RoundReport>,
     /// Every attempt at a match, in the order of their numbers.
     pub attempts: Vec<ListedMatch>,
 }
 
-/// What computed a rating.
+/// A rating algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rater {
     /// The algorithm.
@@ -80,14 +80,14 @@ pub struct Rater {
     pub version: &'static str,
 }
 
-/// More of an entrant.
+/// Details of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantDetails {
     /// Its name.
     pub name: String,
     /// Its command line, or tcp:NAME.
     pub source: String,
-    /// Against each entrant in the order of the standings; none where they never met.
+    /// The results against each entrant in the order of the standings; `None` if they never met.
     pub cross: Vec<Option<Met>>,
     /// Glicko-2.
     pub glicko2: Estimate,
@@ -97,13 +97,13 @@ pub struct EntrantDetails {
     pub faults: BTreeMap<String, u32>,
     /// The first matches in which it made a fault, at most [`FAULTY`].
     pub faulty: Vec<String>,
-    /// Matches of its that were cut off.
+    /// The number of its matches that were cut off.
     pub interruptions: u32,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
-    /// Its time use; none when no answer of its was read.
+    /// Its time use; `None` if none of its answers was read.
     pub time: Option<Timed>,
-    /// The bots of a team by seat of its side; left out where it is a single bot.
+    /// The bots of a team by seat of its side; omitted for a single bot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<BotDetails>,
 }
@@ -111,7 +111,7 @@ pub struct EntrantDetails {
 /// A bot of a team.
 #[derive(Debug, Serialize)]
 pub struct BotDetails {
-    /// Its name, as records have it.
+    /// Its name in records.
     pub name: String,
     /// Code -> count.
     pub faults: BTreeMap<String, u32>,
@@ -119,28 +119,28 @@ pub struct BotDetails {
     pub faulty: Vec<String>,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
-    /// Its time use; none when no answer of its was read.
+    /// Its time use; `None` if none of its answers was read.
     pub time: Option<Timed>,
 }
 
-/// How often these faults are that there was no answer in time.
+/// The number of timeouts among these faults.
 fn time_outs(faults: &BTreeMap<String, u32>) -> u32 {
     faults.get(FaultCode::Timeout.as_str()).copied().unwrap_or(0)
 }
 
-/// How many matches with a fault an entrant's details name.
+/// The maximum number of matches with a fault that an entrant's details list.
 pub const FAULTY: usize = 10;
 
-/// What one entrant did against another.
+/// The results of one entrant against another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Met {
-    /// Matches; with three sides the part of them that was between these two.
+    /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
     /// What it scored.
     pub score: f64,
 }
 
-/// What is added up over the matches for an entrant.
+/// The sums over the matches of an entrant.
 #[derive(Clone, Default)]
 struct Sum {
     faults: BTreeMap<String, u32>,
@@ -149,11 +149,11 @@ struct Sum {
 }
 
 impl TournamentReport {
-    /// Of the tournament in `folder`, which stands so, with its records. `bots` are the names of each entrant's: one, or
-    /// those of its team. `tick` is told how many records have been read, of how many.
+    /// The report on the tournament in `folder`, with its schedule and records. `bots` are the names of each
+    /// entrant's bots. `tick` receives the number of records that have been read, and the total.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn of(
         folder: &Path,
         db: &Results,
@@ -198,7 +198,7 @@ impl TournamentReport {
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
         let details = standing.table.rows.iter().map(|&Row { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
-            // Before its first match nothing is known of it.
+            // Before its first match, an entrant has no rating.
             let known = |rating: Rating| {
                 let deviation = if matches > 0 { rating.deviation } else { f64::INFINITY };
                 Rating { deviation, ..rating }.estimate()
@@ -253,7 +253,7 @@ impl TournamentReport {
         !self.rounds.is_empty() && self.standings.is_knockout
     }
 
-    /// Its bracket as text, where it is a knockout and that is not too large.
+    /// Its bracket as text, if it is a knockout that is not too large.
     fn bracket(&self) -> Option<String> {
         bracket::drawn(&self.rounds, self.is_knockout())
     }
@@ -264,7 +264,7 @@ impl TournamentReport {
     }
 }
 
-/// Adds a match to the sums of those who had its seats.
+/// Adds a match to the sums of the entrants in its seats.
 fn add(sums: &mut [Sum], row: &MatchRow, seated: &[usize]) {
     for (seat, &of) in seated.iter().enumerate() {
         let Some(sum) = sums.get_mut(of) else { continue };

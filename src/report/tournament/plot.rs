@@ -5,18 +5,18 @@ use super::html::Escaped;
 use super::text;
 use crate::tournament::rating::Estimate;
 
-/// Pixels of a row, and where the scale begins and ends.
+/// The height of a row and the range of the scale, in pixels.
 const ROW: usize = 28;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 700.0;
 
-/// A step of 1, 2 or 5 times a power of ten that gives a span about six parts.
+/// The step of 1, 2 or 5 times a power of ten that divides a span into about six parts.
 fn step(span: f64) -> f64 {
     let power = 10f64.powf((span / 6.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|&s| span / s <= 7.0).unwrap_or(power)
 }
 
-/// Elo with error bars, the best above.
+/// Elo with error bars, the best on top.
 pub(super) fn plot(report: &StandingsReport) -> String {
     let elo = || report.entrants.iter().map(|entrant| entrant.elo).filter(Estimate::is_known);
     let low = elo().map(|elo| elo.low).fold(-10.0, f64::min);

@@ -1,4 +1,4 @@
-//! Who is where: what comes at once, however many matches there are.
+//! The standings, which take little time however many matches there are.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,46 +11,46 @@ use crate::tournament::rating::bradley_terry::{self, Counts};
 use crate::tournament::schedule::{Format, Schedule};
 use crate::tournament::standings::{Standings, TieBreak, Wdl, Withdrawn};
 
-/// What a tournament is, and who is where in it.
+/// The description and the standings of a tournament.
 #[derive(Debug, Serialize)]
 pub struct StandingsReport {
     /// The tournament's name.
     pub name: String,
-    /// The game's id.
+    /// The game id.
     pub game: String,
-    /// The version of its rules.
+    /// The rules version.
     pub rules: u32,
-    /// How many seats a match has.
+    /// The number of seats per match.
     pub seats: usize,
-    /// In how many sides.
+    /// The number of sides.
     pub sides: usize,
     /// Matches with a result.
     pub matches: usize,
     /// Sets with a result.
     pub sets: usize,
-    /// Matches that are void, by the cause: they have no result and are not played again.
+    /// The number of void matches by cause: they have no result and are not replayed.
     pub void_for: BTreeMap<String, u32>,
-    /// What decides among equal points, in this order.
+    /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
     /// Whether it is a knockout.
     #[serde(skip)]
     pub(super) is_knockout: bool,
-    /// The winner of a knockout, when it is known.
+    /// The winner of a knockout, once known.
     pub champion: Option<String>,
     /// The best first.
     pub entrants: Vec<EntrantStanding>,
-    /// By side but the last: in Elo, the advantage of its seats over those of the last side.
+    /// By side except the last: in Elo, the advantage of its seats over those of the last side.
     pub advantage: Vec<Estimate>,
 }
 
-/// Where an entrant is.
+/// The standing of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantStanding {
-    /// From 1; the same for those that no tie-break parts.
+    /// From 1; the same for entrants that are tied after all tie-breaks.
     pub place: u32,
     /// Its name.
     pub name: String,
-    /// The sum of its scores, and what it was awarded.
+    /// The sum of its scores and awards.
     pub points: f64,
     /// Matches that it played.
     pub matches: u32,
@@ -60,21 +60,21 @@ pub struct EntrantStanding {
     pub by_play: Wdl,
     /// Decided by a fault.
     pub by_fault: Wdl,
-    /// The round in which it went out of a knockout.
+    /// The round of a knockout in which it was eliminated.
     pub out: Option<u32>,
-    /// What becomes of its results if it has left.
+    /// The treatment of its results if it has withdrawn.
     pub withdrawn: Option<Withdrawn>,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// The opponents' points.
     pub buchholz: f64,
-    /// The points of those who were beaten.
+    /// The points of beaten opponents.
     pub sonneborn_berger: f64,
     /// Elo relative to the mean of the field, with its 95% interval.
     pub elo: Estimate,
 }
 
-/// The standings with what they were made from.
+/// The standings with their sources.
 pub(super) struct StandingsData {
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) table: Standings,
@@ -111,7 +111,7 @@ impl StandingsData {
             seats: about.seating.seats(),
             sides: about.seating.sides(),
             matches: schedule.results().count(),
-            // Those of a set stand together.
+            // The results of a set are adjacent.
             sets: schedule
                 .results()
                 .scan(0, |last, result| Some(std::mem::replace(last, result.set) != result.set))
@@ -129,10 +129,10 @@ impl StandingsData {
 }
 
 impl StandingsReport {
-    /// Of the tournament in a database, which stands so.
+    /// The standings of the tournament in a database.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsReport> {
         Ok(StandingsData::of(db, schedule)?.report)
     }

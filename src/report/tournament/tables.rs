@@ -25,7 +25,7 @@ pub fn standings_table(report: &StandingsReport) -> String {
     format!("{}: {}\n\n{}{lines}", report.name, text::subtitle(report), drawn(text::standings(report)))
 }
 
-/// Everything.
+/// The full report.
 pub fn tables(report: &TournamentReport) -> String {
     let mut out = format!("{}: {}\n", report.standings.name, text::subtitle(&report.standings));
     for grid in text::grids(report) {

@@ -1,4 +1,4 @@
-//! How the cells of tables are written, the same in all of them.
+//! The cells of tables, the same in all formats.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use crate::report::trial::plain_zero;
 use crate::tournament::rating::Estimate;
 use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
 
-/// A heading and rows of cells. The first column is a name, unless `text` names others; the rest are numbers.
+/// Headings and rows of cells. The first column is a name, unless `text` says otherwise; the rest are numbers.
 pub(super) struct Grid {
     pub(super) title: &'static str,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Columns that are set to the left.
+    /// Left-aligned columns.
     pub(super) text: &'static [usize],
-    /// What explains the columns.
+    /// An explanation of the columns.
     pub(super) note: String,
 }
 
-/// Points: at most three digits after the point.
+/// Points, with at most three decimals.
 pub(super) fn points(points: f64) -> String {
     let text = format!("{points:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -30,7 +30,7 @@ pub(super) fn wdl(wdl: Wdl) -> String {
     format!("{}-{}-{}", wdl.wins, wdl.draws, wdl.losses)
 }
 
-/// A figure and its interval; a dash for who played no match.
+/// A figure and its interval; a dash for an entrant without a match.
 pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
     let Estimate { value, low, high } = estimate;
     if !estimate.is_known() {
@@ -39,7 +39,7 @@ pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
     format!("{value:.digits$} [{low:.digits$}, {high:.digits$}]")
 }
 
-/// Elo with its sign and its interval; a dash for who played no match.
+/// Elo with its sign and its interval; a dash for an entrant without a match.
 pub(super) fn elo(estimate: Estimate) -> String {
     let Estimate { value, low, high } = estimate;
     if !estimate.is_known() {
@@ -49,7 +49,7 @@ pub(super) fn elo(estimate: Estimate) -> String {
     format!("{value:+.0} [{low:+.0}, {high:+.0}]")
 }
 
-/// A time in the unit in which it is read.
+/// A time in a readable unit.
 pub(super) fn time(us: u64) -> String {
     let (value, unit) = match us {
         0..1_000 => return format!("{us} us"),
@@ -66,7 +66,7 @@ pub(super) fn faults(faults: &BTreeMap<String, u32>) -> String {
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }
 }
 
-/// What becomes of the results of an entrant that has left.
+/// The treatment of the results of a withdrawn entrant.
 pub(super) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str {
     match withdrawn {
         None => "",
@@ -91,7 +91,7 @@ pub(super) fn subtitle(report: &StandingsReport) -> String {
     format!("{game} (rules {rules}), {seats} seats, {matches} matches in {sets} sets{won}")
 }
 
-/// The advantage of the seats, a line each side.
+/// The advantage of the seats, one line per side.
 pub(super) fn advantages(report: &StandingsReport) -> Vec<String> {
     let lines = report.advantage.iter().enumerate().map(|(side, &advantage)| {
         format!("side {side} has an advantage of {} Elo over side {}", elo(advantage), report.sides - 1)
@@ -108,7 +108,7 @@ pub(super) fn voids(report: &StandingsReport) -> Option<String> {
     (all > 0).then(|| format!("{all_are} for no entrant: {}", causes.join(", ")))
 }
 
-/// The matches that have no result yet, in at most one line.
+/// The matches without a result, in at most one line.
 pub(super) fn unfinished(report: &TournamentReport) -> Option<String> {
     let TournamentReport { unfinished, unfinished_at_most, .. } = *report;
     let at_least = if unfinished < unfinished_at_most { "at least " } else { "" };
@@ -116,7 +116,7 @@ pub(super) fn unfinished(report: &TournamentReport) -> Option<String> {
     (unfinished_at_most > 0).then(|| format!("{at_least}{matches} no result yet"))
 }
 
-/// What else a reader must know of the numbers, a line each.
+/// Remarks on the numbers, one per line.
 pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
     let mut lines = advantages(&report.standings);
     lines.extend(voids(&report.standings));
@@ -234,12 +234,12 @@ pub(super) fn ratings(report: &TournamentReport) -> Grid {
     }
 }
 
-/// What a pair did, as points of matches.
+/// The result of a pair, as points of matches.
 pub(super) fn met(met: Option<Met>) -> String {
     met.map_or(String::new(), |met| format!("{}/{}", points(met.score), points(met.matches)))
 }
 
-/// Who scored what against whom.
+/// The cross table.
 pub(super) fn cross(report: &TournamentReport) -> Grid {
     let heading = ["", "entrant"].map(str::to_owned);
     let numbers = (1..=report.details.len()).map(|number| number.to_string());
@@ -258,7 +258,7 @@ pub(super) fn cross(report: &TournamentReport) -> Grid {
     }
 }
 
-/// What went wrong.
+/// The faults.
 pub(super) fn fault_counts(report: &TournamentReport) -> Grid {
     let rows = report.entrants().flat_map(|(standing, details)| {
         let own = vec![
@@ -294,7 +294,7 @@ fn timed(name: String, used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu
     [name].into_iter().chain(times).chain(counts).chain([time(cpu_ms * 1000)]).collect()
 }
 
-/// Where the time went.
+/// The time use.
 pub(super) fn time_use(report: &TournamentReport) -> Grid {
     let rows = report.details.iter().flat_map(|details| {
         let own = timed(details.name.clone(), &details.time, &details.faults, details.cpu_ms);
@@ -313,7 +313,7 @@ pub(super) fn time_use(report: &TournamentReport) -> Grid {
     }
 }
 
-/// The rounds of a Swiss tournament or a knockout; none where there are none.
+/// The rounds of a Swiss tournament or a knockout; `None` in other formats.
 pub(super) fn rounds(report: &TournamentReport) -> Option<Grid> {
     let is_knockout = report.is_knockout();
     let pairs =
@@ -342,7 +342,7 @@ pub(super) fn rounds(report: &TournamentReport) -> Option<Grid> {
     })
 }
 
-/// Who played whom, when, with which result, and the record: the first `most` matches.
+/// The first `most` matches, with opponents, time, result and record.
 pub(super) fn matches(report: &TournamentReport, most: usize) -> Grid {
     let has_rounds = !report.rounds.is_empty();
     let rows = report.attempts.iter().take(most).map(|told| {
@@ -376,7 +376,7 @@ pub(super) fn matches(report: &TournamentReport, most: usize) -> Grid {
     Grid { title: "Matches", headings, rows: rows.collect(), text, note }
 }
 
-/// The list of matches, a line each.
+/// The list of matches, one per line.
 pub(super) fn match_lines(report: &TournamentReport) -> String {
     let grid = matches(report, LISTED);
     let line = |row: Vec<String>| {
@@ -386,13 +386,13 @@ pub(super) fn match_lines(report: &TournamentReport) -> String {
     if report.attempts.len() > LISTED { format!("{lines}({})\n", grid.note) } else { lines }
 }
 
-/// How many matches a list of text may have.
+/// The maximum number of matches in a list in text.
 const LISTED: usize = 200;
 
-/// How many entrants a cross table of text may have; a larger one is for the HTML report.
+/// The maximum number of entrants in a cross table in text; the HTML report has larger ones.
 const CROSS: usize = 24;
 
-/// Everything, a table after the other, for forms that are text.
+/// The full report as a sequence of tables, for formats that are text.
 pub(super) fn grids(report: &TournamentReport) -> Vec<Grid> {
     let mut grids = vec![standings(&report.standings)];
     if report.details.len() <= CROSS {

@@ -1,7 +1,7 @@
-//! Where the time went, from the records.
+//! Time use, computed from the records.
 //!
-//! The time of an answer is `took_us` less the referee's own `lag_us`: what the bot itself took. An answer that came too
-//! late counts with its time, one that never came with the time until the limit.
+//! The time of an answer is `took_us` less the referee's own `lag_us`: the time of the bot itself. A late answer
+//! counts with its time, a missing one with the time until the limit.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,16 +14,16 @@ use crate::core::MAX_SEATS;
 use crate::server::Roster;
 use crate::store::{read_regular, unsealed};
 
-/// A record and who sat where in it.
+/// A record and its entrants by seat.
 pub(super) struct Recorded {
     pub(super) file: String,
     pub(super) lineup: Vec<u16>,
 }
 
-/// The time use of an entrant. Times are exact to 0.1%.
+/// The time use of an entrant. Times have a precision of 0.1%.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timed {
-    /// How many requests it answered, or let pass.
+    /// The number of requests that it answered or let pass.
     pub answers: u64,
     /// Half of the answers took at most this long, in microseconds.
     pub p50_us: u64,
@@ -33,7 +33,7 @@ pub struct Timed {
     pub max_us: u64,
 }
 
-/// How long the referee itself kept answers waiting.
+/// The delays caused by the referee itself.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lag {
     /// 99 of 100 answers waited at most this long, in microseconds.
@@ -42,12 +42,12 @@ pub struct Lag {
     pub max_us: u64,
 }
 
-/// How often and how long the referee did not run. No limit ran on meanwhile.
+/// Suspensions of the referee, during which no limit ran.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Paused {
-    /// Attempts at matches that were paused.
+    /// Attempts at matches with a suspension.
     pub matches: u32,
-    /// How long one of them was paused at most, in microseconds.
+    /// The longest suspension in an attempt, in microseconds.
     pub longest_us: u64,
 }
 
@@ -58,22 +58,22 @@ impl Paused {
     }
 }
 
-/// What the records tell of time.
+/// The timing data of the records.
 #[derive(Debug)]
 pub struct Timing {
-    /// By entrant; none where no answer was read.
+    /// By entrant; `None` if no answer was read.
     pub entrants: Vec<Option<Timed>>,
-    /// By bot: those of a team each.
+    /// By bot, including each bot of a team.
     pub bots: Vec<Option<Timed>>,
-    /// None where no answer was read.
+    /// `None` if no answer was read.
     pub lag: Option<Lag>,
-    /// None where the referee was never paused.
+    /// `None` if the referee was never suspended.
     pub paused: Option<Paused>,
     /// Records that could not be read.
     pub unread: u32,
 }
 
-/// What a reader has counted.
+/// The counts of a reader thread.
 struct Reading {
     thought: Vec<Histogram<u64>>,
     lag: Histogram<u64>,
@@ -81,7 +81,7 @@ struct Reading {
     unread: u32,
 }
 
-/// The lines that tell of time.
+/// The record lines with timing data.
 #[derive(Deserialize)]
 struct Line<'a> {
     r#type: &'a str,
@@ -94,13 +94,13 @@ struct Line<'a> {
     lag_us: u64,
 }
 
-/// A pause of the referee.
+/// A suspension of the referee.
 #[derive(Deserialize)]
 struct Pause {
     paused_us: u64,
 }
 
-/// Three digits are kept.
+/// With a precision of three digits.
 fn histogram() -> Histogram<u64> {
     Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"))
 }
@@ -138,12 +138,12 @@ impl Reading {
             }
             let is_fault = line.r#type == "fault";
             let is_time_out = is_fault && line.code == Some("timeout");
-            // A late answer has a line of its own before that of its fault.
+            // A late answer has its own line before that of its fault.
             let is_told = line.turn.is_some() && line.turn == answered[seat];
             if let Some(took) = line.took_us
                 && (!is_fault || (is_time_out && !is_told))
             {
-                // They grow as they need to.
+                // The histogram resizes as needed.
                 let _ = self.thought[entrant].record(took.saturating_sub(line.lag_us));
                 let _ = self.lag.record(line.lag_us);
                 answered[seat] = line.turn;
@@ -165,7 +165,8 @@ impl Reading {
 }
 
 impl Timing {
-    /// Of records in a folder. All processors read. `tick` is told how many have been read, of how many.
+    /// Reads records in a directory, on all CPUs. `tick` receives the number of records that have been read, and the
+    /// total.
     pub(super) fn of(
         folder: &Path,
         records: &[Recorded],
@@ -205,7 +206,7 @@ impl Timing {
         let of_entrant = |entrant: usize| {
             let mut all = histogram();
             for thought in &thought[roster.bots(entrant)] {
-                // They grow as they need to.
+                // The histogram resizes as needed.
                 let _ = all.add(thought);
             }
             timed(&all)
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_an_answer_is_without_the_referees_lag_and_a_late_one_counts_once() {
+    fn answer_times_exclude_lag_and_a_late_answer_counts_once() {
         let record = br#"{"type":"answer","at_us":1,"seat":0,"turn":0,"move":"a","took_us":150,"lag_us":50}
 {"type":"answer","at_us":2,"seat":0,"turn":1,"move":"a","took_us":9000000,"lag_us":0}
 {"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":"late","took_us":9000000,"lag_us":0}
