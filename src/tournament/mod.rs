@@ -3,15 +3,15 @@
 //! Nothing here plays a match. The shell asks what is due, plays it, and records the results:
 //!
 //! 1. [`schedule::Plan`] defines how a tournament is paired, [`schedule::Schedule`] what can be played now. The
-//!   schedule depends only on the plan and the results, so an interrupted tournament resumes exactly where it
-//!   stopped.
+//!    schedule depends only on the plan and the results, so an interrupted tournament resumes exactly where it
+//!    stopped.
 //! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat;
-//!   [`MatchResult`] is its result.
+//!    [`MatchResult`] is its result.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
 //! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
-//!   [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
+//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
 //! 5. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
-//!   [`estimates`] estimates by how much.
+//!    [`estimates`] estimates by how much.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
 //!

@@ -5,8 +5,8 @@
 //! [`Schedule::resume`]. Which matches are played depends neither on the order of results nor on concurrency: a match
 //! becomes due only when no missing result can make it unnecessary.
 //!
-//! **Ids.** Sets are s1, s2, ... and their matches m1, m2, ...: with L matches per set, set n has the matches L(n -
-//! 1) + 1 to Ln. With [`Deals::Single`] set n is match n. A match that was cut off is replayed as m17.2, m17.3, ...
+//! **Ids.** Sets are s1, s2, ... and their matches m1, m2, ...: with L matches per set, set n has the matches
+//! L(n - 1) + 1 to Ln. With [`Deals::Single`] set n is match n. A match that was cut off is replayed as m17.2, m17.3, ...
 //! ([`Schedule::cut_off`]). The deal of a mirrored set is the set's id in every attempt, so that missing matches are
 //! played on the same deal; otherwise it is the match's id with its attempt, so a new deal.
 //!
