@@ -39,6 +39,11 @@ pub struct Line<'a> {
     pub nonce: Option<String>,
     /// In `answer` and `fallback`.
     pub r#move: Option<String>,
+    /// In `draw`.
+    #[serde(default)]
+    pub drawn: Vec<u16>,
+    /// In `answer`, in microseconds.
+    pub took_us: Option<u64>,
     /// In `answer`.
     #[serde(default)]
     pub offer_draw: bool,

@@ -4,6 +4,7 @@
 //! compares the output.
 
 mod account;
+mod film;
 mod format;
 mod format1;
 mod replay;
@@ -13,6 +14,7 @@ mod sheet;
 mod tests;
 
 pub use account::{Account, account, is_sealed};
+pub use film::{Film, Note, Step};
 pub use format::{BotLine, Line};
 pub use replay::{Difference, Replay, verify};
 pub use seal::{Seal, add_bots, digest, seal};

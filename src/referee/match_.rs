@@ -138,6 +138,11 @@ impl Match {
         self.players.iter().any(|player| player.bank.is_some())
     }
 
+    /// The time in the bank of a seat, in milliseconds; `None` without a clock.
+    pub fn bank_ms(&self, seat: Seat) -> Option<u64> {
+        self.players[seat.index()].bank.map(|bank| bank.shown(0).bank_ms)
+    }
+
     /// The game in progress.
     pub fn table(&self) -> &dyn Table {
         &*self.table
