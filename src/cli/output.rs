@@ -33,6 +33,11 @@ pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Whether standard output is a terminal that shows colours: <https://no-color.org>.
+pub(super) fn has_colours() -> bool {
+    is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
 /// Standard output of a subcommand whose exit code is a verdict: after the first error, output is discarded and the
 /// work continues.
 pub(super) struct Tolerant {

@@ -1,30 +1,55 @@
-//! `referee show`: prints a record for people.
+//! `referee show`: recorded matches as text, as a picture, and as a page that plays them.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use crate::cli::files::read;
-use crate::cli::output::{is_terminal, stdout};
+use crate::cli::files::{OutputOptions, expand, read};
+use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::core::printable::printable;
 use crate::core::{Seat, Viewer};
-use crate::record::{BotLine, Replay};
+use crate::record::{BotLine, Difference, Film};
 use crate::report::Scoresheet;
+use crate::report::replay::{Reel, marked, page, svg};
 
-/// Print a recorded match with boards, and the standard error of its bots
+/// Print recorded matches with boards, or write a page that plays them
+///
+/// Without --html and --svg, it prints the moves, faults and boards of each match, and what its bots wrote to standard
+/// error. The page of --html is one file without references to others. It plays, steps and jumps; shows clocks, faults
+/// and what bots said about their search; and shows the match as each seat saw it.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee show records/m1.jsonl
-  referee show records/m1.jsonl --view 0 | less")]
+  referee show records/m1.jsonl --view 0 | less
+  referee show records/m1.jsonl --step --turn 20
+  referee show records --html -o matches.html
+  referee show records/m1.jsonl --svg --turn 12 -o m1-12.svg
+
+A page takes addresses such as matches.html#t=57 (after 57 moves), matches.html#m=2&t=57 (of the second match) and
+matches.html?embed (only the board and the controls).")]
 pub(super) struct Args {
-    /// The record
-    file: PathBuf,
-    /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat
+    /// Records, or folders of them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat; on a page, the initial view
     #[arg(long, value_name = "VIEWER", default_value = "all", value_parser = viewer)]
     view: Viewer,
+    /// Begin after this many moves; with --svg, draw this position instead of the last one
+    #[arg(long, value_name = "N")]
+    turn: Option<u32>,
+    /// Wait for Enter after each position; a number jumps to that turn, `b` goes back, `f` to the next fault, `q` quits
+    #[arg(long, conflicts_with_all = ["html", "svg"])]
+    step: bool,
+    /// Write a page that plays the matches
+    #[arg(long, conflicts_with = "svg")]
+    html: bool,
+    /// Write a picture of one position
+    #[arg(long)]
+    svg: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 fn viewer(text: &str) -> Result<Viewer, String> {
@@ -37,53 +62,105 @@ fn viewer(text: &str) -> Result<Viewer, String> {
     }
 }
 
+/// The failure of a record that is not valid.
+fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
+    move |difference| Failure { exit: Exit::No, error: anyhow::anyhow!("{}: {difference}", path.display()) }
+}
+
+/// Opens a record for a viewer.
+fn open<'a>(path: &Path, record: &'a [u8], view: Viewer) -> Result<Film<'a>, Failure> {
+    let mut film = Film::open(record).map_err(invalid(path))?;
+    let seats = film.setup().header.seats.len();
+    match view {
+        Viewer::Seat(seat) if seat.index() >= seats => {
+            Err(Failure::usage(format!("--view {seat}: the seats are 0 to {}", seats - 1)))
+        }
+        _ => Ok(film),
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let record = read(&args.file)?;
-    let differs = |difference| Failure {
-        exit: Exit::No,
-        error: anyhow::anyhow!("{}: {difference}", args.file.display()),
-    };
-    let mut replay = Replay::open(&record, Some(args.view)).map_err(differs)?;
-    let seats = replay.match_().setup().header.seats.len();
-    if let Viewer::Seat(seat) = args.view
-        && seat.index() >= seats
-    {
-        return Err(Failure::usage(format!("--view {seat}: the seats are 0 to {}", seats - 1)));
+    if args.output.is_file() && !args.html && !args.svg {
+        return Err(Failure::usage("--output needs --html or --svg"));
     }
+    let files = expand(&args.files, &["jsonl"])?;
+    if args.html {
+        let mut reels = Vec::new();
+        for file in &files {
+            let record = read(file)?;
+            open(file, &record, args.view)?;
+            reels.push(Reel::of(&record).map_err(invalid(file))?);
+        }
+        args.output.write(page(&reels, args.view, args.turn.unwrap_or(0)).as_bytes())?;
+    } else if args.svg {
+        let [file] = &files[..] else {
+            return Err(Failure::usage(format!("--svg draws one record, not {}", files.len())));
+        };
+        args.output.write(picture(file, args)?.as_bytes())?;
+    } else {
+        for (n, file) in files.iter().enumerate() {
+            if n > 0 {
+                writeln!(stdout())?;
+            }
+            print(file, args)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A position as a picture.
+fn picture(path: &Path, args: &Args) -> Result<String, Failure> {
+    let record = read(path)?;
+    let mut film = open(path, &record, args.view)?;
+    let header = film.setup().header.clone();
+    let (mut before, mut scene, mut moves) = (None, None, 0);
+    while let Some(step) = film.step().map_err(invalid(path))? {
+        if args.turn.is_none_or(|turn| moves < turn || scene.is_none())
+            && (scene.is_none() || moves < step.moves)
+        {
+            before = scene.replace(step.table.scene(args.view));
+            moves = step.moves;
+        }
+    }
+    let scene = scene.unwrap_or_else(|| unreachable!("a match has a first position"));
+    let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+    let title = format!("{} {}: {}, after move {moves}", header.r#match, header.game, names.join(" - "));
+    Ok(svg(&marked(before.as_ref(), scene), &title))
+}
+
+/// A step as text.
+struct Shown {
+    moves: u32,
+    has_fault: bool,
+    text: Vec<u8>,
+}
+
+/// Prints a match.
+fn print(path: &Path, args: &Args) -> Result<(), Failure> {
+    let record = read(path)?;
+    let mut film = open(path, &record, args.view)?;
+    let header = film.setup().header.clone();
+    let mut scoresheet = Scoresheet::new(args.view, has_colours());
+    let first = args.turn.unwrap_or(0);
     let mut out = stdout();
-    let mut scoresheet = Scoresheet::new(args.view, is_terminal());
-    scoresheet.begin(&mut out, replay.match_())?;
-    let mut said = Vec::new();
-    while let Some(line) = replay.step().map_err(differs)? {
-        let play = replay.match_();
-        let news = std::mem::take(play.news());
-        if !news.is_empty() {
-            scoresheet.add(&mut out, play, &news)?;
-        }
-        let seat = line.seat.and_then(|seat| play.setup().header.seats.get(seat.index()));
-        let name = printable(seat.map_or("", |seat| &seat.name));
-        match line.kind.as_str() {
-            "fault" => {
-                let code = line.code.unwrap_or_default();
-                let detail = line.detail.map(|detail| format!(", {detail}")).unwrap_or_default();
-                writeln!(out, "     fault of {name}: {}{}", printable(&code), printable(&detail))?;
-            }
-            "fallback" => writeln!(out, "     the referee plays for {name}")?,
-            "resign" => writeln!(out, "     {name} resigns")?,
-            "accept_draw" => writeln!(out, "     {name} accepts the draw")?,
-            "pause" => {
-                let paused = Duration::from_micros(line.paused_us.unwrap_or(0));
-                writeln!(out, "     the referee was suspended for {:.1} s", paused.as_secs_f64())?;
-            }
-            "abort" => {
-                let reason = line.reason.map(|reason| reason.to_string()).unwrap_or_default();
-                writeln!(out, "     broken off: {}", printable(&reason))?;
-            }
-            "bots" => said = line.bots,
-            _ => {}
+    let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+    let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
+    writeln!(out, "{}", printable(&title))?;
+    let mut kept = Vec::new();
+    while let Some(step) = film.step().map_err(invalid(path))? {
+        let mut text = Vec::new();
+        scoresheet.step(&mut text, &header, &step)?;
+        if args.step {
+            let has_fault = scoresheet.has_fault(&step);
+            kept.push(Shown { moves: step.moves, has_fault, text });
+        } else if step.moves >= first {
+            out.write_all(&text)?;
         }
     }
-    if let Some(ending) = replay.match_().ending() {
+    if args.step && !step_through(&mut out, &kept, first)? {
+        return Ok(());
+    }
+    if let Some(ending) = film.ending() {
         let ranks = ending.ranks.as_ref().map(|ranks| format!(", ranks {ranks:?}")).unwrap_or_default();
         let ended_by = ending.ended_by.to_string();
         let reason = if ending.reason == ended_by { String::new() } else { format!(" ({})", ending.reason) };
@@ -92,13 +169,44 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
     for BotLine { seat, stderr } in
-        said.into_iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
+        film.bots().iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
     {
-        let name = replay.match_().setup().header.seats.get(seat.index()).map_or("", |seat| &seat.name);
+        let name = header.seats.get(seat.index()).map_or("", |seat| &seat.name);
         writeln!(out, "\nstandard error of {}:", printable(name))?;
         for line in stderr.lines() {
             writeln!(out, "  {}", printable(line))?;
         }
     }
-    Ok(Exit::Done)
+    Ok(())
+}
+
+/// Prints steps as the lines of standard input ask for them. Returns whether the end was reached.
+fn step_through(out: &mut impl Write, steps: &[Shown], first: u32) -> Result<bool, Failure> {
+    let after = |moves: u32| steps.iter().position(|step| step.moves >= moves).unwrap_or(steps.len() - 1);
+    let mut at = after(first);
+    let mut input = std::io::stdin().lock();
+    loop {
+        out.write_all(&steps[at].text)?;
+        write!(out, "{} of {} > ", steps[at].moves, steps.last().map_or(0, |last| last.moves))?;
+        out.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            writeln!(out)?;
+            return Ok(false);
+        }
+        match line.trim() {
+            "" if at + 1 == steps.len() => return Ok(true),
+            "" => at += 1,
+            "b" => at = at.saturating_sub(1),
+            "f" => match steps[at + 1..].iter().position(|step| step.has_fault) {
+                Some(ahead) => at += 1 + ahead,
+                None => writeln!(out, "there is no later fault")?,
+            },
+            "q" => return Ok(false),
+            turn => match turn.parse() {
+                Ok(moves) => at = after(moves),
+                Err(_) => writeln!(out, "Enter: next, a number: that turn, b: back, f: next fault, q: quit")?,
+            },
+        }
+    }
 }

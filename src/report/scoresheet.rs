@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::core::Viewer;
 use crate::core::erased::BoardText;
 use crate::core::printable::printable;
-use crate::referee::Match;
+use crate::record::Step;
+use crate::referee::{Header, Match};
+use crate::report::note::{Kind, Told};
 
 /// Formats a match as it progresses.
 pub struct Scoresheet {
@@ -23,20 +25,9 @@ impl Scoresheet {
         Scoresheet { viewer, is_terminal, moves: 0 }
     }
 
-    fn bold(&self, text: &str) -> String {
-        if self.is_terminal { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    /// Writes the header of the match and the initial position.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn begin(&self, out: &mut impl Write, play: &Match) -> io::Result<()> {
-        let header = &play.setup().header;
-        let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
-        writeln!(out, "{}", printable(&title))?;
-        writeln!(out, "{}", BoardText(play.table(), self.viewer))
+    /// The text with this style of ECMA-48 on a terminal: 1 is bold, 31 is red.
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.is_terminal { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     /// Writes the news, then the board.
@@ -48,33 +39,54 @@ impl Scoresheet {
         for line in news.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
             let text = self.line(&names, &event);
-            writeln!(out, "{}", self.bold(&printable(&text)))?;
+            writeln!(out, "{}", self.styled("1", &printable(&text)))?;
         }
         writeln!(out, "{}", BoardText(play.table(), self.viewer))
     }
 
     /// An event as text; empty if it is not visible to the viewer. `names` are those of the seats.
     pub fn line(&mut self, names: &[impl AsRef<str>], event: &Value) -> String {
-        let seat = event["seat"].as_u64().and_then(|seat| names.get(seat as usize));
-        let name = seat.map_or("", AsRef::as_ref);
-        match event["kind"].as_str() {
-            Some("move") => {
-                self.moves += 1;
-                let text = event["move"].as_str().unwrap_or("(secret)");
-                let opening = if event["opening"] == true { " (opening)" } else { "" };
-                format!("{:3}. {name}: {text}{opening}", self.moves)
-            }
-            Some("draw_offered") => format!("     {name} offers a draw"),
-            Some("out") => {
-                format!("     {name} is out: {}", event["reason"].as_str().unwrap_or_default())
-            }
-            kind => {
-                let others = event.as_object().into_iter().flatten();
-                let others = others
-                    .filter(|(key, value)| !["kind", "seat"].contains(&key.as_str()) && !value.is_null());
-                let fields: String = others.map(|(key, value)| format!(", {key} {value}")).collect();
-                format!("     {name} {}{fields}", kind.unwrap_or_default())
+        self.told(names, &Told::event(event))
+    }
+
+    fn told(&mut self, names: &[impl AsRef<str>], told: &Told) -> String {
+        let name = told.seat.and_then(|seat| names.get(seat.index())).map_or("", AsRef::as_ref);
+        let sentence = told.sentence(name);
+        if told.kind == Kind::Move {
+            self.moves += 1;
+            return format!("{:3}. {sentence}", self.moves);
+        }
+        format!("     {sentence}")
+    }
+
+    /// Whether a step of a replay has a fault that the viewer knows of.
+    pub fn has_fault(&self, step: &Step<'_, '_>) -> bool {
+        let mut told = step.notes.iter().filter_map(|note| Told::note(note, step.table, self.viewer));
+        told.any(|told| told.kind == Kind::Fault)
+    }
+
+    /// Writes a step of a replay: what happened as the viewer saw it, then the board if there is a new one.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn step(&mut self, out: &mut impl Write, header: &Header, step: &Step<'_, '_>) -> io::Result<()> {
+        let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+        let told = step.notes.iter().filter_map(|note| Told::note(note, step.table, self.viewer));
+        let told: Vec<Told> = told.collect();
+        let count = told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
+        self.moves = step.moves - count;
+        for told in &told {
+            let line = self.told(&names, told);
+            let line = printable(&line);
+            match told.kind {
+                Kind::Fault => writeln!(out, "{}", self.styled("31", &line))?,
+                Kind::Move => writeln!(out, "{}", self.styled("1", &line))?,
+                Kind::Fallback | Kind::Event => writeln!(out, "{line}")?,
             }
         }
+        if count > 0 || step.moves == 0 {
+            writeln!(out, "{}", BoardText(step.table, self.viewer))?;
+        }
+        Ok(())
     }
 }

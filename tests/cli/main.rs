@@ -32,6 +32,7 @@ mod readme;
 mod records;
 mod regress;
 mod regress_results;
+mod replay;
 mod sdks;
 mod seats;
 mod secrets;

@@ -34,7 +34,7 @@ fn piece(square: u32, colour: Colour, is_king: bool) -> Shape {
     let name = if colour == Colour::Black { "black" } else { "white" };
     let shape = Shape::new(Layer::Piece, format!("{name}-{}", square + 1), centre(square))
         .kind(name)
-        .with(Part::disc(40).fill(tone(colour)).line(Tone::Faint, 3));
+        .with(Part::disc(38).fill(tone(colour)).line(Tone::Faint, 3));
     if is_king {
         shape.with(Part::polygon(&CROWN).fill(Tone::Gold).line(Tone::Faint, 2))
     } else {
@@ -58,7 +58,7 @@ pub(super) fn scene(position: &Checkers) -> Scene {
         }
     }
     for square in 0..32 {
-        let number = Part::text(22, (square + 1).to_string()).at(-34, -36).fill(Tone::OnDark);
+        let number = Part::text(20, (square + 1).to_string()).at(-36, -38).fill(Tone::OnDark);
         scene.add(
             Shape::new(Layer::Board, format!("square-{}", square + 1), centre(square))
                 .with(Part::rect(CELL, CELL, 0).fill(Tone::Dark))

@@ -11,7 +11,7 @@ const CELL: i16 = 180;
 /// The space beside the fields for the coordinates.
 const EDGE: i16 = 50;
 /// The height of a row of stones in supply.
-const SUPPLY: i16 = 110;
+const SUPPLY: i16 = 120;
 const WIDTH: i16 = 5 * CELL + 2 * EDGE;
 const HEIGHT: i16 = 3 * CELL + 2 * EDGE + 2 * SUPPLY;
 /// The number of stones of the game.
@@ -57,8 +57,8 @@ fn stone(field: Field, colour: Colour, facing: Direction) -> Shape {
 /// The stones in supply of a side, in a row.
 fn supply(scene: &mut Scene, board: &Board, colour: Colour) {
     let (y, label_y) = match colour {
-        Colour::White => (HEIGHT - SUPPLY / 2 + 16, HEIGHT - SUPPLY + 8),
-        Colour::Black => (SUPPLY / 2 - 16, SUPPLY - 8),
+        Colour::White => (HEIGHT - 34, HEIGHT - 88),
+        Colour::Black => (34, 88),
     };
     let count = board.supply(colour);
     let label = format!("{colour}: {count} in supply");
@@ -95,7 +95,7 @@ fn board_of(scene: &mut Scene) {
     }
     scene.add(hole);
     for (file, letter) in (0..5).zip(["a", "b", "c", "d", "e"]) {
-        for (edge, y) in [("n", SUPPLY + EDGE / 2 - 8), ("s", HEIGHT - SUPPLY - EDGE / 2 + 8)] {
+        for (edge, y) in [("n", SUPPLY + EDGE / 2 - 4), ("s", HEIGHT - SUPPLY - EDGE / 2 + 4)] {
             let at = (EDGE + CELL * file + CELL / 2, y);
             let text = Part::text(30, letter).fill(Tone::Faint);
             scene.add(Shape::new(Layer::Board, format!("file-{letter}-{edge}"), at).with(text));

@@ -12,7 +12,7 @@ use crate::core::{Game, Scene, Seat, Turn, Viewer};
 const WIDTH: i16 = 1000;
 const TONES: [Tone; 6] = [Tone::Red, Tone::Blue, Tone::Yellow, Tone::Green, Tone::Purple, Tone::Orange];
 /// The last cards of the pile that are drawn.
-const TOP_OF_PILE: usize = 6;
+const TOP_OF_PILE: usize = 4;
 
 /// The measures of a board. The track runs clockwise along the edge of a grid of squares.
 struct Plan {
@@ -31,7 +31,7 @@ impl Plan {
     const fn of(board: &Board) -> &'static Plan {
         match board.track() {
             96 => &Plan { gap: 47, columns: 20, rows: 28, card: 54 },
-            _ => &Plan { gap: 58, columns: 16, rows: 16, card: 62 },
+            _ => &Plan { gap: 58, columns: 16, rows: 16, card: 60 },
         }
     }
 
@@ -41,6 +41,10 @@ impl Plan {
 
     const fn margin(&self) -> i16 {
         (WIDTH - self.columns * self.gap) / 2
+    }
+
+    const fn block_width(&self) -> i16 {
+        5 * self.card + 40
     }
 
     const fn card_height(&self) -> i16 {
@@ -84,8 +88,11 @@ impl Plan {
         let (x, y) = self.at(start);
         // The track turns left of the inward direction.
         let (along_x, along_y) = (dy, -dx);
-        let (along, inward) =
-            if dx == 0 { (self.gap * 9 / 2, self.gap * 53 / 20) } else { (self.gap * 3, self.gap * 9 / 2) };
+        let (along, inward) = if dx == 0 {
+            (self.gap * 9 / 2, self.gap * 53 / 20)
+        } else {
+            (self.gap * 3, self.block_width() / 2 + self.gap * 11 / 20)
+        };
         (x + along_x * along + dx * inward, y + along_y * along + dy * inward)
     }
 
@@ -139,7 +146,7 @@ fn track(scene: &mut Scene, plan: &Plan, board: &Board) {
 fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer: Viewer) {
     let board = position.board();
     let (x, y) = plan.block(board, seat);
-    let (width, height) = (5 * plan.card + 40, plan.card_height() + plan.gap + 30);
+    let (width, height) = (plan.block_width(), plan.card_height() + plan.gap + 30);
     let ground = Part::rect(width, height, 14).fill(Tone::Paper).line(TONES[seat.index()], 3);
     scene.add(Shape::new(Layer::Board, format!("block-{seat}"), (x, y)).with(ground));
     if position.to_move == Some(seat) {
@@ -148,11 +155,11 @@ fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer
     }
     let upper = y - height / 2 + 10 + plan.gap / 2;
     let partner = board.partner(seat).map_or(String::new(), |partner| format!(" + {partner}"));
-    let label = Part::text(plan.gap / 2, format!("seat {seat}{partner}")).fill(Tone::Ink);
-    let label_at = (x - width / 4 + 6, upper);
+    let label = Part::text(plan.gap * 7 / 20, format!("seat {seat}{partner}")).fill(Tone::Ink);
+    let label_at = (x - width / 4 - 10, upper);
     scene.add(Shape::new(Layer::Label, format!("seat-{seat}"), label_at).with(label));
     for n in 0..PAWNS as i16 {
-        let at = (x + 14 + plan.gap / 2 + (plan.gap * 9 / 10) * n - plan.gap / 4, upper);
+        let at = (x + width / 2 - 30 - plan.gap * 17 / 20 * (PAWNS as i16 - 1 - n), upper);
         let hole = Part::disc(plan.gap * 2 / 5).fill(Tone::Light).line(Tone::Faint, 2);
         scene.add(Shape::new(Layer::Mark, format!("base-{seat}-{n}"), at).with(hole));
         if position.board().pawns(seat).nth(n as usize) == Some(None) {
@@ -177,13 +184,14 @@ fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer
 fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     let (x, y) = (WIDTH / 2, plan.height() / 2);
     let (pile, undealt) = (position.pile(), position.undealt().len());
-    let deck_x = x - plan.card * 2;
+    let spread = plan.card + 6;
+    let deck_x = x - spread * 9 / 4;
     let below = y + plan.card_height() / 2 + 26;
     for (id, label, at) in [
-        ("pile", format!("pile {}", pile.len()), (x + plan.card * 3 / 4, below)),
+        ("pile", format!("pile {}", pile.len()), (x + spread / 2, below)),
         ("deck", format!("deck {undealt}"), (deck_x, below)),
     ] {
-        let label = Part::text(plan.gap / 2, label).fill(Tone::Ink);
+        let label = Part::text(plan.gap * 2 / 5, label).fill(Tone::Ink);
         scene.add(Shape::new(Layer::Board, format!("{id}-label"), at).with(label));
     }
     if undealt > 0 {
@@ -191,7 +199,7 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     }
     let top = pile.len().saturating_sub(TOP_OF_PILE);
     for (n, (at, &rank)) in pile.iter().enumerate().skip(top).enumerate() {
-        let at_x = x - plan.card / 2 + n as i16 * plan.card / 2;
+        let at_x = x - spread + n as i16 * spread;
         let shape = Shape::new(Layer::Piece, format!("pile-{at}"), (at_x, y));
         scene.add(shape.kind("card").with_all(plan.card(Some(rank))));
     }

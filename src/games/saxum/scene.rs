@@ -56,8 +56,8 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     scene.add(
         Shape::new(Layer::Board, format!("score-{seat}"), (0, top + 34))
             .with(Part::disc(16).at(36, 0).fill(tone).line(Tone::Faint, 3))
-            .with(Part::text(32, name).at(110, 0).fill(Tone::Ink))
-            .with(Part::text(32, score).at(480, 0).fill(Tone::Ink)),
+            .with(Part::text(32, name).at(122, 0).fill(Tone::Ink))
+            .with(Part::text(32, score).at(490, 0).fill(Tone::Ink)),
     );
     for (label, y) in [("supply", 70), ("insurance", 106)] {
         let text = Part::text(26, label).fill(Tone::Faint);
@@ -65,7 +65,7 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     }
     for n in 0..i16::from(board.supply(seat)) {
         scene.add(
-            Shape::new(Layer::Piece, format!("supply-{seat}-{n}"), (170 + 40 * n, top + 70))
+            Shape::new(Layer::Piece, format!("supply-{seat}-{n}"), (190 + 38 * n, top + 70))
                 .kind(format!("stone-{seat}"))
                 .with(Part::disc(15).fill(tone).line(Tone::Faint, 3)),
         );
@@ -74,13 +74,13 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
         let token = Part::rect(26, 26, 6).line(Tone::Faint, 3);
         let token = if n < i16::from(insurance[s]) { token.fill(Tone::Gold) } else { token };
         scene.add(
-            Shape::new(Layer::Board, format!("insurance-{seat}-{n}"), (170 + 40 * n, top + 106)).with(token),
+            Shape::new(Layer::Board, format!("insurance-{seat}-{n}"), (190 + 38 * n, top + 106)).with(token),
         );
     }
 }
 
 pub(super) fn scene(game: &Saxum) -> Scene {
-    const { assert!(170 + 40 * (STONES as i16 - 1) + 20 <= WIDTH, "all stones fit in one row") };
+    const { assert!(190 + 38 * (STONES as i16 - 1) + 20 <= WIDTH, "all stones fit in one row") };
     let Position { board, dice, to_move, points, rows, insurance } = game.position;
     let mut scene = Scene::new(WIDTH, HEIGHT);
     scene.seats = TONES.to_vec();

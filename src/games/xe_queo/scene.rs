@@ -96,7 +96,7 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     };
     scene.add(choice);
     let word = Part::text(32, word).fill(Tone::Faint);
-    scene.add(Shape::new(Layer::Board, format!("chosen-{seat}"), (WIDTH - 200, y)).with(word));
+    scene.add(Shape::new(Layer::Board, format!("chosen-{seat}"), (WIDTH - 216, y)).with(word));
 }
 
 fn board(scene: &mut Scene) {
@@ -148,7 +148,9 @@ pub(super) fn scene(game: &XeQueo, viewer: Viewer) -> Scene {
     if let Some(pawns) = position.pawns {
         for (pawn, square) in pawns.iter() {
             scene.add(
-                Shape::new(Layer::Piece, format!("pawn-{pawn}"), centre(square)).with_all(body(pawn, 36)),
+                Shape::new(Layer::Piece, format!("{pawn}-{square}"), centre(square))
+                    .kind(pawn.name())
+                    .with_all(body(pawn, 36)),
             );
         }
         let pawns: Vec<String> = pawns.iter().map(|(pawn, square)| format!("{pawn} {square}")).collect();

@@ -7,7 +7,7 @@ use super::{Met, TournamentReport, plot};
 use crate::core::printable::is_active;
 
 /// Text that is escaped for HTML elements and attributes.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
+pub(in crate::report) struct Escaped<'a>(pub(in crate::report) &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

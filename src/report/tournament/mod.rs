@@ -23,6 +23,7 @@ use serde::Serialize;
 pub use self::bracket::{PairReport, RoundReport};
 pub use self::csv::csv;
 pub use self::github::annotations;
+pub(super) use self::html::Escaped;
 pub use self::html::html;
 pub use self::junit::junit;
 pub use self::markdown::markdown;

@@ -1,0 +1,313 @@
+// Plays the matches of the page. It draws shapes and moves them; it knows no rules.
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+const LAYERS = 4;
+/** The states of a view are kept at every so many steps, so that going back is fast. */
+const KEPT = 64;
+
+let reel, view, at = 0, isFlipped = false, timer = 0;
+let states = [], shown = new Map(), layers = [];
+
+/** An element with these attributes. Text is never markup. */
+function element(name, attributes = {}, text) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+function part([form, kind, width, a, b, c, d, e]) {
+  const common = width ? { class: kind, "stroke-width": width } : { class: kind };
+  switch (form) {
+    case "r": return shape("rect", { ...common, x: a, y: b, width: c, height: d, rx: e });
+    case "d": return shape("circle", { ...common, cx: a, cy: b, r: c });
+    case "p": return shape("polygon", { ...common, points: a });
+    default: {
+      const text = shape("text", { ...common, x: a, y: b, "font-size": c });
+      text.textContent = d;
+      return text;
+    }
+  }
+}
+
+const sees = (mask) => (mask >>> view) & 1;
+
+/** The things and the words of a step, as the view shows them. */
+function stateAt(step) {
+  const kept = Math.floor(step / KEPT);
+  let state = { things: new Map(states[kept].things), words: [...states[kept].words] };
+  for (let i = kept * KEPT + 1; i <= step; i++) advance(state, reel.steps[i]);
+  return state;
+}
+
+function advance(state, step) {
+  for (const [mask, thing, ...where] of step.c) {
+    if (!sees(mask)) continue;
+    if (where.length) state.things.set(thing, where);
+    else state.things.delete(thing);
+  }
+  for (const [mask, line, words] of step.w) {
+    if (!sees(mask)) continue;
+    if (words === null) state.words.length = Math.min(state.words.length, line);
+    else state.words[line] = words;
+  }
+}
+
+function keepStates() {
+  const state = { things: new Map(), words: [] };
+  states = [];
+  reel.steps.forEach((step, i) => {
+    advance(state, step);
+    if (i % KEPT === 0) states.push({ things: new Map(state.things), words: [...state.words] });
+  });
+}
+
+function place(group, [x, y, , , turn]) {
+  const [width, height] = reel.size;
+  if (isFlipped) [x, y] = [width - x, height - y];
+  const rotation = turn === undefined ? "" : ` rotate(${isFlipped ? turn + 180 : turn}deg)`;
+  group.style.transform = `translate(${x}px,${y}px)${rotation}`;
+}
+
+function draw(things) {
+  for (const [thing, { group }] of shown) {
+    if (!things.has(thing)) {
+      group.remove();
+      shown.delete(thing);
+    }
+  }
+  for (const [thing, where] of things) {
+    let old = shown.get(thing);
+    if (!old) {
+      old = { group: shape("g", { class: "new" }), where: [] };
+      layers[where[3]].append(old.group);
+      shown.set(thing, old);
+    }
+    if (old.where === where) continue;
+    if (old.where[2] !== where[2]) old.group.replaceChildren(...reel.looks[where[2]].map(part));
+    place(old.group, where);
+    old.where = where;
+  }
+}
+
+function clock(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 60) return seconds.toFixed(1) + " s";
+  const minutes = Math.floor(seconds / 60), rest = String(Math.floor(seconds % 60)).padStart(2, "0");
+  const hours = Math.floor(minutes / 60);
+  return hours ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+const nameOf = (seat) => (seat === null ? "" : reel.seats[seat].name);
+const notesOf = (step) => (step.s || []).filter(([mask]) => sees(mask));
+const movesOf = (step) => notesOf(step).filter(([, kind]) => kind === "move");
+const hasFault = (step) => notesOf(step).some(([, kind]) => kind === "fault");
+function words([, kind, seat, text]) {
+  switch (kind) {
+    case "fault": return `fault of ${nameOf(seat)}: ${text}`;
+    case "fallback": return `the referee plays for ${nameOf(seat)}`;
+    default: return `${nameOf(seat)} ${text}`.trim();
+  }
+}
+const isLast = (step) => step === reel.steps.length - 1;
+
+/** The seats that move in the next step. */
+function movers(step) {
+  const next = reel.steps[step + 1];
+  return next ? (next.s || []).filter(([, kind]) => kind === "move").map(([, , seat]) => seat) : [];
+}
+
+function drawSeats() {
+  const step = reel.steps[at], moving = movers(at);
+  const faults = reel.seats.map(() => 0);
+  for (let i = 0; i <= at; i++) {
+    for (const [, kind, seat] of notesOf(reel.steps[i])) if (kind === "fault") faults[seat]++;
+  }
+  $("seats").replaceChildren(...reel.seats.map((seat, n) => {
+    const item = element("li", moving.includes(n) ? { class: "moving", "aria-current": "true" } : {});
+    item.append(element("span", { class: "badge b-" + seat.tone, "aria-hidden": "true" }));
+    item.append(element("span", { class: "name" }, seat.name));
+    const team = reel.seats.some((other, m) => m !== n && other.team === seat.team) ? `, team ${seat.team}` : "";
+    item.append(element("span", { class: "faint" }, `seat ${n}${team}`));
+    if (faults[n]) item.append(element("span", { class: "fault", title: "faults" }, `⚑ ${faults[n]}`));
+    const left = step.b && step.b[n];
+    if (left !== null && left !== undefined) {
+      item.append(element("span", { class: "clock", "aria-label": "time left" }, clock(left)));
+    }
+    return item;
+  }));
+}
+
+function drawNotes() {
+  const step = reel.steps[at];
+  const items = notesOf(step).map((note) => element("li", { class: note[1] }, words(note)));
+  for (const [seat, ms] of step.k || []) items.push(element("li", { class: "faint" }, `${nameOf(seat)} took ${ms} ms`));
+  if (isLast(at)) items.push(element("li", { class: "end" }, reel.result));
+  $("notes").replaceChildren(...items);
+}
+
+/** Shows a step; all that is shown of it follows from its number. */
+function go(step, isQuiet) {
+  const before = $("moves").children[at];
+  at = Math.max(0, Math.min(step, reel.steps.length - 1));
+  const state = stateAt(at);
+  draw(state.things);
+  $("status").textContent = state.words[0] || "";
+  $("words").textContent = state.words.join(". ");
+  $("slider").value = at;
+  $("slider").setAttribute("aria-valuetext", `${at} of ${reel.steps.length - 1}`);
+  $("place").textContent = `${at} / ${reel.steps.length - 1}`;
+  if (before) before.firstChild.removeAttribute("aria-current");
+  const now = $("moves").children[at].firstChild;
+  now.setAttribute("aria-current", "step");
+  const list = $("moves"), top = now.offsetTop;
+  if (top < list.scrollTop || top + now.offsetHeight > list.scrollTop + list.clientHeight) {
+    list.scrollTop = top - list.clientHeight / 2;
+  }
+  drawSeats();
+  drawNotes();
+  const told = notesOf(reel.steps[at]).filter(([, kind]) => kind !== "info").map(words);
+  $("live").textContent = [...told, state.words[0], isLast(at) ? reel.result : ""].filter(Boolean).join(". ");
+  for (const [id, end] of [["first", at === 0], ["back", at === 0], ["next", isLast(at)], ["last", isLast(at)]]) {
+    $(id).setAttribute("aria-disabled", end);
+  }
+  if (isLast(at)) pause();
+  if (!isQuiet) remember();
+}
+
+/** The address of the step: `t` is the number of moves. */
+function remember() {
+  const moves = reel.steps[at].n + (at > 0 && reel.steps[at - 1].n === reel.steps[at].n ? 1 : 0);
+  const match = data.matches.indexOf(reel);
+  const hash = (match ? `#m=${match + 1}&t=` : "#t=") + moves;
+  history.replaceState(null, "", location.pathname.length ? hash : "");
+}
+
+function recall() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  const match = Math.max(1, Math.min(Number(wanted.get("m")) || 1, data.matches.length));
+  open(match - 1);
+  const moves = Number(wanted.get("t") ?? data.turn) || 0;
+  const step = reel.steps.findIndex(({ n }) => n >= moves);
+  go(step < 0 ? reel.steps.length - 1 : step, true);
+}
+
+function listMoves() {
+  $("moves").replaceChildren(...reel.steps.map((step, i) => {
+    const item = element("li"), button = element("button", { type: "button" });
+    if (hasFault(step)) button.className = "fault";
+    const moves = movesOf(step);
+    button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
+    for (const [, , seat, text] of moves) {
+      const move = element("span", { class: "move" });
+      move.append(element("span", { class: "badge b-" + reel.seats[seat].tone, title: nameOf(seat) }), text);
+      button.append(move);
+    }
+    if (!moves.length) button.append(i === 0 ? "start" : "end");
+    if (hasFault(step)) button.append(element("span", { class: "fault", title: "fault" }, " ⚑"));
+    button.addEventListener("click", () => { pause(); go(i); });
+    item.append(button);
+    return item;
+  }));
+  $("fault").hidden = !reel.steps.some(hasFault);
+}
+
+function look(chosen) {
+  view = chosen;
+  shown.forEach(({ group }) => group.remove());
+  shown.clear();
+  keepStates();
+  listMoves();
+}
+
+function open(match) {
+  if (reel === data.matches[match]) return;
+  pause();
+  reel = data.matches[match];
+  document.title = `${reel.match} ${reel.game}: ${reel.seats.map(({ name }) => name).join(" – ")}`;
+  $("title").textContent = document.title;
+  $("result").textContent = reel.result;
+  $("board").setAttribute("viewBox", `0 0 ${reel.size[0]} ${reel.size[1]}`);
+  $("board").style.aspectRatio = `${reel.size[0]} / ${reel.size[1]}`;
+  layers = Array.from({ length: LAYERS }, () => shape("g", {}));
+  $("board").replaceChildren(...layers);
+  $("slider").max = reel.steps.length - 1;
+  $("view").replaceChildren(...reel.views.map((name, n) => element("option", { value: n }, name)));
+  $("views").hidden = reel.views.length < 2;
+  [...$("matches").children].forEach((button, n) => {
+    if (n === match) button.setAttribute("aria-current", "page");
+    else button.removeAttribute("aria-current");
+  });
+  $("view").value = data.view < reel.views.length ? data.view : 0;
+  at = 0;
+  look(Number($("view").value));
+}
+
+function pause() {
+  clearInterval(timer);
+  timer = 0;
+  $("play").textContent = "▶";
+  $("play").setAttribute("aria-label", "Play");
+}
+
+function play() {
+  if (timer) return pause();
+  if (isLast(at)) go(0);
+  $("play").textContent = "⏸";
+  $("play").setAttribute("aria-label", "Pause");
+  timer = setInterval(() => go(at + 1), Number($("speed").value));
+}
+
+function flip() {
+  isFlipped = !isFlipped;
+  $("flip").setAttribute("aria-pressed", isFlipped);
+  shown.forEach(({ group, where }) => place(group, where));
+}
+
+function nextFault() {
+  const found = reel.steps.findIndex((step, i) => i > at && hasFault(step));
+  const step = found < 0 ? reel.steps.findIndex(hasFault) : found;
+  if (step >= 0) go(step);
+}
+
+const by = (change) => () => { pause(); go(change()); };
+const actions = {
+  first: by(() => 0),
+  back: by(() => at - 1),
+  next: by(() => at + 1),
+  last: by(() => reel.steps.length - 1),
+  play, flip,
+  fault: () => { pause(); nextFault(); },
+};
+const keys = { Home: "first", ArrowLeft: "back", ArrowRight: "next", End: "last", " ": "play", f: "flip", n: "fault" };
+
+for (const [id, act] of Object.entries(actions)) $(id).addEventListener("click", act);
+$("slider").addEventListener("input", () => { pause(); go(Number($("slider").value)); });
+$("speed").addEventListener("change", () => { if (timer) { pause(); play(); } });
+$("view").addEventListener("change", () => { look(Number($("view").value)); go(at); });
+document.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (event.ctrlKey || event.altKey || event.metaKey || target.matches("select, input")) return;
+  if (key === " " && target.matches("button")) return;
+  if (keys[key]) {
+    event.preventDefault();
+    actions[keys[key]]();
+  }
+});
+window.addEventListener("hashchange", recall);
+data.matches.forEach(({ match, game, seats }, n) => {
+  const button = element("button", { type: "button" }, `${match} ${game}: ${seats.map(({ name }) => name).join(" – ")}`);
+  button.addEventListener("click", () => { open(n); go(0); });
+  $("matches").append(button);
+});
+$("matches").hidden = data.matches.length < 2;
+document.body.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
+recall();

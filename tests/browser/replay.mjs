@@ -1,0 +1,224 @@
+// Uses every control of a page of `referee show --html` in Chromium, opened from disk.
+// Usage: node replay.mjs CHROMIUM PAGE CHECK..., where a check is one of `checks` below.
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [executablePath, file, ...names] = process.argv.slice(2);
+const address = pathToFileURL(file).href;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+/** What went wrong in a page, and what it asked for. */
+const complaints = [];
+const requests = [];
+
+async function visit(suffix = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  page.on("console", (message) => complaints.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { complaints.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => requests.push(request.url()));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective}`));
+  });
+  await page.goto(address + suffix);
+  return page;
+}
+
+/** What is drawn: the places and the text of all shapes, whatever their order. */
+const drawn = (page) => page.evaluate(() =>
+  [...document.querySelectorAll("#board g g")].map((g) => `${g.style.transform} ${g.innerHTML}`).sort());
+const step = async (page) => Number((await page.textContent("#place")).split(" / ")[0]);
+const last = async (page) => Number((await page.textContent("#place")).split(" / ")[1]);
+
+const checks = {
+  /** Buttons, keys, the slider, the list of moves and the address all lead to the same positions. */
+  async controls() {
+    const page = await visit();
+    const end = await last(page), at = async (n) => assert.equal(await step(page), n);
+    const seen = [await drawn(page)];
+    for (let n = 1; n <= 3; n++) {
+      await page.click("#next");
+      await at(n);
+      seen.push(await drawn(page));
+      assert.notDeepEqual(seen[n], seen[n - 1], `step ${n} changes the board`);
+    }
+    await page.click("#back");
+    assert.deepEqual(await drawn(page), seen[2], "a step back shows the position before");
+    await page.keyboard.press("ArrowLeft");
+    assert.deepEqual(await drawn(page), seen[1]);
+    await page.keyboard.press("ArrowRight");
+    assert.deepEqual(await drawn(page), seen[2]);
+    await page.keyboard.press("End");
+    await at(end);
+    assert.equal(await page.getAttribute("#next", "aria-disabled"), "true");
+    const result = await page.textContent("#result");
+    assert.ok((await page.textContent("#notes")).includes(result), "the last step tells the result");
+    await page.keyboard.press("Home");
+    assert.deepEqual(await drawn(page), seen[0]);
+    await page.click("#last");
+    await at(end);
+    await page.click("#first");
+    await at(0);
+    await page.fill("#slider", "3");
+    assert.deepEqual(await drawn(page), seen[3]);
+    assert.equal(await page.getAttribute("#slider", "aria-valuetext"), `3 of ${end}`);
+    await page.click("#moves li:nth-child(3) button");
+    assert.deepEqual(await drawn(page), seen[2], "the list of moves begins with the first position");
+    assert.equal(await page.getAttribute("#moves li:nth-child(3) button", "aria-current"), "step");
+    const link = await page.evaluate(() => location.hash);
+    const linked = await visit(link);
+    assert.deepEqual(await drawn(linked), seen[2], `${link} leads to the same position`);
+    await page.evaluate(() => { location.hash = "#t=1"; });
+    await page.waitForFunction(() => document.getElementById("place").textContent.startsWith("1 /"));
+
+    await page.click("#first");
+    const upright = await drawn(page);
+    await page.click("#flip");
+    assert.equal(await page.getAttribute("#flip", "aria-pressed"), "true");
+    assert.notDeepEqual(await drawn(page), upright);
+    await page.keyboard.press("f");
+    assert.deepEqual(await drawn(page), upright, "turned twice");
+
+    await page.selectOption("#speed", "60");
+    await page.click("#play");
+    await page.waitForFunction((end) => document.getElementById("place").textContent === `${end} / ${end}`, end);
+    assert.equal(await page.getAttribute("#play", "aria-label"), "Play", "it pauses at the end");
+    await page.keyboard.press("Home");
+    await page.selectOption("#speed", "2000");
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press(" ");
+    assert.equal(await page.getAttribute("#play", "aria-label"), "Pause");
+    await page.keyboard.press(" ");
+    assert.equal(await page.getAttribute("#play", "aria-label"), "Play");
+  },
+
+  /** A screen reader is told the move and the position. */
+  async readers() {
+    const page = await visit("#t=1");
+    const [live, words] = [await page.textContent("#live"), await page.textContent("#words")];
+    const move = (await page.textContent("#moves [aria-current] .move")).trim();
+    assert.ok(live.includes(move), `${live} names ${move}`);
+    assert.ok(live.includes(await page.textContent("#status")), live);
+    assert.equal(await page.getAttribute("#board", "aria-labelledby"), "words");
+    assert.ok(words.length > 20, words);
+    const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, select")]
+      .filter((control) => !(control.textContent || control.ariaLabel || control.labels?.length)).map((c) => c.outerHTML));
+    assert.deepEqual(unnamed, [], "every control has a name");
+  },
+
+  /** The page fits a phone, and has a dark and an embedded form. */
+  async forms() {
+    const phone = await visit("", { viewport: { width: 390, height: 844 } });
+    assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390, "nothing is cut off");
+    const colour = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await visit("", { colorScheme: "dark" });
+    assert.notEqual(await colour(dark), await colour(phone));
+    const embedded = await visit("?embed#t=2");
+    assert.equal(await embedded.isVisible("#moves"), false);
+    assert.equal(await embedded.isVisible("#board") && await embedded.isVisible("#next"), true);
+    assert.equal(await step(embedded), 2);
+  },
+
+  /** The button leads from fault to fault, in a circle. */
+  async faults() {
+    const page = await visit();
+    const marked = await page.locator("#moves li", { has: page.locator("button.fault") }).count();
+    assert.ok(marked > 1);
+    const steps = [];
+    for (let n = 0; n <= marked; n++) {
+      await (n % 2 ? page.keyboard.press("n") : page.click("#fault"));
+      steps.push(await step(page));
+      assert.match(await page.textContent("#notes .fault"), /^fault of illegal: illegal_move/);
+    }
+    assert.equal(steps[marked], steps[0]);
+    assert.equal(new Set(steps).size, marked);
+    assert.ok((await page.textContent("#seats")).includes("⚑"));
+  },
+
+  /** Clocks and what bots said about their search are shown. */
+  async info() {
+    const page = await visit("#t=3");
+    assert.equal(await page.textContent("#notes .info"), "eventful score 12");
+    assert.equal(await page.locator("#seats .clock").count(), 2);
+  },
+
+  /** Hidden choices of Xe Queo! appear to those who may see them. */
+  async choices() {
+    const page = await visit();
+    const hidden = () => page.evaluate(() =>
+      [...document.querySelectorAll("#board text")].filter((text) => text.textContent === "?").length);
+    const said = () => page.textContent("#words");
+    await page.click("#next");
+    await page.click("#next");
+    assert.match(await page.textContent("#moves [aria-current]"), /choose \w+.*choose \w+/, "both chose in one step");
+    for (const [view, count, knows] of [[0, 0, [0, 1]], [1, 2, []], [2, 1, [0]], [3, 1, [1]]]) {
+      await page.selectOption("#view", String(view));
+      assert.equal(await hidden(), count, `view ${view}`);
+      for (const seat of [0, 1]) {
+        assert.equal((await said()).includes(`seat ${seat} has chosen`), knows.includes(seat), `view ${view}`);
+      }
+      const secrets = (await page.textContent("#moves [aria-current]")).split("(secret)").length - 1;
+      assert.equal(secrets, count, `view ${view} sees the moves that its seat saw`);
+    }
+  },
+
+  /** Names, `info` and reasons are text, whatever they contain. */
+  async hostile() {
+    const page = await visit();
+    const matches = await page.locator("#matches button").count();
+    let names = 0;
+    for (let n = 0; n < matches; n++) {
+      names += await page.evaluate((n) => {
+        document.querySelectorAll("#matches button")[n].click();
+        for (const id of ["next", "last", "fault"]) document.getElementById(id).click();
+        const { seats } = JSON.parse(document.getElementById("data").textContent).matches[n];
+        const shown = [...document.querySelectorAll("#seats .name")].map((name) => name.textContent);
+        if (shown.join("\n") !== seats.map(({ name }) => name).join("\n")) throw new Error(`${n}: ${shown}`);
+        return seats.filter(({ name }) => name.includes("hacked")).length;
+      }, n);
+    }
+    assert.ok(names >= 1000, `${names} hostile names`);
+    assert.equal(await page.evaluate(() => window.hacked), undefined, "a name ran a script");
+    const elements = await page.evaluate(() => [...document.querySelectorAll("main *, header *")]
+      .map((element) => element.localName).filter((name) => ["img", "script", "iframe", "a", "style"].includes(name)));
+    assert.deepEqual(elements, [], "a name became markup");
+    console.log(`${names} hostile names in ${matches} matches`);
+  },
+
+  /** Several matches in one file. */
+  async list() {
+    const page = await visit("#m=2&t=1");
+    assert.equal(await step(page), 1);
+    const [first, second] = await page.locator("#matches button").allTextContents();
+    assert.equal(await page.textContent("#title"), second);
+    await page.click("#matches button:nth-child(1)");
+    assert.equal(await page.textContent("#title"), first);
+    assert.equal(await page.title(), first);
+  },
+
+  /** Prints how long a step takes, layout included. */
+  async speed() {
+    const page = await visit();
+    const times = await page.evaluate(() => {
+      const times = [], end = Number(document.getElementById("slider").max);
+      for (let n = 0; n < end; n++) {
+        const before = performance.now();
+        document.getElementById("next").click();
+        document.body.getBoundingClientRect();
+        times.push(performance.now() - before);
+      }
+      return times.sort((a, b) => a - b);
+    });
+    const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(1);
+    console.log(`${times.length} steps: median ${at(0.5)} ms, 99% ${at(0.99)} ms, longest ${at(1)} ms`);
+  },
+};
+
+try {
+  for (const name of names) await checks[name]();
+  assert.deepEqual(complaints, [], "the browser complains");
+  assert.deepEqual([...new Set(requests.map((url) => url.split(/[?#]/)[0]))], [address], "the page asks for nothing");
+} finally {
+  await browser.close();
+}
