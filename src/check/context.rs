@@ -16,6 +16,7 @@ use crate::check::talk::{BotOutput, Talk, ended, hello};
 use crate::check::verdict::Stop;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
+use crate::core::excerpt::excerpt;
 use crate::core::seat::{Seat, SeatSet, Seating};
 use crate::games::GAMES;
 use crate::referee::{Detail, Leg, Opening, Wants};
@@ -24,6 +25,8 @@ use crate::server::{MatchPlan, PlannedSeat, Run, Terms};
 
 /// How long to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
+/// The note on a bot that exits or says `bye` between two matches.
+const LEFT: &str = "it left after a match, as it may";
 /// Warn if a decision takes more than this fraction of its limit.
 const WARN_FRACTION: f64 = 0.5;
 
@@ -37,6 +40,8 @@ pub(super) struct Context<'a> {
     pub(super) hello: Option<bot::Hello>,
     /// Whether this process has played a match.
     has_played: bool,
+    /// Whether this process has said `bye`.
+    has_said_bye: bool,
     matches: u32,
     /// Notes and warnings of the current step.
     pub(super) notes: Vec<String>,
@@ -59,6 +64,7 @@ impl<'a> Context<'a> {
             first_line: Vec::new(),
             hello: None,
             has_played: false,
+            has_said_bye: false,
             matches: 0,
             notes: Vec::new(),
             warnings: Vec::new(),
@@ -77,13 +83,14 @@ impl<'a> Context<'a> {
             .await
             .map_err(|error| Stop::CannotRun(format!("cannot start the bot: {error}")))?;
         self.has_played = false;
+        self.has_said_bye = false;
         let talk = self.talk.insert(talk);
         let limit = self.check.hello_limit;
         talk.send(&hello(), limit).await;
         let until = Instant::now() + limit;
         loop {
             return match talk.receive(Some(until)).await {
-                BotOutput::Line(line) if line.is_empty() && !talk.is_flooding() => continue,
+                BotOutput::Line(line) if has_no_effect(&line) && !talk.is_flooding() => continue,
                 BotOutput::Line(line) => Ok(line),
                 BotOutput::TooLong => {
                     Err(talk.complain("its first line has more than 65536 bytes", Rule::TOO_LONG).into())
@@ -268,7 +275,7 @@ impl<'a> Context<'a> {
         let Some(talk) = self.talk.as_mut().filter(|_| !has_taken) else { return Ok(()) };
         if let BotOutput::Timeout = talk.receive(Some(Instant::now() + QUIET)).await {
             let wrong = format!("it did not read what it was sent within {} ms", limit.as_millis());
-            return Err(talk.complain(wrong, Rule::ANSWER).into());
+            return Err(talk.complain(wrong, Rule::UNREAD).into());
         }
         Ok(())
     }
@@ -343,13 +350,13 @@ impl<'a> Context<'a> {
         Ok(index)
     }
 
-    /// Whether the bot exited between two matches, which is allowed.
+    /// Whether the bot exited or said `bye` between two matches, which is allowed.
     async fn has_left(&mut self, matches: &[(Encounter, Seat)]) -> bool {
         let is_before = matches
             .iter()
             .all(|(encounter, seat)| encounter.ending().is_some() || encounter.awaits_ready(*seat));
         let Some(talk) = self.talk.as_mut().filter(|_| is_before && self.has_played) else { return false };
-        talk.exited(Duration::ZERO).await.is_some_and(|how| how == Detail::LEFT)
+        self.has_said_bye || talk.exited(Duration::ZERO).await.is_some_and(|how| how == Detail::LEFT)
     }
 
     /// Receives the next message other than `pong`; `None` on timeout.
@@ -382,7 +389,9 @@ impl<'a> Context<'a> {
                     return Err(talk.complain(wrong, Rule::PONG).into());
                 }
                 Ok(Incoming::Bye(_)) => {
-                    return Err(talk.complain("it said `bye` in a match", Rule::ENDED).into());
+                    let complaint = talk.complain("it said `bye` in a match", Rule::ENDED);
+                    self.has_said_bye = true;
+                    return Err(complaint.into());
                 }
                 Err(Unreadable::Malformed(what)) => {
                     return Err(talk.complain(what.to_string(), Rule::MALFORMED).into());
@@ -415,7 +424,9 @@ impl<'a> Context<'a> {
     ) -> Result<(), Stop> {
         let Some(talk) = &self.talk else { return Ok(()) };
         if let Err(RejectedMessage { code, message }) = heard {
-            return Err(talk.complain(message, Rule::of(code)).into());
+            // Of messages without a match only a second `hello` is one in the wrong state.
+            let rule = if code == ErrorCode::OutOfState { Rule::HELLO_ONCE } else { Rule::of(code) };
+            return Err(talk.complain(message, rule).into());
         }
         let out = encounter.take_outbox(seat);
         let mut others = Vec::new();
@@ -432,13 +443,27 @@ impl<'a> Context<'a> {
                     }
                 }
                 Some(error) => {
-                    let is_nonce = error.code == ErrorCode::Malformed && encounter.awaits_ready(seat);
-                    let rule = match error.code {
-                        _ if is_nonce => Rule::NONCE,
-                        ErrorCode::OutOfState if error.turn.is_some() => Rule::TURN,
-                        code => Rule::of(code),
+                    let awaits_ready = encounter.awaits_ready(seat);
+                    let (wrong, rule) = match (error.code, error.turn) {
+                        (ErrorCode::Malformed, _) if awaits_ready => (error.message, Rule::NONCE),
+                        (ErrorCode::OutOfState, Some(_)) if awaits_ready => {
+                            ("it answers a request before `ready`".to_owned(), Rule::READY)
+                        }
+                        (ErrorCode::OutOfState, Some(turn)) => {
+                            let open = encounter.open_request(seat);
+                            let open = open.map(|open| format!(": request {open} is open"));
+                            let open = open.unwrap_or_default();
+                            (format!("there is no request {turn} yet{open}"), Rule::TURN)
+                        }
+                        // Of messages without a request only a second `ready` is one in the wrong state.
+                        (ErrorCode::OutOfState, None) => (error.message, Rule::READY),
+                        (ErrorCode::UnknownType, _) if encounter.open_request(seat).is_some() => {
+                            let right = "an answer is a `move`, `accept_draw` or `resign`";
+                            (format!("{}: {right}", error.message), Rule::UNKNOWN_TYPE)
+                        }
+                        (code, _) => (error.message, Rule::of(code)),
                     };
-                    return Err(talk.complain(error.message, rule).into());
+                    return Err(talk.complain(wrong, rule).into());
                 }
             }
         }
@@ -463,6 +488,11 @@ impl<'a> Context<'a> {
                 BotOutput::Line(line) => match incoming::read(&line, false).1 {
                     Ok(Incoming::Pong(pong)) if pong.id == id => return Ok(()),
                     Ok(Incoming::Pong(_)) => {}
+                    Ok(Incoming::Bye(_)) if self.has_played => {
+                        self.notes.push(LEFT.to_owned());
+                        self.restart();
+                        return Ok(());
+                    }
                     answer => {
                         // A bot that logs to standard output before its `hello`: the first line is the mistake.
                         let first = Some(&self.first_line).filter(|line| !line.is_empty());
@@ -471,9 +501,17 @@ impl<'a> Context<'a> {
                             let wrong = format!("its first line is no message: {what}");
                             return Err(talk.complain(wrong, Rule::MALFORMED).into());
                         }
-                        let wrong = "it says something although it was asked for nothing";
-                        let is_message = !matches!(answer, Err(Unreadable::Malformed(_)));
-                        let rule = if is_message { Rule::COMPLETE } else { Rule::MALFORMED };
+                        let (what, rule) = match answer {
+                            Ok(Incoming::Hello(_)) => ("`hello` comes once".to_owned(), Rule::HELLO_ONCE),
+                            Ok(Incoming::Bye(_)) => ("it leaves before a match".to_owned(), Rule::LEAVES),
+                            Ok(_) if self.has_played => ("no match is open".to_owned(), Rule::AFTER_END),
+                            Ok(_) => ("no match is open".to_owned(), Rule::ELSEWHERE),
+                            Err(unreadable) => {
+                                let (refused, what) = unreadable.refusal();
+                                (what, Rule::of(refused.code))
+                            }
+                        };
+                        let wrong = format!("it says something although it was asked for nothing: {what}");
                         return Err(talk.complain(wrong, rule).into());
                     }
                 },
@@ -482,13 +520,13 @@ impl<'a> Context<'a> {
                     return Err(talk.complain(wrong, Rule::TOO_LONG).into());
                 }
                 BotOutput::Ended(Some(how)) if how == Detail::LEFT && self.has_played => {
-                    self.notes.push("it left after a match, as it may".to_owned());
+                    self.notes.push(LEFT.to_owned());
                     self.restart();
                     return Ok(());
                 }
                 BotOutput::Ended(how) => {
                     let wrong = format!("{} although no `bye` was said", ended(how.as_ref()));
-                    return Err(talk.complain(wrong, Rule::ENDED).into());
+                    return Err(talk.complain(wrong, Rule::LEAVES).into());
                 }
             }
         }
@@ -516,17 +554,15 @@ impl<'a> Context<'a> {
     ) -> Result<bool, Stop> {
         let Some(turn) = encounter.open_request(seat) else { return Ok(false) };
         let line = self.answer().await?;
-        let (address, message) = incoming::read(&line, false);
-        if matches!(message, Ok(Incoming::Resign(_))) {
-            let heard = encounter.hear(seat, &line);
-            self.judge(encounter, seat, heard)?;
-            return Ok(false);
+        match answer_to(&line, encounter.id(), turn) {
+            Ok(Answer::Resignation) => {
+                let heard = encounter.hear(seat, &line);
+                self.judge(encounter, seat, heard)?;
+                Ok(false)
+            }
+            Ok(Answer::Move(_)) => Ok(true),
+            Err((wrong, rule)) => Err(self.talk().await?.complain(wrong, rule).into()),
         }
-        if address.turn == Some(turn.into()) && address.match_id.is_some_and(|id| *id == *encounter.id()) {
-            return Ok(true);
-        }
-        let wrong = format!("it does not answer request {turn} of match `{}`", encounter.id());
-        Err(self.talk().await?.complain(wrong, Rule::COMPLETE).into())
     }
 
     /// Returns what the bot has written to standard error since the last call.
@@ -557,4 +593,53 @@ impl<'a> Context<'a> {
 fn no_answer(talk: &Talk, limit: Duration) -> Stop {
     let wrong = Detail::NoAnswer { limit_ms: limit.as_millis() as u64, received: Some(talk.received()) };
     talk.complain(wrong.to_string(), Rule::ANSWER).into()
+}
+
+/// Whether the referee ignores a line, whatever the state.
+fn has_no_effect(line: &[u8]) -> bool {
+    line.is_empty() || matches!(incoming::read(line, false).1, Ok(Incoming::Pong(_)))
+}
+
+/// An answer to a request without a draw offer.
+pub(super) enum Answer {
+    Move(String),
+    Resignation,
+}
+
+/// Reads the answer to this request.
+///
+/// # Errors
+/// What is wrong with the line, and the violated sentence.
+pub(super) fn answer_to(line: &[u8], id: &str, turn: u32) -> Result<Answer, (String, Rule)> {
+    let named = |of: &str, named: u64| {
+        if of != id {
+            Err((
+                format!("it answers for the match `{}`: `{id}` is played", excerpt(of, 40)),
+                Rule::ELSEWHERE,
+            ))
+        } else if named != u64::from(turn) {
+            let rule = if named < turn.into() { Rule::OLD } else { Rule::TURN };
+            Err((format!("it answers request {named}: request {turn} is open"), rule))
+        } else {
+            Ok(())
+        }
+    };
+    match incoming::read(line, false).1 {
+        Ok(Incoming::Move(answer)) => {
+            named(&answer.r#match, answer.turn).map(|()| Answer::Move(answer.r#move.to_string()))
+        }
+        Ok(Incoming::AcceptDraw(answer)) => named(&answer.r#match, answer.turn).and_then(|()| {
+            Err((
+                "no draw is offered: `accept_draw` answers a request with `draw_offered`".to_owned(),
+                Rule::NO_OFFER,
+            ))
+        }),
+        Ok(Incoming::Resign(answer)) => named(&answer.r#match, turn.into()).map(|()| Answer::Resignation),
+        Ok(Incoming::Hello(_)) => Err(("`hello` comes once".to_owned(), Rule::HELLO_ONCE)),
+        Ok(_) => Err(("`ready` answers `start`, once".to_owned(), Rule::READY)),
+        Err(unreadable) => {
+            let (refused, what) = unreadable.refusal();
+            Err((what, Rule::of(refused.code)))
+        }
+    }
 }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::core::chance::{RandomStream, Uniform};
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
+use crate::core::excerpt::excerpt;
 use crate::core::game::Misconfigured;
 use crate::core::seat::{Seat, SeatSet};
 use crate::referee::{Abort, Detail, Ending, Event, Match, Stamp};
@@ -187,22 +188,21 @@ impl Encounter {
     pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), RejectedMessage> {
         let refuse = |code, message: &str| Err(RejectedMessage { code, message: message.to_owned() });
         let (address, message) = incoming::read(line, false);
-        let is_elsewhere = address.match_id.as_ref().is_some_and(|id| **id != *self.id());
-        let is_anothers = address.seat.is_some_and(|named| named != seat.0);
+        let elsewhere = address.match_id.as_ref().filter(|id| ***id != *self.id());
+        let anothers = address.seat.filter(|&named| named != seat.0);
         let of_a_match = |message: &Incoming<'_>| {
             !matches!(message, Incoming::Hello(_) | Incoming::Pong(_) | Incoming::Bye(_))
         };
-        match &message {
-            Ok(message) if of_a_match(message) && is_elsewhere => {
-                return refuse(
-                    ErrorCode::UnknownMatch,
-                    "there is no such match on this connection, or it has ended",
-                );
+        if message.as_ref().is_ok_and(of_a_match) {
+            if let Some(named) = elsewhere {
+                let named = excerpt(named, 40);
+                let what = format!("there is no match `{named}` on this connection, or it has ended");
+                return refuse(ErrorCode::UnknownMatch, &format!("{what}; `{}` is played", self.id()));
             }
-            Ok(message) if of_a_match(message) && is_anothers => {
-                return refuse(ErrorCode::UnknownSeat, "this seat of the match is not the bot's");
+            if let Some(named) = anothers {
+                let what = format!("seat {named} of match `{}` is not the bot's, seat {seat} is", self.id());
+                return refuse(ErrorCode::UnknownSeat, &what);
             }
-            _ => {}
         }
         match message {
             Ok(Incoming::Ready(ready)) => self.handle(Event::Ready { seat, nonce: ready.nonce.as_deref() }),
@@ -219,7 +219,7 @@ impl Encounter {
             Ok(Incoming::Bye(_)) => self.lose(seat, FaultCode::Disconnected, &Detail::SaidBye),
             Ok(Incoming::Pong(_) | Incoming::Open(_) | Incoming::Abort(_)) => {}
             Err(Unreadable::Malformed(detail)) => {
-                let turn = address.turn.filter(|_| !is_elsewhere && !is_anothers);
+                let turn = address.turn.filter(|_| elsewhere.is_none() && anothers.is_none());
                 let code = FaultCode::Malformed;
                 self.handle(Event::Broken { seat, turn, code, detail: &detail });
             }

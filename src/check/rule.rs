@@ -25,6 +25,7 @@ macro_rules! rules {
 
 rules! {
     HELLO = "match.md#a-connection", "The bot answers with `hello` within 10,000 ms of its start.";
+    HELLO_ONCE = "match.md#a-connection", "The referee answers a second `hello` with `error` `out_of_state`.";
     HELLO_FIRST = "messages.md#hello-from-a-bot",
         "Before it, the referee accepts only `pong` and `bye`.";
     PROTOCOL = "messages.md#hello-from-a-bot",
@@ -35,9 +36,10 @@ rules! {
     READY = "messages.md#ready", "Once for each `start`, within the ready limit";
     NONCE = "messages.md#ready", "A `nonce` in any other form is answered with `error` `malformed`.";
     ANSWER = "faults.md#codes", "no complete answer within the limit";
-    COMPLETE = "match.md#requests",
-        "The answer to an open request is the first `move`, `accept_draw` or `resign` for it.";
+    UNREAD = "faults.md#codes",
+        "If the referee has not finished writing a request when its limit expires, the fault is `timeout`, not `stalled`.";
     TURN = "messages.md#turn", "the id of the request: 0, 1, 2, ... within match and seat. The answer repeats it.";
+    OLD = "match.md#what-a-message-does", "A message with an old id never counts, and neither does a duplicate answer.";
     LEGAL = "messages.md#move", "one of `legal`, byte for byte.";
     INFO = "messages.md#move", "An `info` that is larger or not an object is dropped with `error` `info_dropped`; the move stands.";
     MALFORMED = "messages.md#framing",
@@ -45,12 +47,16 @@ rules! {
     TOO_LONG = "messages.md#framing", "A longer line is the fault `line_too_long`.";
     UNKNOWN_TYPE = "messages.md#framing",
         "A `type` that the referee does not know is answered with `error` `unknown_type`.";
-    NOT_ALLOWED = "messages.md#open", "Allowed only if the referee's `hello` has `may_open`; otherwise it is answered with";
+    NOT_ALLOWED = "messages.md#open", "Allowed only if the referee's `hello` has `may_open`; otherwise it is answered with `error` `not_allowed`.";
     FLOOD = "faults.md#limits",
         "The limit is 64 lines and 131,072 bytes for each open match, and the same amount if no match is open";
+    LEAVES = "match.md#leaving",
+        "A bot may leave between two matches: after an `end` and before its next `ready`. A bot that the referee started exits with status 0 or sends `bye`.";
     ENDED = "match.md#leaving", "Any other end is a fault in each match that runs on the connection";
     OUT_OF_STATE = "match.md#what-a-message-does",
         "`*` marks a message sent in the wrong state (an *out-of-state message*): it gets this error, has no other effect, and counts towards the 20 allowed per seat and match.";
+    AFTER_END = "match.md#a-match",
+        "After `end`, the referee answers any message for the match with `error` `unknown_match`.";
     ELSEWHERE = "match.md#what-a-message-does",
         "A message for a match or seat that the connection does not hold gets `error` `unknown_match` or `unknown_seat`";
     NO_OFFER = "match.md#draw-offers",
@@ -71,7 +77,7 @@ impl Rule {
             ErrorCode::Malformed => Rule::MALFORMED,
             ErrorCode::LineTooLong => Rule::TOO_LONG,
             ErrorCode::Timeout => Rule::ANSWER,
-            ErrorCode::Stale => Rule::COMPLETE,
+            ErrorCode::Stale => Rule::OLD,
             ErrorCode::UnknownType => Rule::UNKNOWN_TYPE,
             ErrorCode::UnknownMatch | ErrorCode::UnknownSeat => Rule::ELSEWHERE,
             ErrorCode::NotAllowed => Rule::NOT_ALLOWED,

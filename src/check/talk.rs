@@ -230,8 +230,10 @@ impl Talk {
     pub(super) fn complain(&self, wrong: impl Into<String>, rule: Rule) -> Complaint {
         let all = |lines: &VecDeque<String>| lines.iter().cloned().collect();
         let mut came: Vec<String> = all(&self.came);
-        if self.lines.held() > 0 {
-            let unfinished = String::from_utf8_lossy(self.lines.pending());
+        // Complete lines that have not been looked at say nothing about what is wrong.
+        let rest = self.lines.pending().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        if !rest.is_empty() {
+            let unfinished = String::from_utf8_lossy(rest);
             came.push(format!("{} (an unfinished line)", excerpt(&unfinished, SHOWN.1)));
         }
         Complaint { wrong: wrong.into(), sent: all(&self.sent), came, rule }

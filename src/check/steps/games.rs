@@ -7,16 +7,16 @@ use referee_protocol::bot::Want;
 use referee_protocol::referee as message;
 use serde_json::value::RawValue;
 
-use crate::check::context::Context;
+use crate::check::context::{Answer, Context, answer_to};
 use crate::check::encounter::Encounter;
 use crate::check::positions::{Position, positions};
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
 use crate::core::Viewer;
 use crate::core::erased::{MoveError, Rules};
+use crate::core::excerpt::excerpt;
 use crate::core::json;
 use crate::core::seat::Seat;
-use crate::server::incoming::{self, Incoming};
 
 /// Number of answers after which a match counts as under way.
 const FEW: u32 = 8;
@@ -68,22 +68,19 @@ async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Pos
     let fail = |wrong: String, rule| {
         Err(talk.complain(format!("{wrong}; in a position with: {}", kinds.join(", ")), rule).into())
     };
-    match incoming::read(&line, false).1 {
-        Ok(Incoming::Move(answer)) if answer.r#match != *encounter.id() => {
-            fail(format!("it answers for the match `{}`", answer.r#match), Rule::ELSEWHERE)
-        }
-        Ok(Incoming::Move(answer)) if answer.turn != 0 => {
-            fail(format!("it answers request {}, request 0 is open", answer.turn), Rule::COMPLETE)
-        }
-        Ok(Incoming::Move(answer)) => match position.table.find(position.seat, &answer.r#move) {
-            Ok(_) => Ok(()),
-            Err(MoveError::Illegal) => fail(format!("`{}` is not legal", answer.r#move), Rule::LEGAL),
-            Err(MoveError::Ambiguous(forms)) => {
-                fail(format!("`{}` could be {}", answer.r#move, forms.join(" or ")), Rule::LEGAL)
+    match answer_to(&line, encounter.id(), 0) {
+        Ok(Answer::Move(text)) => {
+            let shown = excerpt(&text, 80);
+            match position.table.find(position.seat, &text) {
+                Ok(_) => Ok(()),
+                Err(MoveError::Illegal) => fail(format!("`{shown}` is not legal"), Rule::LEGAL),
+                Err(MoveError::Ambiguous(forms)) => {
+                    fail(format!("`{shown}` could be {}", forms.join(" or ")), Rule::LEGAL)
+                }
             }
-        },
-        Ok(Incoming::Resign(_)) => Ok(()),
-        _ => fail("it does not answer with a move".to_owned(), Rule::COMPLETE),
+        }
+        Ok(Answer::Resignation) => Ok(()),
+        Err((wrong, rule)) => fail(wrong, rule),
     }
 }
 

@@ -5,8 +5,8 @@ use referee_protocol::limits;
 use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::games;
-use crate::referee::Field;
+use crate::games::{self, GAMES};
+use crate::referee::{Detail, Field};
 use crate::server::incoming::{self, Incoming, Unreadable};
 use crate::server::{BotHello, HelloError};
 
@@ -23,15 +23,16 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
     let fail = |wrong: String, rule| Err(talk.complain(wrong, rule).into());
     let hello = match incoming::read(&line, false).1 {
         Ok(Incoming::Hello(hello)) => hello,
+        Ok(Incoming::Bye(_)) => {
+            return fail("it said `bye` in place of `hello`".to_owned(), Rule::HELLO);
+        }
         Ok(_) | Err(Unreadable::UnknownType(_) | Unreadable::NotAllowed) => {
-            return fail("its first message is no `hello`".to_owned(), Rule::HELLO_FIRST);
+            return fail("its first message is not `hello`".to_owned(), Rule::HELLO_FIRST);
         }
         Err(Unreadable::Malformed(what)) => {
             return fail(format!("its first line is no message: {what}"), Rule::MALFORMED);
         }
-        Err(Unreadable::MalformedAside { message: what, .. }) => {
-            return fail(format!("its `hello` is invalid: {what}"), Rule::MALFORMED);
-        }
+        Err(Unreadable::MalformedAside { message: what, .. }) => return fail(what, Rule::MALFORMED),
     };
     match BotHello::check(hello.clone()) {
         Err(HelloError::Protocol(detail)) => return fail(detail.to_string(), Rule::PROTOCOL),
@@ -49,11 +50,16 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
         context.warnings.push(games::unknown(id));
     }
     context.notes.push(format!("`{}`, {slots} at once", hello.name));
+    let plays: Vec<String> = hello.games.iter().flatten().cloned().collect();
     context.hello = Some(hello);
     if context.games().is_empty() {
         let what = match context.check.game {
-            Some(rules) => format!("its `games` do not have {}", rules.meta().id),
-            None => "none of its `games` is known here".to_owned(),
+            Some(rules) => Detail::OtherGames { game: rules.meta().id.to_owned(), plays }.to_string(),
+            None => {
+                let known: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
+                let (plays, known) = (plays.join(", "), known.join(", "));
+                format!("none of its `games` is known here: it plays {plays}, known are {known}")
+            }
         };
         let Some(talk) = &context.talk else { return Ok(()) };
         return Err(talk.complain(what, Rule::GAMES).into());
