@@ -92,11 +92,12 @@ fn the_queries_of_the_page_on_tournaments_run_on_the_results_of_one() {
     }
 }
 
-/// Runs what the only job of a workflow runs of the referee, in a folder; what the last one comes to.
-fn run_workflow(name: &str, folder: &Folder) -> Output {
-    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{name}.yml")).expect("the file");
+/// Runs the steps of a job of a workflow that start the referee, in a folder, with values in place of the expressions; what
+/// the last one comes to.
+fn run_job((workflow, job): (&str, &str), folder: &Folder, values: &[(&str, &str)]) -> Output {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{workflow}.yml")).expect("the file");
     let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
-    let steps = workflow["jobs"][name]["steps"].as_sequence().expect("steps");
+    let steps = workflow["jobs"][job]["steps"].as_sequence().expect("steps");
     let runs = || steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
     // Cargo installs nothing from a repository with programs of several packages unless it is told which one.
     assert!(
@@ -105,13 +106,67 @@ fn run_workflow(name: &str, folder: &Folder) -> Output {
     );
     let lines = runs().filter_map(|run| run.trim().strip_prefix("referee "));
     let outputs = lines.map(|line| {
+        let put =
+            |line: String, (name, value): &(&str, &str)| line.replace(&format!("${{{{ {name} }}}}"), value);
+        let line = values.iter().fold(line.to_owned(), put);
+        assert!(!line.contains("${{"), "{line}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
-        command.args(shlex::split(line).expect("words")).current_dir(folder.path(""));
+        command.args(shlex::split(&line).expect("words")).current_dir(folder.path(""));
         command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts")
     });
     // All of them run.
     let mut outputs: Vec<Output> = outputs.collect();
     outputs.pop().expect("a step that runs the referee")
+}
+
+/// The same of the only job of a workflow.
+fn run_workflow(name: &str, folder: &Folder) -> Output {
+    run_job((name, name), folder, &[])
+}
+
+/// Runs the workflow that splits the test over jobs: the exit codes of the shards, and what the last job comes to.
+fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/regress_shards.yml")).expect("the file");
+    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
+    let make_seed = workflow["jobs"]["seed"]["steps"][0]["run"].as_str().expect("a command");
+    let output = folder.path("output");
+    let made = Command::new("sh").args(["-c", make_seed]).env("GITHUB_OUTPUT", &output).status();
+    assert!(made.expect("sh starts").success());
+    let seed = folder.read("output").trim().strip_prefix("seed=").expect("its name").to_owned();
+    let shards = workflow["jobs"]["play"]["strategy"]["matrix"]["shard"].as_sequence().expect("a list");
+    let codes = shards.iter().map(|shard| {
+        let shard = shard.as_integer().expect("a number").to_string();
+        let values = [("matrix.shard", &*shard), ("needs.seed.outputs.seed", &*seed)];
+        run_job(("regress_shards", "play"), folder, &values).status.code()
+    });
+    let codes = codes.collect();
+    (codes, run_job(("regress_shards", "merge"), folder, &[]))
+}
+
+#[test]
+fn the_workflow_that_splits_the_test_over_jobs_tells_the_verdict_of_all() {
+    let folder = Folder::new();
+    for version in ["new", "base"] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        let script = "play(turn=lambda t: say(type='resign', match=t['match']))";
+        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
+    }
+    let (codes, output) = run_shards(&folder);
+    assert_eq!((codes, output.status.code()), (vec![Some(0); 4], Some(0)), "{output:?}");
+    assert!(folder.read("summary.md").starts_with("### ✅ passed: plays move for move the same as the base"));
+    assert!(folder.path("regress.xml").is_file());
+}
+
+#[test]
+fn the_workflow_that_splits_the_test_over_jobs_fails_when_the_new_version_crashes() {
+    let folder = Folder::new();
+    for (version, script) in [("new", "play(turn=lambda _: os._exit(7))"), ("base", "play()")] {
+        std::fs::create_dir(folder.path(version)).expect("a folder");
+        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
+    }
+    let (codes, output) = run_shards(&folder);
+    assert_eq!((codes, output.status.code()), (vec![Some(1); 4], Some(1)), "{output:?}");
+    assert!(folder.read("summary.md").starts_with("### ❌ failed: the new version crashed in m"));
 }
 
 #[test]

@@ -198,7 +198,7 @@ struct TestOptions {
     /// Continue when the new version crashes: it loses the match, and the crash counts as a fault
     #[arg(long)]
     recover: bool,
-    /// Stop after this time without a verdict: undecided
+    /// Stop after this time without a verdict: undecided. With --results, --resume continues the run
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     max_time: Option<u64>,
 }
