@@ -15,10 +15,11 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// The drain pauses after this many bytes, so that a flood takes little CPU time from the lanes; only the bot waits.
-const BURST: usize = 64 * 1024;
+/// The drain reads at most this many bytes at once, as many as a pipe holds.
+const READ: usize = 64 * 1024;
+/// The drain pauses after each read, so that neither a flood nor a bot that writes single bytes takes CPU time from the
+/// lanes. The bot waits only if it writes more than a pipe holds meanwhile.
 const REST: Duration = Duration::from_millis(5);
-const READ: usize = 16 * 1024;
 /// The timeout of [`Cut::wait`].
 const PATIENCE: Duration = Duration::from_millis(20);
 const STACK: usize = 64 * 1024;
@@ -113,7 +114,6 @@ impl Stderr {
 
     fn read_all(&self) {
         let mut buffer = Vec::with_capacity(READ);
-        let mut burst = 0;
         // Polls first: unlike a read, that does not take the lock of the pipe.
         while self.ready(None).is_some() {
             self.drained().is_reading = true;
@@ -129,13 +129,7 @@ impl Stderr {
             if has_ended {
                 return;
             }
-            burst += buffer.len();
-            if burst >= BURST {
-                burst = 0;
-                let rest =
-                    self.0.changed.wait_timeout_while(drained, REST, |drained| drained.cuts.is_empty());
-                drop(rest);
-            }
+            drop(self.0.changed.wait_timeout_while(drained, REST, |drained| drained.cuts.is_empty()));
         }
     }
 
@@ -172,8 +166,8 @@ impl Stderr {
             return Cut(Made::Now(std::mem::take(&mut drained.kept)));
         }
         let (said, made) = sync_channel(1);
-        // A pipe holds 64 KiB: a bot that keeps writing does not delay the cut.
-        let enough = drained.bytes + 2 * BURST;
+        // A bot that keeps writing does not delay the cut.
+        let enough = drained.bytes + 2 * READ;
         drained.cuts.push_back(Pending { said, enough });
         self.0.changed.notify_all();
         Cut(Made::Later(self.clone(), made))
@@ -235,5 +229,40 @@ mod tests {
         later.end.truncate(2);
         first.append(later);
         assert_eq!(first.into_text(), ("aa".to_owned(), 4));
+    }
+
+    /// How often a thread of this process gave up its processor: proc_pid_status(5).
+    #[cfg(target_os = "linux")]
+    fn switches(thread: &str) -> u64 {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+        let is_it = |task: &std::path::PathBuf| {
+            std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == thread)
+        };
+        let status = std::fs::read_to_string(tasks.filter(is_it).next().unwrap().join("status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn single_bytes_do_not_wake_the_drain_one_by_one() {
+        use std::io::Write;
+        const BYTES: usize = 50_000;
+        let (ours, mut its) = io::pipe().unwrap();
+        let stderr = Stderr::new(ours.into()).unwrap();
+        // A name of its own: other tests drain, too.
+        let drain = stderr.clone();
+        let thread =
+            thread::Builder::new().name("single-bytes".to_owned()).spawn(move || drain.read_all()).unwrap();
+        for _ in 0..BYTES {
+            its.write_all(b"x").unwrap();
+            // The drain has the time to read each of them.
+            thread::yield_now();
+        }
+        let switches = switches("single-bytes");
+        assert!(switches < BYTES as u64 / 20, "{switches} for {BYTES} bytes");
+        drop(its);
+        thread.join().unwrap();
+        assert_eq!(stderr.drained().bytes, BYTES);
     }
 }
