@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 const MATCHES: u32 = 20_000;
 /// Longer than so many matches take on a slow machine.
 const LIMIT: Duration = Duration::from_secs(600);

@@ -234,11 +234,11 @@ mod tests {
     /// How often a thread of this process gave up its processor: proc_pid_status(5).
     #[cfg(target_os = "linux")]
     fn switches(thread: &str) -> u64 {
-        let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+        let mut tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
         let is_it = |task: &std::path::PathBuf| {
             std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == thread)
         };
-        let status = std::fs::read_to_string(tasks.filter(is_it).next().unwrap().join("status")).unwrap();
+        let status = std::fs::read_to_string(tasks.find(is_it).unwrap().join("status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
         line.trim().parse().unwrap()
     }

@@ -354,7 +354,7 @@ fn ended_test(sprt: &Sprt, distribution: &[f64], legs: u32, stream: &mut RandomS
 fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cover_the_truth() {
     use EloModel::{Logistic, Normalized};
     let cases: &[(EloModel, f64, f64)] = match runs(0, 1) {
-        0 => &[(Normalized, 0.0, 100.0), (Logistic, 0.0, 30.0)],
+        0 => &[(Normalized, 0.0, 100.0), (Logistic, 0.0, 30.0), (Logistic, 0.0, 200.0)],
         _ => &[
             (Normalized, 0.0, 30.0),
             (Normalized, -10.0, 20.0),
@@ -362,7 +362,9 @@ fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cov
             (Logistic, 0.0, 10.0),
             (Logistic, -10.0, 0.0),
             (Logistic, 0.0, 30.0),
+            (Logistic, -50.0, 0.0),
             (Logistic, 0.0, 100.0),
+            (Logistic, 0.0, 200.0),
         ],
     };
     for &(model, elo0, elo1) in cases {
@@ -430,8 +432,8 @@ fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cov
                 let (least, most) = match (model, sets / u64::from(runs)) {
                     (Normalized, _) => (0.93, 0.98),
                     (Logistic, 100..) => (0.93, 0.98),
-                    (Logistic, 35..) => (0.93, 0.99),
-                    (Logistic, _) => (0.91, 1.0),
+                    (Logistic, 35..) => (0.93, 1.0),
+                    (Logistic, _) => (0.90, 1.0),
                 };
                 let is_covered = covered > least - error(0.95) && covered < most + error(0.97);
                 assert!(is_covered, "{name}: {covered}");
@@ -476,11 +478,7 @@ fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_sh
     let is_long = runs(0, 1) == 1;
     let cases: &[(u32, &[u64])] = match is_long {
         false => &[(1, &[20]), (2, &[40])],
-        true => &[
-            (1, &[20, 25, 30, 40, 60, 100]),
-            (2, &[20, 30, 40, 60, 150, 400, 1000]),
-            (3, &[20, 30, 60, 150]),
-        ],
+        true => &[(1, &[20, 25, 30, 40, 60, 100]), (2, &[20, 40, 150, 1000]), (3, &[20, 60])],
     };
     let (mut shown_of_all, mut covered_of_all) = (0.0, 0.0);
     for (legs, sets) in cases.iter().flat_map(|&(legs, all)| all.iter().map(move |&sets| (legs, sets))) {
@@ -489,7 +487,14 @@ fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_sh
             [(0.0, 0.0), (0.05, 0.0), (0.4, 0.3), (0.6, 0.3), (0.8, 0.5), (0.9, 0.3), (0.95, 0.0)]
         {
             for truth in [0.0, 50.0, 100.0, 150.0, 200.0, 300.0, 400.0, 500.0] {
-                if !is_long && legs == 2 && (draws, truth) != (0.4, 300.0) {
+                // A simulation takes much longer than the sum over all results of single matches.
+                let is_simulated = match is_long {
+                    false => (draws, truth) == (0.4, 300.0),
+                    true => {
+                        [0.0, 0.4, 0.8, 0.95].contains(&draws) && [0.0, 150.0, 300.0, 500.0].contains(&truth)
+                    }
+                };
+                if legs > 1 && !is_simulated {
                     continue;
                 }
                 let elo = with_normalized(truth, draws, tied, legs);
@@ -497,7 +502,7 @@ fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_sh
                 // The distribution is made in steps.
                 let truth = normalized(&distribution, legs);
                 let name = format!("{sets} sets of {legs}, {truth:.0} normalized Elo, {draws} draws");
-                let simulated = runs(60, 2000);
+                let simulated = runs(60, 400);
                 let (mut shown, mut covered) = (0.0, 0.0);
                 for (counts, weight) in results(sets, &distribution, simulated, &mut stream(&name)) {
                     // What hardly ever happens has no effect on a percentage.
