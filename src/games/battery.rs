@@ -73,6 +73,8 @@ const PLAYOUTS: u8 = 4;
 const SAMPLE: usize = 40;
 /// Plies and draws for which two indistinguishable positions are continued.
 const STEPS: usize = 12;
+/// Positions whose scenes are compared with those of imagined positions.
+const SCENES: usize = 1000;
 /// Invalid texts tested per seating.
 const REFUSALS: usize = 1000;
 
@@ -704,15 +706,30 @@ pub(crate) fn scenes_of_a_match_share_size_and_seats<G: Game>() {
 
 pub(crate) fn scenes_reveal_no_more_than_the_view<G: Game>() {
     let mut rng = stream(u8::MAX);
-    let mut differed = false;
-    sample::<G>(is_decision, |seating, position| {
-        for seat in seating.all().iter() {
-            let imagined = imagined(position, seating, seat, &mut rng);
-            for viewer in seat_and_public(seat) {
-                assert_eq!(position.scene(viewer), imagined.scene(viewer), "{viewer:?} sees {imagined:?}");
+    let (mut differed, mut count) = (false, 0);
+    for number in 0..u8::MAX {
+        for &seating in G::META.seatings {
+            for position in
+                playout::<G>(seating, number).iter().filter(|game| is_decision(game.turn())).take(SAMPLE)
+            {
+                for seat in seating.all().iter() {
+                    let imagined = imagined(position, seating, seat, &mut rng);
+                    for viewer in seat_and_public(seat) {
+                        assert_eq!(
+                            position.scene(viewer),
+                            imagined.scene(viewer),
+                            "{viewer:?} sees {imagined:?}"
+                        );
+                    }
+                    differed |= position.scene(Viewer::Omniscient) != imagined.scene(Viewer::Omniscient);
+                }
+                count += 1;
             }
-            differed |= position.scene(Viewer::Omniscient) != imagined.scene(Viewer::Omniscient);
         }
-    });
+        if count >= SCENES {
+            break;
+        }
+    }
+    assert!(count >= SCENES, "only {count} positions");
     assert_eq!(differed, G::META.hidden, "the scene of the omniscient viewer shows the secrets");
 }

@@ -202,17 +202,19 @@ function recall() {
 
 function listMoves() {
   $("moves").replaceChildren(...reel.steps.map((step, i) => {
-    const item = element("li"), button = element("button", { type: "button" });
+    const item = element("li", i ? {} : { class: "start" }), button = element("button", { type: "button" });
+    const list = element("span", { class: "played" });
     if (hasFault(step)) button.className = "fault";
     const moves = movesOf(step);
     button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
     for (const [, , seat, text] of moves) {
       const move = element("span", { class: "move" });
       move.append(element("span", { class: "badge b-" + reel.seats[seat].tone, title: nameOf(seat) }), text);
-      button.append(move);
+      list.append(move);
     }
-    if (!moves.length) button.append(i === 0 ? "start" : "end");
-    if (hasFault(step)) button.append(element("span", { class: "fault", title: "fault" }, " ⚑"));
+    if (!moves.length) list.append(i === 0 ? "start" : "end");
+    button.append(list);
+    if (hasFault(step)) button.append(element("span", { class: "fault", title: "fault" }, "⚑"));
     button.addEventListener("click", () => { pause(); go(i); });
     item.append(button);
     return item;
