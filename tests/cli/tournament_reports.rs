@@ -580,6 +580,28 @@ fn a_browser_shows_the_html_report() {
 }
 
 #[test]
+fn a_site_links_each_match_to_a_page_that_plays_it() {
+    let folder = played("python/random_bot.py", "4");
+    let record = |name: &str| folder.path(&format!("cup/records/{name}"));
+    std::fs::rename(record("m1.jsonl"), record("m1.unsealed")).unwrap();
+    let site = folder.text("site");
+    assert_eq!(told(&folder, &["report", "--site", &site]), "");
+    let index = folder.read("site/index.html");
+    let linked: Vec<&str> =
+        index.split("<a href=\"").skip(1).map(|link| &link[..link.find('"').unwrap()]).collect();
+    assert_eq!(linked, ["matches/m2.html", "matches/m3.html", "matches/m4.html"], "m1 is not sealed");
+    for page in linked {
+        assert!(folder.read(&format!("site/{page}")).contains("\"game\":\"Checkers\""), "{page}");
+    }
+    // It can be written again, and a damaged record has no page.
+    std::fs::write(record("m3.jsonl"), "{}").unwrap();
+    let args = ["tournament", "report", &folder.text("cup"), "--site", &site];
+    referee(args).with_code(1).says(&["m3.jsonl: line 1: "]);
+    assert!(!folder.read("site/index.html").contains("m3.html"));
+    referee(args.into_iter().chain(["--format", "json"])).with_code(2).says(&["--site"]);
+}
+
+#[test]
 fn matches_are_exported_with_a_row_or_an_object_for_each_attempt() {
     let folder = cup();
     let text = told(&folder, &["export", "--format", "csv"]);

@@ -43,7 +43,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
         tournament::tables(&report);
         tournament::csv(&report)?;
         tournament::markdown(&report);
-        tournament::html(&report);
+        tournament::html(&report, |_| None);
         tournament::junit(&report).map_err(Failure::cannot_run)?;
         tournament::annotations(&report);
         serde_json::to_string(&report).map(drop).map_err(Failure::cannot_run)

@@ -1,17 +1,20 @@
 //! `referee tournament report`: the full report.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
 use super::{results, unreadable};
-use crate::cli::files::{OutFile, OutputOptions};
+use crate::cli::files::{self, OutFile, OutputOptions};
 use crate::cli::progress;
 use crate::cli::tournament::folder::{Reading, read};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::json;
 use crate::core::printable::printable_lines;
+use crate::core::{Viewer, json};
+use crate::report::replay::{Reel, page};
 use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
@@ -31,6 +34,7 @@ use crate::report::tournament::{self, TournamentReport};
 #[command(after_help = "Examples:
   referee tournament report cup
   referee tournament report cup --format html -o cup.html --force
+  referee tournament report cup --site public
   referee tournament report cup --format junit -o junit.xml --github")]
 pub(super) struct Args {
     /// The directory of the tournament
@@ -41,6 +45,10 @@ pub(super) struct Args {
     format: Format,
     #[command(flatten)]
     output: OutputOptions,
+    /// Write pages to a directory, for a web server or to open from disk: the html report as index.html, and for each
+    /// sealed record a page that plays the match. Existing pages are replaced
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["format", "output"])]
+    site: Option<PathBuf>,
     /// In GitHub Actions: also add the report in Markdown to the job summary ($GITHUB_STEP_SUMMARY), and write
     /// annotations to standard error: an error for each entrant that lost by a fault, a warning for other faults
     #[arg(long)]
@@ -75,13 +83,53 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let report = TournamentReport::of(&args.folder, &db, &schedule, &config.bot_names(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
-    args.output.write(&told(args.format, &report)?)?;
+    let exit = match &args.site {
+        Some(site) => write_site(site, &args.folder, &report)?,
+        None => {
+            args.output.write(&told(args.format, &report)?)?;
+            Exit::Done
+        }
+    };
     if let Some(summary) = summary {
         summary.write(|mut file| file.write_all(tournament::markdown(&report).as_bytes()))?;
         // If standard error is closed, the annotations are lost.
         let _ = screen::stderr().write_all(tournament::annotations(&report).as_bytes());
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// Writes the report and a page per sealed record. Records that are invalid have no page and are reported.
+fn write_site(site: &Path, folder: &Path, report: &TournamentReport) -> Result<Exit, Failure> {
+    let write = |page: PathBuf, text: String| {
+        OutFile::create(&page)?.write(|mut file| file.write_all(text.as_bytes()))
+    };
+    let pages = site.join("matches");
+    fs::create_dir_all(&pages)
+        .map_err(|error| Failure::cannot_run(format!("{}: {error}", pages.display())))?;
+    let mut exit = Exit::Done;
+    let mut addresses = BTreeMap::new();
+    for told in &report.attempts {
+        let Some(record) = told.record.as_ref().map(|record| folder.join("records").join(record)) else {
+            continue;
+        };
+        // Records of sets that are not complete are not sealed yet, and must not be shown.
+        if !record.exists() {
+            continue;
+        }
+        match Reel::of(&files::read(&record)?) {
+            Ok(reel) => {
+                let name = format!("{}.html", told.id);
+                write(pages.join(&name), page(&[reel], Viewer::Omniscient, 0))?;
+                addresses.insert(told.id.as_str(), format!("matches/{name}"));
+            }
+            Err(difference) => {
+                exit = Exit::No;
+                screen::complain(format_args!("{}: {difference}", record.display()));
+            }
+        }
+    }
+    write(site.join("index.html"), tournament::html(report, |id| addresses.get(id).cloned()))?;
+    Ok(exit)
 }
 
 fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
@@ -91,6 +139,6 @@ fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
         Format::Csv => tournament::csv(report)?,
         Format::Markdown => tournament::markdown(report).into_bytes(),
         Format::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
-        Format::Html => tournament::html(report).into_bytes(),
+        Format::Html => tournament::html(report, |_| None).into_bytes(),
     })
 }

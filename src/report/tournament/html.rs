@@ -33,8 +33,17 @@ fn section(title: &str, note: &str, content: &str) -> String {
     format!("<section>\n<h2>{}</h2>\n{content}{note}</section>\n", Escaped(title))
 }
 
-/// A table; `style` may add a style to a cell.
+/// A table; `style` may add a style to a cell, given its row and column.
 fn table(grid: &Grid, style: impl Fn(usize, usize) -> Option<String>) -> String {
+    linked_table(grid, style, |_| None)
+}
+
+/// A table in which the first cell of a row may be a link; `link` returns its address.
+fn linked_table(
+    grid: &Grid,
+    style: impl Fn(usize, usize) -> Option<String>,
+    link: impl Fn(&str) -> Option<String>,
+) -> String {
     let class = |column| if grid.text.contains(&column) { " class=\"text\"" } else { "" };
     let mut out = "<div class=\"wide\"><table>\n<thead><tr>".to_owned();
     for (column, heading) in grid.headings.iter().enumerate() {
@@ -45,7 +54,11 @@ fn table(grid: &Grid, style: impl Fn(usize, usize) -> Option<String>) -> String 
         out += "<tr>";
         for (column, cell) in cells.iter().enumerate() {
             let style = style(row, column).map(|style| format!(" style=\"{style}\"")).unwrap_or_default();
-            out += &format!("<td{}{style}>{}</td>", class(column), Escaped(cell));
+            let text = match link(cell).filter(|_| column == 0) {
+                Some(address) => format!("<a href=\"{}\">{}</a>", Escaped(&address), Escaped(cell)),
+                None => Escaped(cell).to_string(),
+            };
+            out += &format!("<td{}{style}>{text}</td>", class(column));
         }
         out += "</tr>\n";
     }
@@ -84,8 +97,8 @@ fn shade(met: Met) -> String {
     format!("--share:{:.0}%", met.score / met.matches * 100.0)
 }
 
-/// The full report.
-pub fn html(report: &TournamentReport) -> String {
+/// The full report. `page_of` returns the address of the page of a match, by its id, if it has one.
+pub fn html(report: &TournamentReport, page_of: impl Fn(&str) -> Option<String>) -> String {
     let name = Escaped(&report.standings.name);
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -109,7 +122,8 @@ pub fn html(report: &TournamentReport) -> String {
     }
     out += &plain(&text::fault_counts(report));
     out += &plain(&text::time_use(report));
-    out += &plain(&text::matches(report, LISTED));
+    let matches = text::matches(report, LISTED);
+    out += &section(matches.title, &matches.note, &linked_table(&matches, |_, _| None, page_of));
     let remarks = text::remarks(report);
     if !remarks.is_empty() {
         let items: String = remarks.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
