@@ -17,6 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Limit, Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
+use memchr::memchr_iter;
 use referee_bot::{Answer, from_fn, hello, run};
 use serde_json::Value;
 
@@ -133,33 +134,31 @@ struct Peer {
     child: Child,
     to: ChildStdin,
     from: ChildStdout,
-    buffer: Vec<u8>,
+    /// Reused: clearing a new one would cost a bare round trip a microsecond.
+    chunk: Vec<u8>,
 }
 
 impl Peer {
     fn start(command: &mut Command) -> Result<Peer> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (to, from) = (child.stdin.take().ok_or("stdin")?, child.stdout.take().ok_or("stdout")?);
-        Ok(Peer { child, to, from, buffer: Vec::new() })
+        Ok(Peer { child, to, from, chunk: vec![0; 64 * 1024] })
     }
 
     fn echo(size: usize) -> Result<Peer> {
         Peer::start(Command::new(std::env::current_exe()?).args(["as-echo", &size.to_string()]))
     }
 
-    /// Reads until so many line breaks have come.
-    fn lines(&mut self, mut count: usize) -> Result<&[u8]> {
-        self.buffer.clear();
-        let mut chunk = [0; 64 * 1024];
+    /// Reads until so many line breaks have arrived.
+    fn lines(&mut self, mut count: usize) -> Result<()> {
         while count > 0 {
-            let got = self.from.read(&mut chunk)?;
+            let got = self.from.read(&mut self.chunk)?;
             if got == 0 {
-                return Err("the other end left".into());
+                return Err("the other end closed its output".into());
             }
-            count = count.saturating_sub(chunk[..got].iter().filter(|&&byte| byte == b'\n').count());
-            self.buffer.extend_from_slice(&chunk[..got]);
+            count = count.saturating_sub(memchr_iter(b'\n', &self.chunk[..got]).count());
         }
-        Ok(&self.buffer)
+        Ok(())
     }
 
     fn end(self) -> Result<()> {
