@@ -66,6 +66,7 @@ type Job = Box<dyn FnOnce(&Starter) + Send>;
 /// Starts bots, and kills those that block the referee by holding a pipe.
 ///
 /// One thread starts all bots and lives as long as any of them: for PR_SET_PDEATHSIG(2const) the parent is that thread.
+#[derive(Debug)]
 pub struct Launcher {
     jobs: mpsc::Sender<Job>,
     room: Arc<Semaphore>,
@@ -73,12 +74,14 @@ pub struct Launcher {
 
 /// Held by a process for as long as it lives: keeps the thread that started it alive, and counts towards the limit of
 /// processes.
+#[derive(Debug)]
 pub(super) struct Lease {
     _jobs: mpsc::Sender<Job>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
 /// The state of the thread that starts bots.
+#[derive(Debug)]
 pub struct Starter {
     launch: Launch,
     streams: Streams,

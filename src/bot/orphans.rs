@@ -15,6 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(5);
 const MOST_CHECKS: u32 = 400;
 
 /// Kills the processes that bots leave behind. Create it before the first bot starts.
+#[derive(Debug)]
 pub struct OrphanReaper {
     /// The children that this process had before: a shell that replaced itself with `exec` may have left some.
     inherited: HashSet<Pid>,

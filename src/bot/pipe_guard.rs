@@ -24,6 +24,7 @@ const POLLS: u32 = 2;
 const MOST_POLLS: u32 = 200;
 
 /// Kills bots that hold the lock of a pipe of the referee.
+#[derive(Debug)]
 pub(super) struct PipeGuard {
     watched: Arc<Mutex<Vec<Watched>>>,
     /// Dropping it ends the thread.
@@ -31,6 +32,7 @@ pub(super) struct PipeGuard {
 }
 
 /// The pipes of a bot.
+#[derive(Debug)]
 struct Watched {
     group: Pid,
     /// Their inodes.

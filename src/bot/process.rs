@@ -20,6 +20,7 @@ use crate::referee::Detail;
 use crate::transport::{Mark, Wire};
 
 /// A running bot, the leader of its own process group and usually session. Dropping it kills the group.
+#[derive(Debug)]
 pub struct Process {
     group: Pid,
     has_exited: watch::Receiver<bool>,

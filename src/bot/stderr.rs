@@ -25,16 +25,17 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const STACK: usize = 64 * 1024;
 
 /// The standard error of a process. It can be read after the process has exited.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Stderr(Arc<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     pipe: OwnedFd,
     drained: Mutex<Drained>,
     changed: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Drained {
     kept: Said,
     /// The number of bytes read.
@@ -46,6 +47,7 @@ struct Drained {
     is_stuck: bool,
 }
 
+#[derive(Debug)]
 struct Pending {
     said: SyncSender<Said>,
     /// The cut is made after this number of bytes at the latest.
@@ -53,15 +55,17 @@ struct Pending {
 }
 
 /// The text up to some moment, part of which may not have been read yet.
+#[derive(Debug)]
 pub struct Cut(Made);
 
+#[derive(Debug)]
 enum Made {
     Now(Said),
     Later(Stderr, Receiver<Said>),
 }
 
 /// The text, or the end of it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Said {
     end: VecDeque<u8>,
     dropped: u64,

@@ -27,6 +27,7 @@ pub struct RejectedMessage {
 }
 
 /// A match with bots in some seats and random moves in the others.
+#[derive(Debug)]
 pub struct Encounter {
     play: Match,
     bots: SeatSet,

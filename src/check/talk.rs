@@ -42,6 +42,7 @@ pub enum BotOutput {
 }
 
 /// The process of a bot and its stream.
+#[derive(Debug)]
 pub struct Talk {
     process: Process,
     /// Kills the process if it blocks our pipe operations.

@@ -62,7 +62,7 @@ impl Seed {
 }
 
 /// The key of all random numbers of a match.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct RandomKey(pub [u8; 32]);
 
 impl RandomKey {
@@ -111,7 +111,7 @@ pub trait Uniform {
 }
 
 /// Random numbers derived from a key: HMAC-SHA256 of a block counter, four big-endian `u64` per block.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct RandomStream {
     key: [u8; 32],
     block: u64,

@@ -1,6 +1,6 @@
 //! The object-safe layer over [`Game`]: [`Rules`] and [`Table`].
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::marker::PhantomData;
 
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::core::scene::Scene;
 use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
 /// The rules of a game, type-erased.
-pub trait Rules: Sync {
+pub trait Rules: Debug + Sync {
     /// The static description of the game.
     fn meta(&self) -> &'static Meta;
 
@@ -48,6 +48,7 @@ pub trait Rules: Sync {
 }
 
 /// Implements [`Rules`] for the game `G`.
+#[derive(Debug)]
 pub struct Of<G>(PhantomData<fn() -> G>);
 
 impl<G: Game> Of<G> {
@@ -136,7 +137,7 @@ pub enum MoveError {
 }
 
 /// A game in progress, type-erased.
-pub trait Table: Send {
+pub trait Table: Debug + Send {
     /// The static description of the game.
     fn meta(&self) -> &'static Meta;
 
@@ -202,6 +203,7 @@ pub trait Table: Send {
 }
 
 /// Displays a position as text for people.
+#[derive(Debug)]
 pub struct BoardText<'a>(pub &'a dyn Table, pub Viewer);
 
 impl fmt::Display for BoardText<'_> {
@@ -211,12 +213,13 @@ impl fmt::Display for BoardText<'_> {
 }
 
 /// The legal moves of a seat, sorted by their texts. The texts are stored in one buffer.
+#[derive(Debug)]
 struct Prepared<M> {
     moves: Vec<(Span, M)>,
     texts: String,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Span {
     /// The first eight bytes; they decide nearly every comparison.
     head: u64,
@@ -248,11 +251,13 @@ impl<M> Prepared<M> {
     }
 }
 
+#[derive(Debug)]
 enum Told<F> {
     Move { seat: Seat, index: usize, secret: bool, opening: bool },
     Fact(F),
 }
 
+#[derive(Debug)]
 struct Seated<G: Game> {
     position: G,
     options: Box<RawValue>,

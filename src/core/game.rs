@@ -119,6 +119,7 @@ impl Fact for NoFact {
 }
 
 /// Displays a position as text for people.
+#[derive(Debug)]
 pub struct Drawn<'a, G>(pub &'a G, pub Viewer);
 
 impl<G: Game> Display for Drawn<'_, G> {

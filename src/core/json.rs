@@ -25,6 +25,7 @@ macro_rules! key {
 pub(crate) use {key, opening};
 
 /// Writes one JSON object.
+#[derive(Debug)]
 pub struct Object<'a> {
     out: &'a mut Vec<u8>,
 }

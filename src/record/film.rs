@@ -20,6 +20,7 @@ pub enum Note<'a> {
 
 /// A position of the match and what led to it. The first step has no moves; each of the others has the moves of the
 /// seats that decided simultaneously, except that what happened after the last move is a step without a move.
+#[derive(Debug)]
 pub struct Step<'a, 's> {
     /// The number of moves so far, including those of the opening.
     pub moves: u32,
@@ -34,7 +35,7 @@ pub struct Step<'a, 's> {
 }
 
 /// An event as recorded.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Told {
     kind: String,
     seat: Option<Seat>,
@@ -44,6 +45,7 @@ struct Told {
 }
 
 /// Replays a record step by step.
+#[derive(Debug)]
 pub struct Film<'a> {
     replay: Replay<'a>,
     table: Box<dyn Table>,

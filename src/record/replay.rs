@@ -47,6 +47,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_LINES: usize = 16 * 1024 * 1024;
 
 /// Replays a record line by line.
+#[derive(Debug)]
 pub struct Replay<'a> {
     /// The remaining lines before the seal.
     rest: &'a [u8],

@@ -12,6 +12,7 @@ use crate::referee::player::{Exit, Sealed};
 use crate::referee::received::Received;
 
 /// Why an answer was rejected.
+#[derive(Debug)]
 pub(super) struct Refusal<'a> {
     pub(super) code: FaultCode,
     pub(super) message: String,

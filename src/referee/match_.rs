@@ -19,6 +19,7 @@ use crate::referee::received::{Received, RefusedLine};
 use crate::referee::setup::{Leg, Setup};
 
 /// A match. [`Match::handle`] advances it from `start` to its end.
+#[derive(Debug)]
 pub struct Match {
     pub(super) setup: Setup,
     pub(super) limits: Limits,

@@ -12,6 +12,7 @@ use crate::referee::{Header, Match};
 use crate::report::note::{Kind, Told};
 
 /// Formats a match as it progresses.
+#[derive(Debug)]
 pub struct Scoresheet {
     viewer: Viewer,
     /// Whether the output is a terminal.

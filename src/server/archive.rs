@@ -11,6 +11,7 @@ use crate::server::scheduler::Fixture;
 use crate::store::Records;
 
 /// The record of a match that is not sealed yet, because another match of its deal is still to be played.
+#[derive(Debug)]
 pub struct Unsealed {
     /// The deal.
     pub deal: String,

@@ -37,6 +37,7 @@ macro_rules! key {
 pub(super) use key;
 
 /// A slab with keys that are never reused.
+#[derive(Debug)]
 pub(super) struct Arena<K, T> {
     slab: Slab<(u64, T)>,
     inserted: u64,

@@ -31,6 +31,7 @@ key! {
 }
 
 /// What a lane reports to its owner.
+#[derive(Debug)]
 pub enum Notice {
     /// The `hello` of a bot has arrived.
     Greeted(SessionKey),
@@ -61,6 +62,7 @@ pub enum Notice {
 }
 
 /// A match that has ended.
+#[derive(Debug)]
 pub struct Finished {
     /// Its key.
     pub key: MatchKey,
@@ -77,6 +79,7 @@ pub struct Finished {
 /// Who plays a seat: a session, or the fault that prevents it.
 pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
 
+#[derive(Debug)]
 pub(super) struct Running {
     pub(super) play: Match,
     /// The lane's time and lag when it was opened.
@@ -97,6 +100,7 @@ enum Timer {
 }
 
 /// The matches and streams that one thread serves.
+#[derive(Debug)]
 pub struct Lane {
     clock: LaneClock,
     pub(super) sessions: Sessions,

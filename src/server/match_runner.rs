@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self as blocking, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use std::{io, iter};
+use std::{fmt, io, iter};
 
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
@@ -75,6 +75,15 @@ pub struct MatchRunner {
     pub unsealed: Option<Vec<Unsealed>>,
     /// Watches the matches. The run then has one lane and one job, whatever `jobs` says.
     pub watch: Option<Watch>,
+}
+
+impl fmt::Debug for MatchRunner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MatchRunner")
+            .field("jobs", &self.jobs)
+            .field("slots", &self.slots)
+            .finish_non_exhaustive()
+    }
 }
 
 impl MatchRunner {

@@ -19,6 +19,7 @@ use crate::tournament::schedule::MatchId;
 use crate::tournament::sprt::SetScores;
 
 /// The configuration of `referee play`.
+#[derive(Debug)]
 pub struct Play {
     /// How matches are run. There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in
     /// seat 0, and the bots rotate by one seat from match to match.
@@ -120,6 +121,7 @@ pub fn check_fresh<'a>(rules: &dyn Rules, bots: impl IntoIterator<Item = &'a Sou
 }
 
 /// An event of a run.
+#[derive(Debug)]
 pub enum PlayEvent<'a> {
     /// Bots can connect to this address.
     Listening(SocketAddr),
@@ -134,6 +136,7 @@ pub enum PlayEvent<'a> {
 }
 
 /// The results of a run.
+#[derive(Debug)]
 pub struct PlayResult {
     /// All results.
     pub summary: RunSummary,
@@ -142,7 +145,7 @@ pub struct PlayResult {
 }
 
 /// A match that is to be played.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Leftover {
     set: u32,
     /// Its index in the set, from 0.
@@ -152,6 +155,7 @@ struct Leftover {
 }
 
 /// The matches of a run in order. The matches of a set run one at a time, so that the last one ends last.
+#[derive(Debug)]
 struct InOrder {
     sets: RangeInclusive<u32>,
     /// The number of matches of a set.

@@ -7,10 +7,10 @@ use std::task::{Wake, Waker};
 use crate::server::session::SessionKey;
 
 /// The ready streams, and the waker of the lane's task.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct ReadyQueue(Mutex<Inner>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Inner {
     ready: Vec<SessionKey>,
     task: Option<Waker>,
@@ -36,6 +36,7 @@ impl ReadyQueue {
 }
 
 /// The waker of one stream.
+#[derive(Debug)]
 pub(super) struct StreamWaker {
     session: SessionKey,
     queued: AtomicBool,

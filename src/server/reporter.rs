@@ -25,6 +25,7 @@ use crate::server::scheduler::{Fixture, SharedScheduler};
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
 
 /// A bot that could not play a match at all.
+#[derive(Debug)]
 pub struct NoShow {
     /// The index of the bot.
     pub entrant: usize,
@@ -35,6 +36,7 @@ pub struct NoShow {
 }
 
 /// An event of a run.
+#[derive(Debug)]
 pub enum RunEvent<'a> {
     /// Bots can connect to this address.
     Listening(SocketAddr),

@@ -87,6 +87,7 @@ pub(super) struct Common {
 }
 
 /// A match that is to be opened.
+#[derive(Debug)]
 pub struct MatchPlan<'a> {
     /// m1, m2, ...
     pub id: String,
@@ -115,7 +116,7 @@ pub struct MatchPlan<'a> {
 }
 
 /// A seat of a match that is to be opened.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct PlannedSeat {
     /// The label in results.
     pub name: String,

@@ -1,5 +1,6 @@
 //! Which match to play next.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::RawValue;
@@ -40,6 +41,7 @@ pub struct Fixture {
 }
 
 /// The answer of a scheduler.
+#[derive(Debug)]
 pub enum Next {
     /// A match.
     Match(Fixture),
@@ -50,7 +52,7 @@ pub enum Next {
 }
 
 /// Hands out the matches of a run, each once.
-pub trait Scheduler: Send {
+pub trait Scheduler: fmt::Debug + Send {
     /// The next match. `among`: only one whose seats these bots fill, in any order.
     fn next(&mut self, among: Option<&[usize]>) -> Next;
 
@@ -69,7 +71,7 @@ pub trait Scheduler: Send {
 const MOST_UNREPORTED: Backlog = Backlog { matches: 1024, bytes: 256 * 1024 * 1024 };
 
 /// Matches that have ended but have not been reported.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Backlog {
     matches: usize,
     bytes: usize,
@@ -95,6 +97,7 @@ impl Backlog {
 #[derive(Clone)]
 pub(super) struct SharedScheduler(Arc<Mutex<Inner>>);
 
+#[derive(Debug)]
 struct Inner {
     schedule: Box<dyn Scheduler>,
     /// The number of matches in progress.

@@ -117,12 +117,14 @@ impl BotHello {
 }
 
 /// The `hello` of a connection that has neither been admitted nor rejected.
+#[derive(Debug)]
 pub(super) struct PendingHello {
     pub(super) hello: BotHello,
     pub(super) token: Option<String>,
 }
 
 /// A session on its way to another lane.
+#[derive(Debug)]
 pub struct DetachedSession {
     role: Role,
     /// The contents of its `hello`.
@@ -143,6 +145,7 @@ const DRAINS: usize = 16;
 /// The reason for rejecting a plain-text connection where TLS is expected.
 const PLAIN_TEXT: &str = "this port uses TLS, but plain text arrived: connect over TLS";
 
+#[derive(Debug)]
 pub(super) struct Session {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,

@@ -12,7 +12,7 @@ const MOST_SKIPPED: u32 = 255;
 const LONG: u64 = 1_000;
 
 /// The success of recent polls. Times are in microseconds.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Spin {
     /// When all streams were last polled.
     turn: u64,

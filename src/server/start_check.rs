@@ -20,6 +20,7 @@ use crate::transport::Stream;
 const AT_ONCE: usize = 4;
 
 /// The result of starting a bot.
+#[derive(Debug)]
 pub struct StartCheck {
     /// The index of the entrant.
     pub entrant: usize,
@@ -30,6 +31,7 @@ pub struct StartCheck {
 }
 
 /// A started bot whose `hello` has not arrived.
+#[derive(Debug)]
 struct Pending {
     entrant: usize,
     process: Process,

@@ -29,6 +29,7 @@ use crate::store::Records;
 use crate::transport::{Stream, Wire};
 
 /// The configuration of `referee stdio`.
+#[derive(Debug)]
 pub struct HostRun {
     /// The seed and the terms; an `open` may override the clock and the fault policy.
     pub run: Run,
@@ -39,6 +40,7 @@ pub struct HostRun {
 }
 
 /// Matches that the referee opens.
+#[derive(Debug)]
 pub struct HostMatches {
     /// The game.
     pub rules: &'static dyn Rules,

@@ -15,6 +15,7 @@ const FEW: usize = 1024;
 
 /// A queue of timers. A timer that moves to a later time is not updated: it fires at its first time, and its owner
 /// sets it again.
+#[derive(Debug)]
 pub(super) struct Timers<K> {
     due: BinaryHeap<Reverse<(u64, K)>>,
     sleep: Pin<Box<Sleep>>,

@@ -18,7 +18,7 @@ use crate::tournament::{Entrant, Lineup, MatchResult};
 const LOOKAHEAD: usize = 64;
 
 /// How an attempt at a match ended.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum AttemptEnd {
     Played(MatchResult),
     Void,
@@ -31,7 +31,7 @@ type News = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
 
 /// A copy of a tournament's schedule while it is played. It follows the schedule that the lanes draw from, so that
 /// reading it does not block them.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct LiveSchedule {
     copy: Arc<Mutex<schedule::Schedule>>,
     news: News,
@@ -61,6 +61,7 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
 }
 
 /// A tournament in progress.
+#[derive(Debug)]
 pub struct TournamentScheduler {
     schedule: schedule::Schedule,
     /// For [`LiveSchedule`].

@@ -16,6 +16,7 @@ use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, Moves, NEW, Regression, Shard};
 
 /// Collects matches into sets, and judges the sets.
+#[derive(Debug)]
 pub struct Trial {
     /// The statistics.
     pub regression: Regression,
@@ -33,6 +34,7 @@ pub struct Trial {
     faults: [Faults; 2],
 }
 
+#[derive(Debug)]
 pub(super) struct TrialMatch {
     pub(super) id: String,
     /// Whether it is void; then only the faults of `result` count.
@@ -44,7 +46,7 @@ pub(super) struct TrialMatch {
 }
 
 /// The effect of a match.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Added {
     /// The line for the results file: its set, if that is complete.
     pub kept: Option<ResultLine>,

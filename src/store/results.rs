@@ -21,6 +21,7 @@ use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 const VERSION: i64 = 3;
 
 /// The database of a tournament.
+#[derive(Debug)]
 pub struct Results {
     db: Connection,
     path: PathBuf,

@@ -14,6 +14,7 @@ use tokio::net::TcpSocket;
 const BACKLOG: u32 = 65_535;
 
 /// A listening socket that is not registered with a runtime yet, so it can be sent to the accepting thread.
+#[derive(Debug)]
 pub struct Bound(TcpListener);
 
 impl Bound {
@@ -38,6 +39,7 @@ impl Bound {
 }
 
 /// A listening socket, registered with the runtime of its thread.
+#[derive(Debug)]
 pub struct Listener(AsyncFd<TcpListener>);
 
 impl Listener {

@@ -27,6 +27,7 @@ fn id() -> i32 {
 // between lanes on different processors.
 #[derive(Default)]
 #[repr(align(128))]
+#[derive(Debug)]
 pub struct Mark {
     /// Sequence number of the operation; wraps around.
     operation: AtomicU32,

@@ -32,6 +32,7 @@ impl ReadProgress {
 }
 
 /// A file descriptor. Operations on the pipe of a process, including `close`, are recorded in its [`Mark`].
+#[derive(Debug)]
 struct End {
     fd: OwnedFd,
     is_socket: bool,
@@ -39,6 +40,7 @@ struct End {
     mark: Unmark,
 }
 
+#[derive(Debug)]
 struct Unmark(Option<Arc<Mark>>);
 
 impl Drop for Unmark {
@@ -110,6 +112,7 @@ impl End {
     }
 }
 
+#[derive(Debug)]
 enum Descriptor {
     Polled(AsyncFd<End>),
     /// A regular file, which is always ready and which epoll rejects.
@@ -168,6 +171,7 @@ impl Descriptor {
 }
 
 /// A stream that is not registered with a runtime, so it can be sent to another thread.
+#[derive(Debug)]
 pub struct Wire {
     input: End,
     /// `None` if the input is a bidirectional socket.
@@ -194,6 +198,7 @@ impl Wire {
 }
 
 /// The referee's end of a bidirectional stream, registered with the runtime of its thread.
+#[derive(Debug)]
 pub struct Stream {
     input: Descriptor,
     output: Option<Descriptor>,

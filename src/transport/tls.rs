@@ -83,6 +83,7 @@ impl Certificate {
 pub const TLS_HANDSHAKE: u8 = 0x16;
 
 /// The server side of a TLS connection.
+#[derive(Debug)]
 pub struct Tls {
     connection: ServerConnection,
     /// The first byte received.

@@ -308,6 +308,7 @@ play(turn=turn)"
 }
 
 /// Hands out one match and breaks down over the second.
+#[derive(Debug)]
 struct Broken(Option<Fixture>);
 
 impl Scheduler for Broken {

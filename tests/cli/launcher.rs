@@ -204,7 +204,7 @@ fn a_program_that_embeds_the_library_may_start_bots_without_the_command() {
         assert_eq!(how.to_string(), "status 7");
         let missing = "./no-such-bot".parse().expect("a command");
         let started = launcher.start(move |starter| starter.start(&missing, |_| {})).await;
-        let error = started.err().expect("it does not start").to_string();
+        let error = started.expect_err("it does not start").to_string();
         assert_eq!(error, "there is no program `./no-such-bot` here");
     });
 }

@@ -16,7 +16,7 @@ const READ: usize = 64 * 1024;
 
 /// The connection to the referee, the token and the name, as set on the command line: see
 /// [`OPTIONS`](Connection::OPTIONS).
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Connection {
     /// Host and port; `None`: stdin and stdout.
     address: Option<Address>,
@@ -26,7 +26,7 @@ pub struct Connection {
     name: Option<String>,
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Address {
     host: String,
     port: u16,

@@ -22,7 +22,7 @@ pub(crate) enum Message<'a> {
 }
 
 /// Code and text of an `error`. The code is a string: a newer referee may have more codes.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Refusal {
     pub(crate) code: String,
     pub(crate) message: String,

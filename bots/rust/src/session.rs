@@ -17,6 +17,7 @@ use crate::{Answer, Bot, Error, Pick, Start, Turn};
 const SHOWN: usize = 200;
 
 /// Handles each message from the referee: calls the bot and writes at most one reply.
+#[derive(Debug)]
 pub(crate) struct Session<B> {
     bot: B,
     name: Option<String>,

@@ -19,6 +19,7 @@ use crate::check::verdict::{StepResult, StepVerdict, Stop};
 use crate::core::erased::Rules;
 
 /// The configuration of a check.
+#[derive(Debug)]
 pub struct Check {
     /// The bot.
     pub command: Command,

@@ -57,6 +57,7 @@ enum Format {
 /// A line of JSON.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]
+#[derive(Debug)]
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a ListedMatch,

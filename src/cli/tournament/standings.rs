@@ -42,6 +42,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "standings")]
+#[derive(Debug)]
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a StandingsReport,

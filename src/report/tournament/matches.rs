@@ -60,6 +60,7 @@ pub struct ListedMatch {
 }
 
 /// The context for listing matches.
+#[derive(Debug)]
 pub struct Matches {
     seating: Seating,
     /// The names of the entrants.

@@ -1,6 +1,7 @@
 //! Adapts a search to the bot interface.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::time::Duration;
 
 use referee::core::{Game, Known, Seat, Seating};
@@ -102,6 +103,12 @@ pub struct Opponent<S> {
     searcher: S,
     own: Option<Duration>,
     players: HashMap<(String, u8), Result<Box<dyn Player>, String>>,
+}
+
+impl<S> fmt::Debug for Opponent<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opponent").field("players", &self.players.keys()).finish_non_exhaustive()
+    }
 }
 
 impl<S: Searcher> Opponent<S> {

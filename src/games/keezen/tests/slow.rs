@@ -18,7 +18,7 @@ enum At {
 type Pawns = Vec<[At; 4]>;
 
 /// An event, with all hidden information.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Told {
     Deal(Vec<Vec<&'static str>>),
     HandIn(usize, Vec<&'static str>),
