@@ -1,9 +1,8 @@
-//! What scheduling, storing and rating add to a match: `referee tournament run` beside `referee play` with the same bots
-//! and as many matches, records written to memory where the system has a file system for that. Then what it costs that
-//! records and results are on the disk before a match counts: the same tournament on a disk with and without
-//! `--no-fsync`.
+//! The overhead of scheduling, storing and rating per match: `referee tournament run` and `referee play` with the
+//! same bots and numbers of matches, with records written to memory if there is a suitable file system. Then the cost
+//! of synchronizing records and results: the same tournament on a disk with and without `--no-fsync`.
 //!
-//! The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
+//! The whole process tree is pinned to one core, the two alternate, and the result is the median ratio.
 //! `cargo bench --bench contest [MATCHES]`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -17,7 +16,7 @@ use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
 
 const ROUNDS: usize = 7;
 const MATCHES: u32 = 20_000;
-/// Longer than so many matches take on a slow machine.
+/// More time than this number of matches takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(600);
 
 fn main() -> Result<()> {
@@ -30,7 +29,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Seconds for these arguments of the referee.
+/// The duration of a referee command, in seconds.
 fn time(args: &[&str]) -> Result<f64> {
     let _limit = Limit::new(LIMIT, format!("`referee {}`", args.join(" ")));
     let start = Instant::now();
@@ -72,7 +71,7 @@ fn bench(matches: u32) -> Result<()> {
     bench_disk(matches, &bot)
 }
 
-/// The same tournament in the folder of temporary files, which should be on a disk.
+/// The same tournament in the directory for temporary files, which should be on a disk.
 fn bench_disk(matches: u32, bot: &str) -> Result<()> {
     println!(
         "\n{matches} matches of a tournament, records and results in {}",

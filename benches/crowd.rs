@@ -1,8 +1,8 @@
-//! A thousand matches at once over TCP, each bot with a connection of its own, beside a bare server that does nothing but
-//! bounce lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
+//! A thousand concurrent matches over TCP, each bot with its own connection, compared with a bare server that bounces
+//! lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
 //!
-//! What a decision takes is measured from the request to the answer, as it is billed. All bots are in one process, which
-//! has its share of both figures. All connect at once. `cargo bench --bench crowd [MATCHES]`
+//! The time of a decision is measured from the request to the answer, as it is billed. All bots are in one process,
+//! whose share is in both figures. All connect at once. `cargo bench --bench crowd [MATCHES]`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -24,17 +24,17 @@ use tokio::sync::Barrier;
 
 const ROUNDS: usize = 3;
 const MATCHES: usize = 1000;
-/// Decisions of a match, so that all are equally long.
+/// The number of decisions per match, so that all have the same length.
 const PLIES: usize = 60;
 /// Typical sizes of a request and an answer in such a match, in bytes.
 const REQUEST: usize = 262;
 const ANSWER: usize = 66;
 
 type Connection = tokio::io::BufReader<tokio::net::TcpStream>;
-/// How long bots and referee have for a match of each pair.
+/// The time limit for a match of each pair.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// How many of the bots have come so far.
+/// The numbers of bots in each state.
 #[derive(Default)]
 struct ReadProgress {
     introduced: AtomicUsize,
@@ -60,8 +60,8 @@ fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
-/// So many pairs of bots, called `a` and `b`, which answer at once; but `start` is answered when all have got it. Prints
-/// how long they played from then on, in microseconds.
+/// This number of pairs of bots, called `a` and `b`, which answer at once, except that they answer `start` only when
+/// all have received it. Prints how long they played from then on, in microseconds.
 async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
     let progress = Arc::new(ReadProgress::default());
     let done = tokio::time::timeout(LIMIT, all_bots(address, pairs, progress.clone())).await;
@@ -93,7 +93,7 @@ async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>
     Ok(())
 }
 
-/// Returns when all had started.
+/// Returns when all have started.
 async fn bot(
     address: SocketAddr,
     name: &str,
@@ -153,11 +153,11 @@ fn start_bots(address: SocketAddr, pairs: usize) -> Result<Child> {
     Ok(bots.args(["as-bots", &address.to_string(), &pairs.to_string()]).stdout(Stdio::piped()).spawn()?)
 }
 
-/// What was measured: how long each decision took, in microseconds, sorted, and how long all of them together.
+/// The measurements: the time of each decision, in microseconds, sorted, and the total time.
 struct Figures {
     each: Vec<u64>,
     all: Duration,
-    /// The most memory that was used, in bytes.
+    /// The peak memory use, in bytes.
     memory: u64,
 }
 
@@ -264,7 +264,7 @@ fn bare(pairs: usize) -> Result<Figures> {
     Ok(Figures { each, all, memory: 0 })
 }
 
-/// Sends a line to either of a pair in turn and waits for its line. Returns how long each took.
+/// Sends a line to each of a pair in turn and waits for its answer. Returns the time of each.
 fn bounce(pairs: Vec<[TcpStream; 2]>) -> Result<Vec<u64>> {
     runtime()?.block_on(async {
         let mut running = tokio::task::JoinSet::new();

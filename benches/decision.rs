@@ -1,10 +1,9 @@
-//! What the referee adds to a decision: its time beside a bare ping-pong of lines of the same sizes.
+//! The overhead of the referee per decision, compared with a bare ping-pong of lines of the same sizes.
 //!
-//! Records are written to memory where the system has a file system for that: the figure is the referee's, not the
-//! disk's. The whole process tree is pinned to one core, the two are played in turn, and the median ratio is what counts.
-//! Instant bots look for what they need in a line and do not read the rest; a row has bots of the Rust SDK beside them.
-//! Before that, two cores are compared with one.
-//! `cargo bench --bench decision`
+//! Records are written to memory if there is a suitable file system: the figure should not depend on the disk. The
+//! whole process tree is pinned to one core, the two alternate, and the result is the median ratio. Instant bots
+//! search for what they need in a line without parsing it; one row has bots of the Rust SDK. Before that, two cores
+//! are compared with one. `cargo bench --bench decision`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -23,15 +22,15 @@ use serde_json::Value;
 
 const ROUNDS: usize = 9;
 const MATCHES: u32 = 400;
-/// Longer than a round takes on a slow machine.
+/// More time than a round takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(300);
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
-/// What instant bots want that want events.
+/// The optional messages of instant bots that want events.
 const EVENTS_TOO: &str = r#""view","legal","event""#;
 
-/// A typical request in such a match, the two events that go with it, and an answer.
+/// A typical request in such a match, the two events before it, and an answer.
 const TURN: &str = concat!(
     r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
     r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
@@ -77,7 +76,7 @@ fn echo(size: usize) -> std::io::Result<()> {
         if there.is_empty() {
             return Ok(());
         }
-        // All lines that came at once are answered at once.
+        // All lines of a read are answered in one write.
         let (lines, used) = (there.iter().filter(|&&byte| byte == b'\n').count(), there.len());
         input.consume(used);
         answers.clear();
@@ -92,7 +91,7 @@ fn echo(size: usize) -> std::io::Result<()> {
 fn guest(address: SocketAddr, name: &str) -> Result<()> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    // The referee may have ended the connection already.
+    // The referee may have closed the connection already.
     let _ = instant(stream.try_clone()?, stream, name, VIEW_AND_LEGAL);
     Ok(())
 }
@@ -114,15 +113,15 @@ fn tcp_echo(address: SocketAddr, size: usize) -> Result<()> {
     }
 }
 
-/// A bare ping-pong of pipes in a process tree of its own, on one core. Prints what a round trip takes.
+/// A bare ping-pong over pipes in its own process tree, on one core. Prints the time of a round trip.
 fn pair(core: usize) -> Result<()> {
     pin(core)?;
     println!("{}", bare_pipes(TURN.len(), ANSWER.len(), u64::from(MATCHES) * 60)?);
     Ok(())
 }
 
-/// A referee with one lane in a process tree of its own, on one core: the one beside this program. Prints what a decision
-/// takes.
+/// A referee with one lane in its own process tree, on one core: the binary beside this program. Prints the time of a
+/// decision.
 fn lane(core: usize) -> Result<()> {
     pin(core)?;
     let referee = std::env::current_exe()?.with_file_name("referee");
@@ -149,7 +148,7 @@ impl Peer {
         Peer::start(Command::new(std::env::current_exe()?).args(["as-echo", &size.to_string()]))
     }
 
-    /// Reads until so many line breaks have arrived.
+    /// Reads until this number of line breaks has arrived.
     fn lines(&mut self, mut count: usize) -> Result<()> {
         while count > 0 {
             let got = self.from.read(&mut self.chunk)?;
@@ -173,7 +172,7 @@ fn folder() -> Result<tempfile::TempDir> {
     Ok(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?)
 }
 
-/// What one decision takes, in microseconds, and how many there were.
+/// The time of one decision, in microseconds, and the number of decisions.
 struct Figure {
     each: f64,
     decisions: u64,
@@ -201,7 +200,7 @@ fn play(referee: impl AsRef<OsStr>, matches: u32, bot: &str, options: &[&str]) -
     Ok((took, decisions))
 }
 
-/// The same without the start of processes: the difference between many matches on each lane and one.
+/// The same without starting processes: the difference between many matches on each lane and one.
 fn pipes(referee: impl AsRef<OsStr>, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
     let (one, many) = (play(&referee, lanes, bot, options)?, play(&referee, lanes * MATCHES, bot, options)?);
     let decisions = many.1 - one.1;
@@ -275,10 +274,10 @@ fn bare_connections(request: usize, answer: usize, decisions: u64) -> Result<f64
     Ok(took)
 }
 
-/// How many times as much two cores do as one does, in the mean of the two: decisions with two lanes of one referee; with
-/// two referees of one lane, each with its bots from a copy of the programs, so that they share nothing; bare round trips;
-/// and reads of memory. What memory loses that both read, and memory of their own does not, a machine's caches take from
-/// any code that runs on both.
+/// The throughput of two cores relative to the mean of both: decisions with two lanes of one referee; with two
+/// referees of one lane, each with its bots from copies of the programs, so that they share nothing; bare round
+/// trips; and memory reads. If shared memory scales worse than separate memory, the caches of the machine slow down
+/// any code that runs on both cores.
 fn cores() -> Result<()> {
     let copies = [copies()?, copies()?];
     let this = std::env::current_exe()?;
@@ -306,7 +305,7 @@ fn cores() -> Result<()> {
     Ok(())
 }
 
-/// The programs, in files of their own.
+/// The programs, copied to separate files.
 fn copies() -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     std::fs::copy(std::env::current_exe()?, folder.path().join("bench"))?;
@@ -314,7 +313,7 @@ fn copies() -> Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// What a core does alone, in the mean, and what both do at once.
+/// The throughput of a single core, on average, and of both concurrently.
 fn rates(work: impl Fn(usize) -> Result<f64> + Sync) -> Result<(f64, f64)> {
     let alone = work(0)? + work(1)?;
     std::thread::scope(|scope| {
@@ -324,23 +323,23 @@ fn rates(work: impl Fn(usize) -> Result<f64> + Sync) -> Result<(f64, f64)> {
     })
 }
 
-/// How much a program does in a microsecond on a core; it prints how long a piece of it takes.
+/// The throughput of a program on a core, per microsecond; it prints the time of a unit of work.
 fn rate_of(program: &Path, what: &str, core: usize) -> Result<f64> {
     let output = Command::new(program).args([what, &core.to_string()]).stderr(Stdio::inherit()).output()?;
     Ok(1.0 / String::from_utf8(output.stdout)?.trim().parse::<f64>()?)
 }
 
-/// As much as a processor fetches at once.
+/// The size of a cache line.
 #[repr(align(64))]
 struct Line(usize);
 
-/// 256 KiB in which every line names another one, through all of them, in an order that no processor foresees.
+/// 256 KiB of cache lines, each with the index of another one, in a random cycle.
 fn memory() -> Vec<Line> {
     let next = |at: usize| (at * 1_664_525 + 1_013_904_223) % 4_096;
     (0..4_096).map(|at| Line(next(at))).collect()
 }
 
-/// How many lines a core reads in a microsecond, one after the other.
+/// The number of dependent reads per microsecond on a core.
 fn reads(core: usize, memory: &[Line]) -> Result<f64> {
     const READS: u32 = 2_000_000;
     std::thread::scope(|scope| {
@@ -373,7 +372,7 @@ fn bare_pipes(request: usize, answer: usize, decisions: u64) -> Result<f64> {
     Ok(took)
 }
 
-/// `referee stdio` with so many matches open at once, the host answering at once.
+/// `referee stdio` with this number of concurrent matches, and a host that answers at once.
 fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     let folder = folder()?;
     let mut peer = Peer::start(
@@ -398,7 +397,7 @@ fn stdio(slots: usize, matches: usize) -> Result<Figure> {
     Ok(Figure { each: took / decisions as f64, decisions })
 }
 
-/// One echo process that answers so many lines at once.
+/// One echo process that answers this number of lines at once.
 fn bare_stdio(slots: usize, request: usize, answer: usize, decisions: u64) -> Result<f64> {
     let mut peer = Peer::echo(request)?;
     let line: Vec<u8> = std::iter::repeat_n(b'x', answer - 1).chain([b'\n']).collect();

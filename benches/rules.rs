@@ -1,4 +1,5 @@
-//! How fast the rules are: perft, with and without counting the last ply in bulk, random playouts, and checking PDN.
+//! The speed of the rules: perft, with and without bulk counting of the last ply, random playouts, and verification
+//! of PDN.
 //!
 //! `cargo bench --bench rules`
 
@@ -28,7 +29,7 @@ fn perft_9_bulk(bencher: Bencher) {
     bencher.counter(ItemsCount::new(3_963_680u64)).bench(|| perft::perft(&position, 9));
 }
 
-/// The same, making every last move too.
+/// The same, playing every last move as well.
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn perft_9_with_move_lists(bencher: Bencher) {
     fn count(position: &Checkers, depth: usize, lists: &mut [Vec<<Checkers as Game>::Move>]) -> u64 {
@@ -78,7 +79,7 @@ fn playout<G: Game>(
     }
 }
 
-/// A thousand random playouts from the start; the same ones in every sample.
+/// A thousand random playouts from the start, equal in every sample.
 fn a_thousand_playouts<G: Game>(bencher: Bencher, seating: Seating) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
@@ -98,7 +99,7 @@ fn random_playouts_of_keezen(bencher: Bencher, seats: u8) {
     a_thousand_playouts::<Keezen>(bencher, Seating::new(seats, (seats / 2).max(2)));
 }
 
-/// Random matches as the export writes them.
+/// Random matches in the format of the export.
 fn collection(notation: &dyn Notation, games: usize) -> String {
     let mut rng = Seed([7; 32]).match_key(Checkers::META.id, "pdn", &[""; 0]).stream();
     let (mut text, mut moves) = (String::new(), Vec::new());

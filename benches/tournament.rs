@@ -1,4 +1,4 @@
-//! How fast results are evaluated, and how fast a large tournament is scheduled.
+//! The speed of evaluating results, and of scheduling a large tournament.
 //!
 //! `cargo bench --bench tournament`
 
@@ -53,7 +53,7 @@ fn standings_and_elo_of_a_million(bencher: Bencher) {
     });
 }
 
-/// The command, on the folder of a round robin with as many stored matches: at most a second.
+/// The command, on the directory of a round robin with a million stored matches: at most a second.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn command_standings_of_a_million(bencher: Bencher) {
     let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
@@ -69,7 +69,7 @@ fn command_standings_of_a_million(bencher: Bencher) {
     });
 }
 
-/// Puts all results of a round robin of about a million matches into a new folder. Returns how many they are.
+/// Stores all results of a round robin of about a million matches in a new directory. Returns their number.
 fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
     let sets = u32::from(ENTRANTS) * u32::from(ENTRANTS - 1) / 2;
     let cycles = (MATCHES / 2).div_ceil(sets);
@@ -115,7 +115,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
     Ok(stored)
 }
 
-/// Handing 20,000 matches out and taking their results in.
+/// Handing out 20,000 matches and recording their results.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn schedule_of_twenty_thousand(bencher: Bencher) {
     let format = Format::Duel { sets: 10_000 };

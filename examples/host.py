@@ -39,7 +39,7 @@ scores, ended = {}, 0
 while ended < MATCHES:
     message = json.loads(referee.stdout.readline())
     if message["type"] == "turn":
-        # Here a network would look at message["view"]: better at many of them at once.
+        # A network would evaluate message["view"] here, preferably in batches.
         move = random.choice(message["legal"])
         say(type="move", match=message["match"], seat=message["seat"], turn=message["turn"], move=move)
     elif message["type"] == "end" and message["seat"] == 0:

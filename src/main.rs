@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match Cli::parse().run() {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            // Nobody reads on: that is no error of ours.
+            // The reader has closed standard output, which is not an error.
             if failure.exit != Exit::Done {
                 complain(format_args!("error: {:#}", failure.error));
             }

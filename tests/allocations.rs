@@ -1,7 +1,7 @@
-//! No game takes memory from the heap for a move: neither the list of moves, once it has its size, nor playing one, nor
-//! the copy of a position that a search makes.
+//! Games allocate nothing per move: neither generating moves into a list with sufficient capacity, nor playing a
+//! move, nor copying a position.
 //!
-//! The counter sees all threads, so there is one test in this file.
+//! The counter is global, so there is only one test in this file.
 
 use std::alloc::System;
 use std::hint::black_box;
@@ -16,10 +16,11 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Random playouts in each seating.
 const PLAYOUTS: u8 = 20;
-/// The harness's own thread allocates a little when the test begins. What a game takes, it takes in every attempt.
+/// The thread of the test harness allocates a little when the test begins. Allocations of a game occur in every
+/// attempt.
 const ATTEMPTS: usize = 5;
 
-/// Plays at random and counts the decisions, and what the heap was asked for meanwhile.
+/// Plays at random; counts decisions and allocations.
 fn playout<G: Game>(
     seating: Seating,
     number: u8,
@@ -59,7 +60,7 @@ impl Visitor for NoAllocations {
             for number in 0..PLAYOUTS {
                 let (mut moves, mut drawn) = (Vec::new(), Vec::new());
                 let mut again = || playout::<G>(seating, number, &mut moves, &mut drawn);
-                // The lists grow to the size that they need when the same is played again.
+                // The lists get their capacity when the same moves are played a second time.
                 let (decisions, _) = again();
                 let takes_nothing = (0..ATTEMPTS).any(|_| again().1 == Stats::default());
                 assert!(takes_nothing, "{} in {decisions} decisions: {:?}", G::META.id, again().1);
@@ -70,7 +71,7 @@ impl Visitor for NoAllocations {
 }
 
 #[test]
-fn moves_take_nothing_from_the_heap() {
+fn moves_do_not_allocate() {
     let region = Region::new(ALLOCATOR);
     drop(black_box(Box::new(1)));
     assert_ne!(region.change().allocations, 0, "the counter does not count");

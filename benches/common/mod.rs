@@ -1,4 +1,4 @@
-//! What benches share: a bot that is instant, keeping to a core, and a limit of time.
+//! Shared by the benchmarks: an instant bot, CPU pinning, and a time limit.
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
@@ -12,10 +12,10 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What an instant bot wants, as in its `hello`.
+/// The optional messages of an instant bot, as in its `hello`.
 pub(crate) const VIEW_AND_LEGAL: &str = r#""view","legal""#;
 
-/// Plays as fast as can be: it looks for what it needs in a line and does not read the rest.
+/// Plays as fast as possible: searches each line for what it needs without parsing it.
 pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
     writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
     let mut answers = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, 
     })
 }
 
-/// Hands on the complete lines of what comes, chunk by chunk, until it ends.
+/// Passes on the complete lines of the input, chunk by chunk, until it ends.
 pub(crate) fn each_chunk(input: &mut impl Read, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let (mut chunk, mut len) = (vec![0; 256 * 1024], 0);
     loop {
@@ -44,7 +44,7 @@ pub(crate) fn each_chunk(input: &mut impl Read, mut take: impl FnMut(&[u8]) -> R
     }
 }
 
-/// Complete lines, with their breaks.
+/// Complete lines, with their line breaks.
 pub(crate) fn lines(mut chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (line, rest) = chunk.split_at(memchr(b'\n', chunk)? + 1);
@@ -53,7 +53,7 @@ pub(crate) fn lines(mut chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Answers a line if it asks for something. Whether it was for a move.
+/// Answers a line if it needs an answer. Returns whether it was a request for a move.
 pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
     if let Some(turn) = line.strip_prefix(b"{\"type\":\"turn\",") {
         // Match, seat and turn come first, as in the answer; the last list is that of the legal moves.
@@ -81,13 +81,13 @@ pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
     Ok(false)
 }
 
-/// Which legal move an instant bot plays: not always the first, which makes for short and odd matches.
+/// The move of an instant bot: not always the first, which would make matches short and unusual.
 pub(crate) fn pick(turn: u32, legal: usize) -> usize {
     turn as usize * 7 % legal
 }
 
-/// A limit of time for a part of a bench. While it lives its time runs; what reaches it ends the bench, which says what it
-/// waited for.
+/// A time limit for a part of a benchmark, from creation to drop. When it is reached, the benchmark ends with an
+/// error.
 pub(crate) struct Limit(Sender<()>);
 
 impl Limit {
@@ -97,7 +97,7 @@ impl Limit {
         thread::spawn(move || {
             if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 eprintln!("error: after {} s the bench still waits for {what}", limit.as_secs());
-                // The processes that it started meet the end of their streams.
+                // The processes that it started end at the end of their streams.
                 std::process::exit(1);
             }
         });
@@ -105,7 +105,7 @@ impl Limit {
     }
 }
 
-/// Keeps to the first core that is allowed, the second, ...
+/// Pins this process to the allowed core with this index.
 pub(crate) fn pin(core: usize) -> Result<()> {
     let allowed = sched_getaffinity(None)?;
     let cpu = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).nth(core).ok_or("no such core")?;

@@ -1,6 +1,6 @@
-"""The proper part of a hostile bot: it plays the first legal move, until its script has it do something else.
+"""The correct behaviour of a hostile bot: plays the first legal move, except where its script overrides that.
 
-Kept apart from the SDK on purpose: the SDK would refuse to misbehave.
+Independent of the SDK on purpose: the SDK prevents misbehaviour.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Json = dict[str, Any]
 Handler = Callable[[Json], None]
 
 LIFE = 120  # seconds
-# A leftover bot must not stay on a test machine; no script ignores this signal.
+# Limits the lifetime of a leftover process; no script ignores this signal.
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
 signal.alarm(LIFE)
 
-# The turn ids at which a script misbehaves: by default only the third turn, when a match is well under way.
+# The turn ids at which a script misbehaves: by default only the third turn.
 POINTS = {int(point) for point in sys.argv[1:]} or {2}
 
 _input = open(0, "rb", closefd=False)
@@ -32,7 +32,7 @@ def readline() -> bytes:
 
 
 def write(data: bytes) -> None:
-    """Writes all of `data` in one write; exits when the reader has closed the pipe."""
+    """Writes all of `data` in one write; exits if the reader has closed the pipe."""
     rest = memoryview(data)
     try:
         while rest:
@@ -59,7 +59,7 @@ def say_ready(start: Json) -> None:
 
 
 def move(turn: Json) -> Json:
-    """Returns the proper answer to a turn: its first legal move."""
+    """Returns the correct answer to a turn: its first legal move."""
     where = {key: turn[key] for key in ("match", "seat", "turn")}
     return {"type": "move", **where, "move": turn["legal"][0]}
 
@@ -69,7 +69,7 @@ def answer(turn: Json) -> None:
 
 
 def nothing(message: Json) -> None:
-    """Says nothing."""
+    """Sends nothing."""
 
 
 def play(
@@ -96,12 +96,12 @@ def play(
 
 
 def read_on() -> None:
-    """Stays alive and says nothing more, until the input ends."""
+    """Reads without answering until the input ends."""
     while readline():
         pass
 
 
 def sleep_on() -> None:
-    """Stays alive, neither reading nor writing, until a signal ends the process."""
+    """Neither reads nor writes until a signal ends the process."""
     while True:
         signal.pause()

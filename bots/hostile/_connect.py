@@ -1,12 +1,12 @@
 """Runs a hostile bot on a connection: _connect.py HOST:PORT SCRIPT [ARGUMENT...].
 
-The connection takes the place of the script's stdin and stdout. The referee knows the bot by the script's name.
+The connection replaces the script's stdin and stdout. The bot's name is that of the script.
 """
 
 import os
 import sys
 
-# The scripts of this folder must not stand in for modules of the same names.
+# The scripts of this directory must not shadow modules with the same names.
 folder = sys.path.pop(0)
 
 import runpy
@@ -17,7 +17,7 @@ connection = socket.create_connection((host, int(port)))
 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 for descriptor in (0, 1):
     os.dup2(connection.fileno(), descriptor)
-connection.close()  # the two copies are the connection now
+connection.close()  # the two copies remain open
 os.environ["REFEREE_ADDRESS"] = sys.argv[1]
 sys.argv = sys.argv[2:]
 sys.path.append(folder)

@@ -1,6 +1,5 @@
 """Splicing: Linux moves data between a pipe and a socket without copying it, and holds the lock of the pipe while it
-waits for the socket. Whoever reads, writes or closes the other end of the pipe meanwhile waits, too, even if its
-descriptor is non-blocking.
+waits for the socket. Operations on the other end of the pipe block in the meantime, even on a non-blocking descriptor.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ COUNT = 65_536
 
 
 def socketpair() -> tuple[int, int]:
-    """Returns two sockets that are connected. The module `socket` would import the bot `array` beside this file."""
+    """Returns two connected sockets. The module `socket` would import the bot `array` in this directory."""
     pair = (ctypes.c_int * 2)()
     if _libc.socketpair(1, 1, 0, pair):  # AF_UNIX, SOCK_STREAM
         raise OSError(ctypes.get_errno(), "socketpair")
@@ -24,16 +23,16 @@ def socketpair() -> tuple[int, int]:
 
 
 def copy(source: int, target: int) -> None:
-    """Splices from one descriptor to the other until one of them ends, for 60 s at most. One of them is a pipe."""
+    """Splices from one descriptor to the other until one of them ends, for at most 60 s. One of them is a pipe."""
     signal.alarm(60)
     while _libc.splice(source, None, target, None, COUNT, 0) > 0:
         pass
 
 
 def into(pipe: int, prepare: Callable[[], object] = lambda: None) -> int:
-    """Returns a socket. A child process copies its data to the pipe and holds the pipe in between.
+    """Returns a socket. A child process copies its data to the pipe and locks the pipe in between.
 
-    The child keeps the socket open, too, so that nothing but its own end makes it let go.
+    The child keeps the socket open, so that it releases the pipe only when it exits.
     """
     ours, theirs = socketpair()
     if os.fork() == 0:
@@ -45,9 +44,9 @@ def into(pipe: int, prepare: Callable[[], object] = lambda: None) -> int:
 
 
 def hold(socket: int) -> None:
-    """Writes blanks to the socket until the process that copies them holds the pipe that the referee reads.
+    """Writes blanks to the socket until the process that copies them locks the pipe that the referee reads.
 
-    That process must be quicker than the reader once, and the next blank would make it let go.
+    That process has to be faster than the reader once; the next blank would make it release the pipe.
     """
     while not _referee_is_held():
         os.write(socket, b" ")
@@ -67,7 +66,7 @@ def _read(path: str) -> str:
 
 
 def out_of(pipe: int, prepare: Callable[[], object] = lambda: None) -> None:
-    """Has a child copy what comes from the pipe to a socket that is full: with the first bytes it holds the pipe."""
+    """Starts a child that copies data from the pipe to a full socket: it locks the pipe at the first bytes."""
     _, full = socketpair()
     os.set_blocking(full, False)
     try:

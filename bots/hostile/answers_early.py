@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends, right after a move, one for the request that is not yet made; then answers that one properly.
+"""Sends a move for the next request right after each move, then answers that request correctly.
 
 A referee meets the early move with `error`, does not keep it, and finds no fault: it happens ten times in a match.
 """
@@ -13,7 +13,7 @@ def answer_ahead(turn: _bot.Json) -> None:
     move = _bot.move(turn)
     early = {**move, "turn": move["turn"] + 1}
     is_time = min(_bot.POINTS) <= turn["turn"] < min(_bot.POINTS) + TIMES
-    # In one write: after a second one, a fast opponent could have made the early move a timely one.
+    # In one write: with a second write, the next request might arrive before the early move.
     _bot.write(_bot.line(move) + (_bot.line(early) if is_time else b""))
 
 

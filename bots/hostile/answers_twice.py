@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gives every answer twice. A referee takes the first, meets the stale second with `error`, and finds no fault."""
+"""Sends every answer twice. The referee accepts the first and rejects the stale second with `error`, without a fault."""
 
 import _bot
 

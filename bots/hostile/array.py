@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers with an array that holds the fields of a move in their order. A referee calls `malformed`."""
+"""Answers with the fields of a move as an array. The referee reports `malformed`."""
 
 import _bot
 

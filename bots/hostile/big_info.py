@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends 6 KiB of `info` with every move. A referee drops the info with an `error`, takes the move, finds no fault."""
+"""Sends 6 KiB of `info` with every move. The referee drops the info with an `error` and accepts the move."""
 
 import _bot
 

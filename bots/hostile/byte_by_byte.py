@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes every line one byte at a time, each line within 0.1 s. That is legal: a referee finds no fault with it."""
+"""Writes every line one byte at a time, each line within 0.1 s. This is allowed and causes no fault."""
 
 import time
 

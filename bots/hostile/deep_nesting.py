@@ -10,7 +10,7 @@ DEPTH = 30_000
 
 
 def answer_in_depth(turn: _bot.Json) -> None:
-    # Put together by hand: Python's own encoder does not go so deep.
+    # Built as text, because Python's encoder limits the depth.
     text = _bot.line({**_bot.move(turn), "note": "?"})
     _bot.write(text.replace(b'"?"', b"[" * DEPTH + b"]" * DEPTH))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers with a move that has the field `move` twice, both legal. A referee picks neither: it calls `malformed`."""
+"""Answers with a move that has the field `move` twice, both legal. The referee reports `malformed`."""
 
 import _bot
 

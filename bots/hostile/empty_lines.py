@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes empty lines for ever. A referee ignores a bounded number of them, then calls `protocol`."""
+"""Writes empty lines endlessly. The referee ignores a bounded number of them, then reports `protocol`."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes 200 MB to stderr while it plays on properly.
+"""Writes 200 MB to stderr while it continues to play.
 
 The referee drains it continuously and keeps a bounded part. This is no fault and does not delay other bots.
 """

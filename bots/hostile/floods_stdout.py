@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes messages of an unknown type, as fast as it can, for ever.
+"""Writes messages of an unknown type endlessly, as fast as it can.
 
 A referee calls `protocol` after a bounded number of lines, stores none of them, and serves others meanwhile.
 """

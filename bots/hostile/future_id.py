@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers under an id that is yet to come, and never under the current one.
+"""Answers with a future turn id, and never with the current one.
 
 A referee meets it with `error`, does not keep it for later, and calls `timeout` at the limit.
 """

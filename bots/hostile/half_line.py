@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes half of its move without a line break, then nothing, but stays alive. A referee calls `timeout`."""
+"""Writes half of its move without a line break, then nothing. The referee reports `timeout`."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays the first legal move, properly: the control. A referee finds no fault with it."""
+"""Plays the first legal move: the control, without faults."""
 
 import _bot
 

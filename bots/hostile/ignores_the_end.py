@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays properly, but ignores SIGTERM and the end of its input.
+"""Plays correctly, but ignores SIGTERM and the end of its input.
 
 A referee has its results without waiting for it, and kills it after the two grace periods.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays `1-32`. A referee calls `illegal_move`, and takes the next answer if the set-up has it ask again."""
+"""Plays `1-32`. The referee reports `illegal_move`, and repeats the request under the policy `retry`."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers with a move that lacks its closing brace. A referee calls `malformed`."""
+"""Answers with a move that lacks its closing brace. The referee reports `malformed`."""
 
 import _bot
 

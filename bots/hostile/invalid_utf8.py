@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers with a move whose bytes are not UTF-8. A referee calls `malformed`."""
+"""Answers with a move whose bytes are not UTF-8. The referee reports `malformed`."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a process in its own group that ignores SIGTERM and SIGHUP for 60 s; plays properly itself.
+"""Starts a process in its own group that ignores SIGTERM and SIGHUP for 60 s; plays correctly itself.
 
 A referee kills the whole group in the end. The process's id is on stderr: `left <pid>`.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers with a line of 10 MB, a move but for its length, then with the proper move, and plays on properly.
+"""Answers with a line of 10 MB, valid except for its length, then with the correct move, and continues to play.
 
 A referee calls `line_too_long` without storing the line, and skips to its end; the proper move is stale by then.
 """

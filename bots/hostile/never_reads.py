@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads nothing and says nothing once it is ready for its first match, but stays alive.
+"""Neither reads nor writes after its first `ready`, but stays alive.
 
 A referee calls `timeout` at the limit of the first request, whether or not the request could be written.
 """

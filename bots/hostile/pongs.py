@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends `pong` for ever, without a ping. A referee ignores a bounded number of them, then calls `protocol`."""
+"""Sends `pong` endlessly, without a ping. The referee ignores a bounded number of them, then reports `protocol`."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Has the smallest pipe there is for its input, and from its third turn on takes one byte from it every 2 ms.
+"""Uses the smallest possible pipe for its input, and from its third turn on reads one byte every 2 ms.
 
 A referee's clock starts when it offers a request to the kernel: the slow reading is the bot's own time.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Resigns properly: a control. A referee ends the match by resignation and counts no fault."""
+"""Resigns: a control. The match ends by resignation, without a fault."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads everything and never says anything. A referee ends it with `no_start` at the start-up limit."""
+"""Reads everything and never writes. The referee reports `no_start` at the start-up limit."""
 
 import _bot
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says hello, but is never ready for a match. A referee ends it with `no_start` at the ready limit."""
+"""Sends `hello`, but never `ready`. The referee reports `no_start` at the ready limit."""
 
 import _bot
 

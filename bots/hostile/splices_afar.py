@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As `splices_stdout`, but the splicing process is in its own session, out of reach of signals to the group.
+"""As `splices_stdout`, but the splicing process is in its own session, which signals to the group do not reach.
 
 A referee finds and ends it all the same.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Splices from a socket to stderr, some bytes first and then nothing: it holds the pipe. Plays on properly.
+"""Splices from a socket to stderr, some bytes first and then nothing: it locks the pipe. Continues to play.
 
 The referee does not block on stderr, and other bots are not delayed.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Splices from stdin to a socket that takes nothing: it holds the pipe. Then it has the referee write two errors.
+"""Splices from stdin to a full socket: it locks the pipe. Then it causes the referee to write two errors.
 
 A referee must not wait for it when it writes: it ends the bot, which has `exited`.
 """

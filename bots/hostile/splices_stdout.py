@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Splices from a socket to stdout, as a bridge to a bot on another machine might, and holds the pipe.
+"""Splices from a socket to stdout, as a bridge to a bot on another machine might, and locks the pipe.
 
 A referee must not wait for it when it reads: it ends the bot, which has `exited`.
 """

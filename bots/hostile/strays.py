@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends `ready` thirty times in the middle of a match, then nothing more.
+"""Sends `ready` thirty times during a match, then nothing.
 
 A referee meets the first twenty with `error`, then calls `protocol` without waiting for the limit.
 """

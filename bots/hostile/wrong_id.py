@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers under the id of the request before, and never under the current one.
+"""Answers with the id of the previous request, and never with the current one.
 
 A referee meets the stale answer with `error`, does not take it for the move, and calls `timeout` at the limit.
 """

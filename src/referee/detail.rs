@@ -189,8 +189,8 @@ impl fmt::Display for Detail {
                 write!(f, "it does not play {game}: it plays {plays}")
             }
             Detail::NotConnected { name, waited_ms, elsewhere } => {
-                let nobody = if *elsewhere == 0 { "nobody" } else { "nobody else" };
-                write!(f, "{nobody} connected as `{name}` within {} s", *waited_ms as f64 / 1000.0)
+                let none = if *elsewhere == 0 { "no bot" } else { "no other bot" };
+                write!(f, "{none} connected as `{name}` within {} s", *waited_ms as f64 / 1000.0)
             }
             Detail::NotHere => f.write_str("it is not here"),
             Detail::NotStarted { error } => write!(f, "it cannot be started: {error}"),

@@ -67,7 +67,7 @@ pub(crate) enum HelloError {
     Protocol(Detail),
     /// A field is invalid: the bot may send `hello` again.
     Field {
-        /// What is noted for a timeout.
+        /// The rejection, for the detail of a later timeout.
         refused: RefusedLine,
         /// What the bot is told.
         message: String,

@@ -539,6 +539,6 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
 fn asked(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT value FROM tournament WHERE key = 'asked'";
     let asked: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
-    // What nobody can have written is not asked for.
+    // Invalid text is not a request.
     Ok(asked.and_then(|asked| serde_json::from_str(&asked).ok()).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! `referee check` and `referee debug`: the sample bots pass, and every flaw is found in the step that it belongs to.
+//! `referee check` and `referee debug`: the sample bots pass, and every defect is found in its step.
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::common::{Ended, Folder, ROOT, Referee, WON, in_java, in_rust, referee, sample};
 use serde_json::Value;
 
-/// Short limits, so that what hangs is soon found.
+/// Short limits, so that a hanging bot is detected soon.
 const LIMITS: [&str; 6] = ["--move-limit", "2s", "--hello-limit", "20s", "--ready-limit", "2s"];
 
 fn check(bot: &str, more: &[&str]) -> Ended {
@@ -29,7 +29,7 @@ fn verdicts(ended: &Ended) -> BTreeMap<String, String> {
     steps.map(|step| (text(&step["step"]), text(&step["verdict"]))).collect()
 }
 
-/// The steps that did not go well.
+/// The steps that failed or warned.
 fn findings(ended: &Ended) -> Vec<String> {
     let all = verdicts(ended);
     let found = all.iter().filter(|(_, verdict)| *verdict == "failed" || *verdict == "warned");
@@ -52,7 +52,7 @@ fn the_sample_bots_in_python_pass() {
 }
 
 #[test]
-fn a_bot_passes_in_each_game_alone() {
+fn a_bot_passes_in_a_single_game() {
     for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
         let ended = check_in(game, &sample("python/random_bot.py"), &[]).with_code(0);
         assert_eq!(findings(&ended), [""; 0], "{game}");
@@ -69,7 +69,7 @@ fn the_sample_bots_in_rust_pass() {
 }
 
 #[test]
-fn the_sample_bots_in_javascript_pass_where_node_is_installed() {
+fn the_sample_bots_in_javascript_pass() {
     if Command::new("node").arg("--version").output().is_ok() {
         for bot in ["random", "groups"] {
             assert_passes(&format!("node '{ROOT}/bots/javascript/bots/{bot}.js'"));
@@ -80,7 +80,7 @@ fn the_sample_bots_in_javascript_pass_where_node_is_installed() {
 }
 
 #[test]
-fn the_sample_bots_in_go_and_c_pass_where_they_are_built() {
+fn the_sample_bots_in_go_and_c_pass() {
     for bot in ["go/random", "go/claims", "c/random_bot", "c/lookahead_bot"] {
         let bot = PathBuf::from(format!("{ROOT}/target/sdks/{bot}"));
         if bot.exists() {
@@ -90,7 +90,7 @@ fn the_sample_bots_in_go_and_c_pass_where_they_are_built() {
 }
 
 #[test]
-fn the_sample_bots_in_java_pass_where_they_are_built() {
+fn the_sample_bots_in_java_pass() {
     for bot in ["RandomBot", "HomewardBot"] {
         if Path::new(&format!("{ROOT}/bots/java/target/classes/refereebot/samples/{bot}.class")).exists() {
             assert_passes(&in_java(&format!("samples.{bot}")));
@@ -99,9 +99,9 @@ fn the_sample_bots_in_java_pass_where_they_are_built() {
 }
 
 #[test]
-fn the_sample_bot_in_plain_shell_passes_where_jq_is_installed() {
+fn the_sample_bot_in_plain_shell_passes() {
     if Command::new("jq").arg("--version").output().is_ok() {
-        // A process of jq for each message takes its time: one game shows as much as all.
+        // jq starts a process per message, which is slow: one game is enough.
         let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
         let ended = referee(["check", "checkers", &bot, "--json"]).with_code(0);
         assert_eq!(findings(&ended), Vec::<String>::new(), "{ended:?}");
@@ -125,7 +125,7 @@ fn the_bot_in_ten_lines_passes() {
     }
 }
 
-/// What each hostile bot is told: the steps that do not go well.
+/// The steps that fail or warn for each hostile bot.
 const HOSTILE: [(&str, &[&str]); 40] = [
     ("answers_early", &["first match failed"]),
     ("answers_twice", &["first match failed"]),
@@ -169,7 +169,7 @@ const HOSTILE: [(&str, &[&str]); 40] = [
     ("wrong_id", &["first match failed"]),
 ];
 
-/// Runs so many jobs side by side: most of their time is waiting.
+/// Runs jobs concurrently: they mostly wait.
 fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<String> + Sync) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
@@ -187,7 +187,7 @@ fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<String> + Sync)
 }
 
 #[test]
-fn every_hostile_bot_fails_at_the_step_it_should() {
+fn every_hostile_bot_fails_at_the_expected_step() {
     let files = fs::read_dir(format!("{ROOT}/bots/hostile")).expect("the folder");
     let names = files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8"));
     let bots: BTreeSet<String> = names
@@ -202,14 +202,14 @@ fn every_hostile_bot_fails_at_the_step_it_should() {
         let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(limits));
         let code = i32::from(expected.iter().any(|found| found.ends_with("failed")));
         let mut found = findings(&ended);
-        // A machine that is busy with the others may be slow.
+        // A busy machine may be slow.
         found.retain(|step| step != "time warned");
         let is_right = found == *expected && ended.code == Some(code);
         (!is_right).then(|| format!("{bot}: {found:?} with exit code {:?}\n{}", ended.code, ended.stdout))
     });
 }
 
-/// A bot that is proper but for what `flaw` defines anew.
+/// A correct bot, except for what `flaw` redefines.
 fn flawed(folder: &Path, name: &str, flaw: &str) -> String {
     let bot = format!(
         r#"
@@ -248,7 +248,7 @@ for line in lines():
     format!("python3 '{}'", path.display())
 }
 
-/// Flaws, and the steps in which they are found.
+/// Defects, and the steps in which they are found.
 const FLAWS: [(&str, &str, &[&str]); 21] = [
     ("none", "", &[]),
     (
@@ -328,20 +328,20 @@ const FLAWS: [(&str, &str, &[&str]); 21] = [
 ];
 
 #[test]
-fn every_flaw_is_found_in_the_step_that_it_belongs_to() {
+fn every_defect_is_found_in_its_step() {
     let folder = tempfile::tempdir().expect("a folder");
     side_by_side(&FLAWS, |(name, flaw, expected)| {
         let ended = check(&flawed(folder.path(), name, flaw), &[]);
         let found: BTreeSet<String> = findings(&ended).into_iter().collect();
         let missing: Vec<&&str> = expected.iter().filter(|step| !found.contains(**step)).collect();
-        // What kills it in a whole match may do so elsewhere, too.
+        // A crash in a whole match may also occur in other steps.
         let is_right = if expected.len() > 1 { missing.is_empty() } else { found.iter().eq(expected.iter()) };
         (!is_right).then(|| format!("{name}: {found:?}\n{}", ended.stdout))
     });
 }
 
 #[test]
-fn a_failure_says_what_was_sent_what_came_and_what_the_specification_says() {
+fn a_failure_shows_input_output_and_specification() {
     let bot = sample("hostile/illegal_move.py");
     let ended = referee(["check", "checkers", &bot]).with_code(1);
     for part in [
@@ -357,7 +357,7 @@ fn a_failure_says_what_was_sent_what_came_and_what_the_specification_says() {
     }
 }
 
-/// A bot that reads no line of more than 128 KiB.
+/// A bot that stops reading at a line of more than 128 KiB.
 const STOPS_READING: &str = "import time
 class Input:
     rest = b''
@@ -374,7 +374,7 @@ class Input:
 sys.stdin = Input()
 play()";
 
-/// Violations: a name, a bot, what is said of it, the section of the specification and the beginning of the sentence.
+/// Violations: the name and script of a bot, the expected complaint, and the section and start of the violated sentence.
 type Violation = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -387,10 +387,10 @@ const VIOLATIONS: &[Violation] = &[
     ("ready-first", "play(hello=lambda m: say(type='ready', match='m1'))", "its first message is not `hello`", "messages.md#hello-from-a-bot", "Before it, the referee accepts only `pong` and `bye`."),
     ("unknown-first", "play(hello=lambda m: say(type='helo', protocol=1, name='x'))", "its first message is not `hello`", "messages.md#hello-from-a-bot", "Before it, the referee accepts only `pong` and `bye`."),
     ("bye-first", "play(hello=lambda m: say(type='bye'))", "it said `bye` in place of `hello`", "match.md#a-connection", "The bot answers with `hello`"),
-    ("hello-no-name", "play(hello=lambda m: say(type='hello', protocol=1))", "`hello` cannot be read: missing field `name` at line 1 column 32; `name` is 1 to 64 of", "messages.md#framing", "A line is `malformed` if"),
+    ("hello-no-name", "play(hello=lambda m: say(type='hello', protocol=1))", "`hello` cannot be read: missing field `name` at line 1 column 32; `name` has 1 to 64 characters", "messages.md#framing", "A line is `malformed` if"),
     ("pong-without-id", "play(hello=lambda m: say(type='pong', id='x'))", "`pong` cannot be read: invalid type: string", "messages.md#framing", "A line is `malformed` if"),
     ("protocol-2", "play(hello=lambda m: say(type='hello', protocol=2, name='a'))", "protocol 2 is not spoken here, only 1", "messages.md#hello-from-a-bot", "another number is answered with `error` `unsupported_protocol`"),
-    ("bad-name", "play(hello=lambda m: say(type='hello', protocol=1, name='a/b'))", "a name is 1 to 64 of ASCII letters", "messages.md#hello-from-a-bot", "string, 1 to 64 of ASCII letters"),
+    ("bad-name", "play(hello=lambda m: say(type='hello', protocol=1, name='a/b'))", "a name has 1 to 64 characters: ASCII letters", "messages.md#hello-from-a-bot", "string, 1 to 64 of ASCII letters"),
     ("long-version", "play(hello=lambda m: say(type='hello', protocol=1, name='a', version='x' * 257))", "`version` is a string of at most 256 characters", "messages.md#hello-from-a-bot", "string of at most 256 characters"),
     ("other-game", "play(hello=lambda m: say(type='hello', protocol=1, name='a', games=['chess', 'go']))", "it does not play checkers: it plays chess, go", "messages.md#hello-from-a-bot", "the games that the bot plays"),
     ("flood-of-empty-lines", "os.write(1, b'\\n' * 100)\nplay()", "it says more than 64 lines or 128 KiB", "faults.md#limits", "The limit is 64 lines"),
@@ -401,7 +401,7 @@ const VIOLATIONS: &[Violation] = &[
     ("closes-stdout", "import time\nplay(turn=lambda t: (os.close(1), time.sleep(60)))", "its output ended", "match.md#leaving", "Any other end is a fault"),
     ("other-pong", "play(ping=lambda m: say(type='pong', id=m['id'] + 1000))", "which no `ping` had", "messages.md#pong", "the id of the `ping`"),
     ("text", "play(turn=lambda t: os.write(1, b'e4\\n'))", "the line is not a JSON object", "messages.md#framing", "A line is `malformed` if"),
-    ("duplicate-key", "play(turn=lambda t: os.write(1, b'{\"type\":\"move\",\"type\":\"move\"}\\n'))", "the key `type` stands twice", "messages.md#framing", "A line is `malformed` if"),
+    ("duplicate-key", "play(turn=lambda t: os.write(1, b'{\"type\":\"move\",\"type\":\"move\"}\\n'))", "duplicate key `type`", "messages.md#framing", "A line is `malformed` if"),
     ("no-turn", "play(turn=lambda t: say(type='move', match=t['match'], move=t['legal'][0]))", "missing field `turn`", "messages.md#framing", "A line is `malformed` if"),
     ("no-ready", "play(start=lambda s: None)", "no `ready` within 2000 ms; is stdout flushed?", "messages.md#ready", "Once for each `start`"),
     ("half-ready", "play(start=lambda s: os.write(1, b'{\"type\":\"rea'))", "no `ready` within 2000 ms, only an unfinished line of 12 bytes", "messages.md#ready", "Once for each `start`"),
@@ -417,14 +417,14 @@ const VIOLATIONS: &[Violation] = &[
     ("answers-twice", "play(turn=lambda t: (first(t), first(t)))", "request 0 is closed", "match.md#what-a-message-does", "A message with an old id never counts, and neither does a duplicate answer."),
     ("other-match", "play(turn=lambda t: move({**t, 'match': 'zz'}, t['legal'][0]))", "there is no match `zz`", "match.md#what-a-message-does", "A message for a match or seat that the connection does not hold"),
     ("other-seat", "play(turn=lambda t: move({**t, 'seat': 1 - t['seat']}, t['legal'][0]))", "seat 1 of match `m1` is not the bot's, seat 0 is", "match.md#what-a-message-does", "A message for a match or seat that the connection does not hold"),
-    ("unknown-type", "play(turn=lambda t: say(type='mov', match=t['match'], turn=t['turn'], move=t['legal'][0]))", "there is no message `mov`: an answer is a `move`, `accept_draw` or `resign`", "messages.md#framing", "A `type` that the referee does not know"),
-    ("opens", "play(turn=lambda t: say(type='open', game='checkers'))", "only a host that was told `may_open` opens", "messages.md#open", "Allowed only if the referee's `hello` has `may_open`"),
+    ("unknown-type", "play(turn=lambda t: say(type='mov', match=t['match'], turn=t['turn'], move=t['legal'][0]))", "unknown message type `mov`: an answer is a `move`, `accept_draw` or `resign`", "messages.md#framing", "A `type` that the referee does not know"),
+    ("opens", "play(turn=lambda t: say(type='open', game='checkers'))", "`open` and `abort` are only allowed if the referee's `hello` says `may_open`", "messages.md#open", "Allowed only if the referee's `hello` has `may_open`"),
     ("no-offer", "play(turn=lambda t: say(type='accept_draw', match=t['match'], turn=t['turn']))", "no draw is offered: `accept_draw` answers a request with `draw_offered`", "match.md#draw-offers", "`accept_draw` for a request without `draw_offered`"),
     ("illegal", "play(turn=lambda t: move(t, '1-32'))", "`1-32` is not legal: send one of the strings in `legal`", "messages.md#move", "one of `legal`, byte for byte."),
     ("move-after-end", "play(end=lambda e: say(type='move', match=e['match'], seat=0, turn=1, move='1-5'))", "asked for nothing: no match is open", "match.md#a-match", "After `end`, the referee answers any message"),
     ("text-after-end", "play(end=lambda e: print('good game', flush=True))", "asked for nothing: the line is not a JSON object", "messages.md#framing", "A line is `malformed` if"),
     ("hello-after-end", "play(end=lambda e: hello(e))", "asked for nothing: `hello` comes once", "match.md#a-connection", "The referee answers a second `hello`"),
-    ("unknown-after-end", "play(end=lambda e: say(type='gg'))", "asked for nothing: there is no message `gg`", "messages.md#framing", "A `type` that the referee does not know"),
+    ("unknown-after-end", "play(end=lambda e: say(type='gg'))", "asked for nothing: unknown message type `gg`", "messages.md#framing", "A `type` that the referee does not know"),
     ("fails-after-end", "play(end=lambda e: sys.exit(1))", "its process ended: status 1 although no `bye` was said", "match.md#leaving", "A bot may leave between two matches"),
     ("old-turn-of-a-retry", "play(turn=lambda t: move({**t, 'turn': t['retry']['of'] if 'retry' in t else t['turn']}, t['legal'][0]))", "it answers request 0: request 1 is open", "match.md#what-a-message-does", "A message with an old id never counts"),
     ("stays", "import time\ntry:\n    play()\nfinally:\n    time.sleep(60)", "it was still there 2000 ms after the end of its input", "match.md#starting-and-ending-processes", "the referee sends `bye` and closes the bot's standard input."),
@@ -433,7 +433,7 @@ const VIOLATIONS: &[Violation] = &[
 ];
 
 #[test]
-fn a_failure_says_what_is_wrong_and_quotes_the_sentence_that_the_bot_violates() {
+fn a_failure_names_the_problem_and_quotes_the_violated_sentence() {
     let folder = Folder::new();
     let limits = ["--move-limit", "2s", "--hello-limit", "8s", "--ready-limit", "2s"];
     side_by_side(VIOLATIONS, |(name, script, wrong, section, says)| {
@@ -452,7 +452,7 @@ fn a_failure_says_what_is_wrong_and_quotes_the_sentence_that_the_bot_violates() 
 }
 
 #[test]
-fn lines_that_wait_behind_a_wrong_one_are_not_called_unfinished() {
+fn lines_after_an_invalid_one_are_not_reported_as_unfinished() {
     let folder = Folder::new();
     let bot = folder
         .bot("flood", "play(turn=lambda t: os.write(1, b'{\"type\":\"pong\",\"id\":1}\\n' * 99 + b'{\"ty'))");
@@ -482,7 +482,7 @@ fn a_bot_that_leaves_between_matches_with_bye_passes() {
 }
 
 #[test]
-fn what_the_bot_writes_to_standard_error_is_shown() {
+fn the_standard_error_of_a_bot_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let bot =
         flawed(folder.path(), "talks", "print('loading the book', file=sys.stderr, flush=True)\nsys.exit(4)");
@@ -492,7 +492,7 @@ fn what_the_bot_writes_to_standard_error_is_shown() {
 }
 
 #[test]
-fn junit_has_a_case_for_each_step_and_the_failures() {
+fn junit_has_a_case_per_step_with_failures() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.xml");
     let bot = sample("hostile/ignores_the_end.py");
@@ -509,7 +509,7 @@ fn junit_has_a_case_for_each_step_and_the_failures() {
 }
 
 #[test]
-fn what_cannot_be_checked_has_its_own_exit_code() {
+fn a_bot_that_cannot_be_checked_gives_its_own_exit_code() {
     referee(["check", "./no-such-bot"]).with_code(5);
     referee(["check", "ludo", "python3 bot.py"]).with_code(2).says(&["unknown game `ludo`"]);
     referee(["check", "python3 'bot.py"]).with_code(2);
@@ -517,7 +517,7 @@ fn what_cannot_be_checked_has_its_own_exit_code() {
 }
 
 #[test]
-fn debug_shows_every_line_both_ways_with_the_time() {
+fn debug_shows_every_line_in_both_directions_with_times() {
     let bot = sample("python/random_bot.py");
     let ended = referee(["debug", "checkers", &bot, "--set", "fen=B:W23:B10"]).with_code(0);
     let marks: Vec<(&str, String)> = ended
@@ -540,14 +540,14 @@ fn debug_shows_every_line_both_ways_with_the_time() {
 }
 
 #[test]
-fn debug_goes_on_after_a_mistake_as_a_match_does() {
+fn debug_continues_after_a_fault_as_a_match_does() {
     let (bad, good) = (sample("hostile/illegal_move.py"), sample("hostile/honest.py"));
     let ended = referee(["debug", "checkers", &bad, "--against", &good]).with_code(1);
     for part in ["> {\"type\":\"error\",\"code\":\"illegal_move\"", "\"ended_by\":\"fault\""] {
         assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);
     }
     referee(["debug", "checkers", &good, "--against", &bad, "--seat", "1"]).with_code(0);
-    // With three sides the match goes on without the one that made it; it is long enough for that one's third request.
+    // With three sides the match continues without the faulty one; it is long enough for its third request.
     referee(["debug", "keezen", &bad, "--seats", "6", "--set", "turn_limit=300"]).with_code(1);
     referee(["debug", "checkers", &good, "--seat", "2"]).with_code(2);
 }
@@ -586,14 +586,14 @@ fn shown(referee: &mut Referee) -> String {
 }
 
 #[test]
-fn debug_asks_before_each_line_when_told_so() {
+fn debug_asks_before_each_line_with_step() {
     let bot = sample("python/random_bot.py");
     let mut referee = Referee::start(["debug", "checkers", &bot, "--set", "fen=B:W23:B10", "--step"]);
     assert!(shown(&mut referee).contains("> {\"type\":\"hello\""));
     referee.write("\n");
     assert!(shown(&mut referee).contains("< {\"type\":\"hello\""), "it was sent");
     assert!(shown(&mut referee).contains("> {\"type\":\"start\""));
-    // Nobody is there to ask any more.
+    // At the end of input there are no more answers.
     let ended = referee.end().with_code(0);
     assert!(ended.stderr.contains("send? [Enter]"), "{}", ended.stderr);
     assert!(ended.stdout.contains("\"type\":\"bye\""), "{}", ended.stdout);

@@ -1,4 +1,4 @@
-//! What the command line says: help, usage errors, the subcommands that play nothing, logs.
+//! The command line: help, usage errors, subcommands that play no matches, logs.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ const SUBCOMMANDS: &[&str] = &[
     "man",
 ];
 
-/// What has a help of its own below a subcommand.
+/// Nested subcommands with their own help.
 const NESTED: &[&str] = &[
     "regress merge",
     "tournament check",
@@ -60,7 +60,7 @@ fn the_help_lists_the_subcommands_and_the_exit_codes() {
 }
 
 #[test]
-fn every_subcommand_has_help_with_examples_that_it_accepts() {
+fn every_subcommand_has_help_with_valid_examples() {
     for subcommand in SUBCOMMANDS.iter().chain(NESTED) {
         let words = || subcommand.split(' ');
         for help in [referee(words().chain(["--help"])), referee(std::iter::once("help").chain(words()))] {
@@ -73,7 +73,7 @@ fn every_subcommand_has_help_with_examples_that_it_accepts() {
             for example in examples {
                 let command = example.split(['|', '>']).next().expect("a command");
                 let words = shlex::split(command).expect("words");
-                // No file and no bot of the examples is here, but their options are known.
+                // The files and bots of the examples are missing, but their options are valid.
                 let folder = Folder::new();
                 let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
                 let output =
@@ -107,7 +107,7 @@ fn bash_completes_subcommands_options_and_values() {
 }
 
 #[test]
-fn every_shell_gets_a_script_that_knows_the_subcommands() {
+fn every_shell_gets_a_completion_script() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = referee(["completions", shell]).done().stdout;
         for subcommand in SUBCOMMANDS {
@@ -117,7 +117,7 @@ fn every_shell_gets_a_script_that_knows_the_subcommands() {
 }
 
 #[test]
-fn there_is_a_manual_page_for_every_subcommand_and_groff_formats_it_without_a_warning() {
+fn man_pages_are_complete_and_groff_accepts_them() {
     let folder = Folder::new();
     referee(["man", &folder.text("share/man1")]).done();
     let all = SUBCOMMANDS.iter().chain(NESTED);
@@ -141,14 +141,14 @@ fn there_is_a_manual_page_for_every_subcommand_and_groff_formats_it_without_a_wa
 }
 
 #[test]
-fn manual_pages_that_cannot_be_written_are_exit_code_5() {
+fn man_pages_that_cannot_be_written_give_exit_code_5() {
     let folder = Folder::new();
     let file = folder.write("file", "");
     referee(["man", &file]).with_code(5).says(&[&file]);
 }
 
 #[test]
-fn no_subcommand_is_a_usage_error_with_the_help() {
+fn a_missing_subcommand_is_a_usage_error_with_help() {
     let ended = referee([] as [&str; 0]).with_code(2);
     ended.says(&["Usage: referee [OPTIONS] <COMMAND>", "Exit codes of every subcommand:"]);
 }
@@ -160,7 +160,7 @@ fn play<'a>(args: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_usage_error_says_what_is_wrong_and_what_would_be_right() {
+fn every_usage_error_names_the_problem_and_the_remedy() {
     let folder = Folder::new();
     let (long_seed, other_seed) = ("7".repeat(65), "A".repeat(64));
     let seed_file = folder.write_secret("seed", "0011\n");
@@ -304,7 +304,7 @@ fn rules_prints_the_page_of_the_game() {
 }
 
 #[test]
-fn spec_lists_its_pages_and_prints_a_page_or_a_section() {
+fn spec_prints_the_list_a_page_or_a_section() {
     let list = referee(["spec"]).done().stdout;
     assert!(list.starts_with("README       The referee protocol"), "{list}");
     for line in list.lines() {
@@ -317,7 +317,7 @@ fn spec_lists_its_pages_and_prints_a_page_or_a_section() {
 }
 
 #[test]
-fn schema_prints_the_schemas_of_the_repository() {
+fn schema_prints_the_published_schemas() {
     let both = referee(["schema"]).done().stdout;
     let both: Value = serde_json::from_str(&both).expect("JSON");
     for speaker in ["from_referee", "from_bot"] {
@@ -349,7 +349,7 @@ fn known_values() -> Vec<(Option<String>, Vec<u64>)> {
 }
 
 #[test]
-fn perft_counts_what_is_known() {
+fn perft_gives_the_known_counts() {
     let positions = known_values();
     assert!(positions.len() >= 5, "only {} positions", positions.len());
     for (fen, values) in positions {
@@ -383,14 +383,14 @@ fn perft_counts_what_is_known() {
 }
 
 #[test]
-fn perft_divides_by_the_first_move() {
+fn perft_divides_by_first_move() {
     let divided = referee(["perft", "checkers", "-d", "3", "--divide"]).done().stdout;
     let expected = "10-14 40\n10-15 40\n11-15 40\n11-16 47\n12-16 47\n9-13 48\n9-14 40\n302 at depth 3\n";
     assert_eq!(divided, expected);
 }
 
 #[test]
-fn perft_stops_where_the_game_is_over() {
+fn perft_stops_at_the_end_of_the_game() {
     let ended = referee(["perft", "checkers", "-d", "3", "--json", "--set", "fen=B:W18:B14"]).done();
     let leaves: Vec<Value> = ended.all("perft").into_iter().map(|line| line["leaves"].clone()).collect();
     assert_eq!(leaves, [1, 0, 0]);
@@ -399,7 +399,7 @@ fn perft_stops_where_the_game_is_over() {
 // ---- streams ----
 
 #[test]
-fn output_that_nobody_reads_is_no_error() {
+fn output_without_a_reader_is_no_error() {
     for args in [
         vec!["--help"],
         vec!["play", "--help"],
@@ -428,7 +428,7 @@ fn output_that_nobody_reads_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_exit_code_5() {
+fn output_that_cannot_be_written_gives_exit_code_5() {
     for args in [
         vec!["games"],
         vec!["rules", "checkers"],
@@ -448,7 +448,7 @@ fn output_that_cannot_be_written_is_exit_code_5() {
 }
 
 #[test]
-fn logs_go_to_standard_error_as_lines_or_as_json() {
+fn logs_go_to_standard_error_as_text_or_json() {
     let hello = referee(["stdio"]).done().stdout;
     let quiet = referee(["stdio", "--log-level", "off"]).done();
     assert_eq!(quiet.stdout, hello);
@@ -471,7 +471,7 @@ fn logs_go_to_standard_error_as_lines_or_as_json() {
 }
 
 #[test]
-fn a_bot_that_leaves_is_in_the_log() {
+fn a_disconnecting_bot_is_logged() {
     let folder = Folder::new();
     let (crashing, plain) =
         (folder.bot("crashing", "play(turn=lambda t: sys.exit(3))"), folder.plain_bot("plain"));

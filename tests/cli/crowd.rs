@@ -1,5 +1,5 @@
-//! Many connections at once: bursts of honest bots, and floods. All of it stays on the loopback interface; the clients
-//! are processes of their own, so that they do not share the referee's or the test's limit of open files.
+//! Many concurrent connections: bursts of honest bots, and floods. Everything stays on the loopback interface; the
+//! clients are separate processes, so that they do not share the limit of open files.
 #![expect(clippy::disallowed_methods, reason = "these tests measure")]
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ fn hello(name: &str, token: Option<&str>) -> String {
 
 // ---- client processes ----
 
-/// A client process. It prints a line of JSON for each thing that it has to tell.
+/// A client process. It prints its results as JSON lines.
 struct Client {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -48,8 +48,8 @@ impl Client {
         Client { child, output }
     }
 
-    /// So many bots called `alice`, from one address, all at once. Each says `hello` as soon as it is connected, or, with
-    /// a round trip, when it has heard the referee and that time has passed.
+    /// This number of bots called `alice`, from one address, concurrently. Each sends `hello` as soon as it is
+    /// connected or, with a round trip, this long after the referee's `hello`.
     fn honest(address: SocketAddr, count: usize, round_trip: Duration) -> Client {
         let round_trip_ms = round_trip.as_millis() as u64;
         Client::start(
@@ -57,14 +57,14 @@ impl Client {
         )
     }
 
-    /// Opens so many connections a second, or fewer if it cannot, from 250 addresses, and says `hello`, or nothing, on
-    /// each.
+    /// Opens this number of connections per second, or fewer if it cannot, from 250 addresses, and sends `hello`, or
+    /// nothing, on each.
     fn flood(address: SocketAddr, first: [u8; 4], rate: u32, says: Option<&str>) -> Client {
         let first = Ipv4Addr::from(first);
         Client::start(&json!({"do": "flood", "address": address, "first": first, "rate": rate, "says": says}))
     }
 
-    /// The next thing that it tells.
+    /// Its next result.
     fn tells(&mut self) -> Value {
         loop {
             let mut line = String::new();
@@ -79,13 +79,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The process that the other tests start: this test binary with `CLIENT` set. Without it there is nothing to do.
+/// The process that other tests start: this test binary with `CLIENT` set. Without it, the test does nothing.
 #[test]
 fn client() {
     let Ok(task) = std::env::var("CLIENT") else { return };
@@ -109,10 +109,10 @@ fn client() {
     }
 }
 
-/// Prints how many have said `hello`, and when all have ended, how many ended before the run was over.
+/// Prints how many have sent `hello`, and when all have ended, how many ended before the run was over.
 async fn honest(address: SocketAddr, count: usize, round_trip: Duration) {
     let mut saying = tokio::task::JoinSet::new();
-    // The kernel takes long to find ports for so many: with all at once the first would wait for the last to connect.
+    // Assigning ports takes the kernel long: if all connected at once, the first would wait for the last.
     let connecting = Arc::new(Semaphore::new(256));
     for _ in 0..count {
         let connecting = connecting.clone();
@@ -152,7 +152,7 @@ async fn honest(address: SocketAddr, count: usize, round_trip: Duration) {
     println!("\n{}", json!({"lost": lost}));
 }
 
-/// Prints each second how many connections it has opened, until it is killed or ten minutes are over.
+/// Prints the number of opened connections each second, until it is killed or ten minutes are over.
 fn flood(address: SocketAddr, first: Ipv4Addr, rate: u32, says: Option<&str>) {
     const HELD: usize = 6_000;
     let (start, mut told, mut tried, mut opened) = (Instant::now(), 0, 0_u32, 0_u32);
@@ -172,7 +172,8 @@ fn flood(address: SocketAddr, first: Ipv4Addr, rate: u32, says: Option<&str>) {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None);
         let socket = socket.expect("a descriptor");
-        // Where the backlog is full it is not connected yet; the kernel may have no port left for a moment.
+        // If the backlog is full, the connection is not established yet; the kernel may also run out of ports for a
+        // moment.
         if rustix::net::bind(&socket, &source).is_ok()
             && matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::INPROGRESS))
         {
@@ -181,7 +182,7 @@ fn flood(address: SocketAddr, first: Ipv4Addr, rate: u32, says: Option<&str>) {
                 let _ = rustix::net::send(&socket, says.as_bytes(), SendFlags::NOSIGNAL);
             }
         }
-        // No port stays in use afterwards.
+        // So that no port stays in use.
         sockopt::set_socket_linger(&socket, Some(Duration::ZERO)).expect("a socket");
         held.push_back(socket);
         if held.len() > HELD {
@@ -192,7 +193,7 @@ fn flood(address: SocketAddr, first: Ipv4Addr, rate: u32, says: Option<&str>) {
 
 // ---- bursts ----
 
-/// Checks that exactly so many connections of `alice` are in: as many as she may have.
+/// Checks that exactly this number of connections of `alice` are admitted: the maximum for a name.
 #[track_caller]
 fn assert_all_in(address: SocketAddr) {
     let rest = Guest::named(address, "alice").rest();
@@ -212,7 +213,7 @@ fn burst(count: usize, round_trip: Duration) {
         assert_eq!(client.tells(), json!({"said": count / processes}));
     }
     let took = start.elapsed();
-    // What was said last may still be on its way.
+    // The last message may still be on its way.
     std::thread::sleep(Duration::from_millis(300 + count as u64 / 2));
     assert_all_in(address);
     println!("{connections} connections at once with a round trip of {round_trip:?}: all in within {took:?}");
@@ -223,26 +224,26 @@ fn burst(count: usize, round_trip: Duration) {
     }
 }
 
-/// How many honest connections there are at once: in the long form as many as one process may have.
+/// The number of concurrent honest connections: at full length the maximum of a process.
 fn crowd() -> usize {
     let most = getrlimit(Resource::Nofile).maximum.map_or(20_000, |most| most.min(20_000) as usize);
     if is_long() { most - 300 } else { 2_000 }
 }
 
 #[test]
-fn a_burst_of_bots_that_say_hello_at_once_loses_none() {
+fn a_burst_of_immediate_hellos_loses_no_bot() {
     burst(crowd(), Duration::ZERO);
 }
 
 #[test]
-fn a_burst_of_bots_with_a_long_round_trip_loses_none() {
+fn a_burst_with_a_long_round_trip_loses_no_bot() {
     burst(crowd(), Duration::from_millis(100));
 }
 
 // ---- floods ----
 
 #[test]
-fn a_bot_with_a_token_gets_in_during_a_flood_from_other_addresses() {
+fn a_bot_with_a_token_is_admitted_during_a_flood() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let tries = if is_long() { 50 } else { 5 };
@@ -277,7 +278,7 @@ fn a_bot_with_a_token_gets_in_during_a_flood_from_other_addresses() {
     assert_eq!(faults, vec![json!([{}, {}]); tries]);
 }
 
-/// Starts a referee that may have so many files open, and waits until it listens.
+/// Starts a referee with this limit of open files, and waits until it listens.
 fn with_files(files: u32, args: &[&str]) -> (Referee, SocketAddr) {
     let mut shell = Command::new("sh");
     let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
@@ -288,13 +289,13 @@ fn with_files(files: u32, args: &[&str]) -> (Referee, SocketAddr) {
 }
 
 #[test]
-fn an_address_with_many_strangers_makes_room_and_others_keep_their_places() {
+fn an_address_with_many_pending_connections_does_not_displace_others() {
     let (referee, address) = with_files(100, &["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON]);
     let mut early = Guest::connect(address);
     early.hear();
     let other = Ipv4Addr::new(127, 0, 1, 1);
     let strangers: Vec<Guest> = (0..300).map(|_| Guest::connect_from(other, address)).collect();
-    // She comes last, behind all of them.
+    // She connects last, behind all of them.
     let late = Guest::named(address, "alice").play_along();
     early.write(hello("bob", None));
     early.play();
@@ -305,7 +306,7 @@ fn an_address_with_many_strangers_makes_room_and_others_keep_their_places() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_referee_without_descriptors_waits_for_one_and_does_not_spin() {
+fn a_referee_out_of_descriptors_waits_without_spinning() {
     let (referee, address) = with_files(40, &["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON]);
     let strangers: Vec<Guest> = (0..100).map(|_| Guest::connect(address)).collect();
     let used = || {
@@ -328,7 +329,7 @@ fn a_referee_without_descriptors_waits_for_one_and_does_not_spin() {
 // ---- wrong tokens ----
 
 #[test]
-fn an_unknown_name_gets_the_answer_of_a_wrong_token_as_late() {
+fn an_unknown_name_is_answered_like_a_wrong_token() {
     let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--token", "alice=one", "--token", "bob=two"];
     let (referee, address) = listening(&args);
     let answer = |name: &str| {
@@ -351,7 +352,7 @@ fn an_unknown_name_gets_the_answer_of_a_wrong_token_as_late() {
 }
 
 #[test]
-fn wrong_tokens_are_slowed_and_the_right_one_gets_in_from_the_same_address() {
+fn wrong_tokens_do_not_lock_out_the_right_one() {
     let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON];
     let (referee, address) =
         listening(&[&args[..], &["--token", "alice=open sesame", "--token", "bob=two"]].concat());
@@ -375,12 +376,12 @@ fn wrong_tokens_are_slowed_and_the_right_one_gets_in_from_the_same_address() {
     assert!(elsewhere.1 < took, "an address does not wait for another: {elsewhere:?}, {took:?}");
     let codes: Vec<Value> = guesses.into_iter().map(|guess| guess.rest()[0]["code"].clone()).collect();
     assert!(codes.iter().all(|code| code == "wrong_token"), "{codes:?}");
-    // The eighth answer has the wait of all that follow.
+    // The eighth answer has the maximum delay.
     assert!(took >= Duration::from_millis(1_900), "{took:?}");
     referee.wait().with_code(0);
 }
 
-/// A bot called `alice` with her token, a hundred milliseconds away.
+/// A bot called `alice` with her token, with a latency of 100 ms.
 fn slow_guest(address: SocketAddr) -> Guest {
     let mut alice = Guest::connect(address);
     std::thread::sleep(Duration::from_millis(100));

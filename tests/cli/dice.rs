@@ -1,4 +1,4 @@
-//! The Python program that the specification prints gives the dice of a recorded match from its revealed seed.
+//! The Python program in the specification reproduces the dice of a recorded match from its revealed seed.
 #![cfg(feature = "shell")]
 
 use std::fs;
@@ -25,7 +25,7 @@ class Nonce(Bot):
 run(Nonce(), name='nonce')
 ";
 
-/// The block of this kind on the page about chance.
+/// The block of this language on the page about chance.
 fn block(kind: &str) -> String {
     let page = fs::read_to_string(PAGE).unwrap();
     let start = format!("```{kind}\n");
@@ -35,7 +35,7 @@ fn block(kind: &str) -> String {
     block.to_owned()
 }
 
-/// What a program prints.
+/// The output of a program.
 fn python(program: &str) -> String {
     let output = Command::new("python3").args(["-c", program]).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}\n{program}", String::from_utf8_lossy(&output.stderr));
@@ -59,7 +59,7 @@ fn record(bot: &Path) -> Vec<Value> {
     record.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Asserts that the program, with this match in place of its example, prints the dice of the record.
+/// Asserts that the program, applied to this match, prints the dice of the record.
 fn assert_gives_the_dice(record: &[Value], nonces: &str) {
     let drawn = record.iter().filter(|line| line["type"] == "draw");
     let drawn: Vec<String> =
@@ -91,17 +91,17 @@ fn assert_gives_the_dice(record: &[Value], nonces: &str) {
 }
 
 #[test]
-fn the_printed_program_prints_what_the_page_says() {
+fn the_published_program_prints_the_published_output() {
     assert_eq!(python(&block("python")), block("text"));
 }
 
 #[test]
-fn the_printed_program_gives_the_dice_of_a_record() {
+fn the_published_program_reproduces_the_dice_of_a_record() {
     assert_gives_the_dice(&record(Path::new(RANDOM)), ",");
 }
 
 #[test]
-fn the_printed_program_gives_the_dice_of_a_record_with_a_nonce() {
+fn the_published_program_handles_nonces() {
     let folder = tempfile::tempdir().unwrap();
     let bot = folder.path().join("bot.py");
     fs::write(&bot, WITH_NONCE).unwrap();

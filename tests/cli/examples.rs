@@ -1,4 +1,4 @@
-//! The files that a user copies.
+//! The example files.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use crate::common::{Folder, ROOT, referee};
 use saphyr::{LoadableYamlNode, Yaml};
 
 #[test]
-fn the_host_in_python_plays_matches_of_its_own_over_stdio() {
+fn the_host_in_python_plays_its_own_matches_over_stdio() {
     for game in ["checkers", "saxum"] {
         let output = Command::new("python3")
             .arg(format!("{ROOT}/examples/host.py"))
@@ -21,8 +21,8 @@ fn the_host_in_python_plays_matches_of_its_own_over_stdio() {
 }
 
 #[test]
-fn the_example_of_the_library_plays_every_game() {
-    // With the features of the run of all tests, of which this is a part: nothing is compiled again.
+fn the_library_example_plays_every_game() {
+    // With the same features as the whole test run, so that nothing is compiled again.
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--workspace", "--all-features", "--example", "in_process"])
         .current_dir(ROOT)
@@ -35,17 +35,17 @@ fn the_example_of_the_library_plays_every_game() {
     assert!(text.matches(" decisions").count() >= 3, "{text}");
 }
 
-/// What stands between backticks in the line of `text` after `from`.
+/// The texts between backticks in the line of `text` after `from`.
 fn quoted<'a>(text: &'a str, from: &str) -> Vec<&'a str> {
     let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("`{from}` is not in {text}"));
     rest.lines().next().unwrap_or_default().split('`').skip(1).step_by(2).collect()
 }
 
 #[test]
-fn the_example_of_a_tournament_shows_every_key() {
+fn the_tournament_example_shows_every_key() {
     let example = std::fs::read_to_string(format!("{ROOT}/examples/tournament.toml")).expect("the example");
     let folder = Folder::new();
-    // An unknown key is answered with all that there are.
+    // The error for an unknown key lists all keys.
     let keys = |from: &str, to: &str| -> Vec<String> {
         assert!(example.contains(from), "{from}");
         let config = folder.write("cup.toml", example.replacen(from, to, 1));
@@ -69,7 +69,7 @@ fn the_example_of_a_tournament_shows_every_key() {
 }
 
 #[test]
-fn the_queries_of_the_page_on_tournaments_run_on_the_results_of_one() {
+fn the_documented_queries_run_on_the_results_of_a_tournament() {
     let page = std::fs::read_to_string(format!("{ROOT}/examples/tournament.md")).expect("the page");
     let folder = Folder::new();
     let example = format!("{ROOT}/examples/tournament.toml");
@@ -92,14 +92,13 @@ fn the_queries_of_the_page_on_tournaments_run_on_the_results_of_one() {
     }
 }
 
-/// Runs the steps of a job of a workflow that start the referee, in a folder, with values in place of the expressions; what
-/// the last one comes to.
+/// Runs the referee steps of a job of a workflow in a directory, with values for the expressions. Returns the last output.
 fn run_job((workflow, job): (&str, &str), folder: &Folder, values: &[(&str, &str)]) -> Output {
     let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{workflow}.yml")).expect("the file");
     let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
     let steps = workflow["jobs"][job]["steps"].as_sequence().expect("steps");
     let runs = || steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
-    // Cargo installs nothing from a repository with programs of several packages unless it is told which one.
+    // Cargo needs the package name to install from a repository with several packages.
     assert!(
         runs()
             .any(|run| run.starts_with("cargo install --locked --git ") && run.ends_with("/referee referee"))
@@ -114,17 +113,17 @@ fn run_job((workflow, job): (&str, &str), folder: &Folder, values: &[(&str, &str
         command.args(shlex::split(&line).expect("words")).current_dir(folder.path(""));
         command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts")
     });
-    // All of them run.
+    // All steps run.
     let mut outputs: Vec<Output> = outputs.collect();
     outputs.pop().expect("a step that runs the referee")
 }
 
-/// The same of the only job of a workflow.
+/// The same for the only job of a workflow.
 fn run_workflow(name: &str, folder: &Folder) -> Output {
     run_job((name, name), folder, &[])
 }
 
-/// Runs the workflow that splits the test over jobs: the exit codes of the shards, and what the last job comes to.
+/// Runs the workflow that splits the test over jobs. Returns the exit codes of the shards and the output of the last job.
 fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
     let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/regress_shards.yml")).expect("the file");
     let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
@@ -170,7 +169,7 @@ fn the_workflow_that_splits_the_test_over_jobs_fails_when_the_new_version_crashe
 }
 
 #[test]
-fn the_workflow_that_plays_a_tournament_leaves_its_report_in_the_summary() {
+fn the_tournament_workflow_adds_its_report_to_the_summary() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     let entrants = ["one", "two"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n"));
@@ -183,14 +182,14 @@ fn the_workflow_that_plays_a_tournament_leaves_its_report_in_the_summary() {
     assert!(folder.path("cup/records/m1.jsonl").is_file());
 }
 
-/// A bot as the workflows have it: a program without arguments.
+/// A bot as the workflows expect it: a program without arguments.
 fn program(folder: &Folder, name: &str, command: &str) {
     let bot = folder.write(name, format!("#!/bin/sh\nexec {command}\n"));
     std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
 }
 
 #[test]
-fn the_workflow_that_tests_a_new_version_tells_its_verdict() {
+fn the_regress_workflow_reports_its_verdict() {
     let folder = Folder::new();
     for (version, script) in [("new", "play()"), ("base", "play(turn=lambda _: os._exit(7))")] {
         std::fs::create_dir(folder.path(version)).expect("a folder");
@@ -203,7 +202,7 @@ fn the_workflow_that_tests_a_new_version_tells_its_verdict() {
 }
 
 #[test]
-fn the_workflow_that_tests_a_new_version_passes_one_that_changes_nothing() {
+fn the_regress_workflow_passes_an_unchanged_version() {
     let folder = Folder::new();
     for version in ["new", "base"] {
         std::fs::create_dir(folder.path(version)).expect("a folder");
@@ -215,7 +214,7 @@ fn the_workflow_that_tests_a_new_version_passes_one_that_changes_nothing() {
 }
 
 #[test]
-fn the_workflow_that_checks_a_bot_fails_with_a_bot_that_does() {
+fn the_check_workflow_fails_for_a_failing_bot() {
     for (script, code) in [("play()", 0), ("play(turn=lambda _: os._exit(7))", 1)] {
         let folder = Folder::new();
         program(&folder, "bot", &folder.bot("script", script));

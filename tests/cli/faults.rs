@@ -1,4 +1,4 @@
-//! What becomes of a match in which a bot of `referee play` does wrong, or does not start.
+//! The effects of faults and failed starts in `referee play`.
 
 use crate::common::{Folder, KEEPS_ITS_PID, WON, assert_gone, files, referee, the};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn a_fault_forfeits_the_match_by_default() {
 }
 
 #[test]
-fn under_retry_a_refused_answer_may_be_given_again() {
+fn under_retry_a_rejected_answer_may_be_repeated() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let script = "def turn(t):
@@ -52,7 +52,7 @@ play(turn=turn)";
 }
 
 #[test]
-fn under_random_the_referee_moves_for_the_faulty_and_the_match_goes_on() {
+fn under_random_the_referee_moves_for_a_faulty_seat() {
     let folder = Folder::new();
     let (illegal, plain) = (folder.illegal_bot("True"), folder.plain_bot("plain"));
     let records = folder.text("records");
@@ -70,12 +70,12 @@ fn under_random_the_referee_moves_for_the_faulty_and_the_match_goes_on() {
 }
 
 #[test]
-fn strict_ends_with_1_after_any_fault_and_with_0_without() {
+fn strict_exits_with_1_after_any_fault() {
     let folder = Folder::new();
     let (illegal, plain) = (folder.illegal_bot("t['turn'] == 2"), folder.plain_bot("plain"));
     let resigns = folder.bot("resigns", "play(turn=lambda t: say(type='resign', match=t['match']))");
     referee(["play", "checkers", &illegal, &plain, "--strict"]).with_code(1);
-    // A fault that is retried or played over is a fault.
+    // A fault that is retried or played over counts.
     referee(["play", "checkers", &plain, &illegal, "--strict", "--json", "--on-fault", "retry=9"])
         .with_code(1);
     referee(["play", "checkers", &plain, &illegal, "--strict", "-n", "2", "--on-fault", "random"])
@@ -86,7 +86,7 @@ fn strict_ends_with_1_after_any_fault_and_with_0_without() {
 }
 
 #[test]
-fn a_bot_that_does_not_flush_is_told_so() {
+fn a_bot_that_does_not_flush_gets_a_hint() {
     let folder = Folder::new();
     let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
     let plain = folder.plain_bot("plain");
@@ -96,7 +96,7 @@ fn a_bot_that_does_not_flush_is_told_so() {
 }
 
 #[test]
-fn a_bot_that_prints_among_its_messages_has_the_fault_malformed() {
+fn debug_output_on_stdout_is_malformed() {
     let folder = Folder::new();
     let chatty = folder.bot("chatty", "play(turn=lambda t: print('thinking', flush=True))");
     let plain = folder.plain_bot("plain");
@@ -111,7 +111,7 @@ fn a_bot_that_prints_among_its_messages_has_the_fault_malformed() {
 // ---- bots that do not start ----
 
 #[test]
-fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
+fn a_missing_bot_is_named_before_any_match() {
     let folder = Folder::new();
     let plain = folder.bot("plain", &format!("{KEEPS_ITS_PID}\nplay()"));
     let records = folder.text("records");
@@ -121,14 +121,14 @@ fn a_bot_that_does_not_exist_is_named_and_no_match_is_played() {
         .says(&["the bot `such-bot` cannot be started: there is no program `./no/such-bot` here"]);
     assert_eq!(ended.one("summary")["matches"], 0);
     assert!(files(&folder.path("records")).is_empty());
-    // It may have been killed before it came to write it down.
+    // It may have been killed before it wrote its process id.
     if folder.path("plain.pids").exists() {
         assert_gone(&folder.pids("plain.pids"));
     }
 }
 
 #[test]
-fn a_file_that_is_no_program_is_named() {
+fn a_file_that_is_not_executable_is_named() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let text = folder.write("notes.txt", "no program");
@@ -157,7 +157,7 @@ fn a_script_without_its_interpreter_is_named() {
 }
 
 #[test]
-fn a_bot_that_fails_at_its_start_is_shown_with_its_standard_error() {
+fn a_bot_that_fails_to_start_is_reported_with_its_stderr() {
     let folder = Folder::new();
     let broken = folder.bot("broken", "import no_such_module");
     let plain = folder.plain_bot("plain");
@@ -172,7 +172,7 @@ fn a_bot_that_fails_at_its_start_is_shown_with_its_standard_error() {
 }
 
 #[test]
-fn a_bot_that_says_no_hello_in_time_does_not_start() {
+fn a_bot_without_hello_in_time_does_not_start() {
     let folder = Folder::new();
     let silent = folder.bot("silent", &format!("{KEEPS_ITS_PID}\nplay(hello=lambda _: None)"));
     let plain = folder.plain_bot("plain");
@@ -184,7 +184,7 @@ fn a_bot_that_says_no_hello_in_time_does_not_start() {
 }
 
 #[test]
-fn a_bot_that_is_not_ready_in_time_forfeits() {
+fn a_bot_without_ready_in_time_forfeits() {
     let folder = Folder::new();
     let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
     let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
@@ -194,7 +194,7 @@ fn a_bot_that_is_not_ready_in_time_forfeits() {
 }
 
 #[test]
-fn a_bot_that_speaks_another_protocol_does_not_start() {
+fn a_bot_with_another_protocol_does_not_start() {
     let folder = Folder::new();
     let newer = folder.bot("newer", "play(hello=lambda _: say(type='hello', protocol=2, name='newer'))");
     let plain = folder.plain_bot("plain");
@@ -217,7 +217,7 @@ fn a_bot_that_does_not_play_the_game_does_not_start() {
 }
 
 #[test]
-fn a_bot_that_comes_back_without_the_game_has_a_fault_in_its_match() {
+fn a_restarted_bot_without_the_game_has_a_fault() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let moody = folder.bot(
@@ -234,7 +234,7 @@ play(hello=lambda _: say(type='hello', protocol=1, name='moody', games=games), e
     assert_eq!((&matches[0]["fault"], &matches[1]["fault"]), (&Value::Null, &fault));
 }
 
-/// What the referee says of a bot that fails in its match, which is verified.
+/// The detail of a bot's fault, from a verified record.
 fn said_of(script: &str, more: &[&str]) -> String {
     let folder = Folder::new();
     let (bot, plain) = (folder.bot("bot", script), folder.plain_bot("plain"));
@@ -248,7 +248,7 @@ fn said_of(script: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn a_timeout_says_what_came_and_why_it_was_refused() {
+fn a_timeout_tells_what_was_rejected_and_why() {
     let answer = |code: &str, fields: &str, right: &str| {
         let script = format!(
             "play(turn=lambda t: say(**{{'type': 'move', 'match': t['match'], 'turn': t['turn'], \
@@ -286,7 +286,7 @@ fn a_timeout_says_what_came_and_why_it_was_refused() {
 }
 
 #[test]
-fn a_bot_that_is_not_ready_is_told_why_its_ready_was_refused() {
+fn a_rejected_ready_is_explained() {
     let more = ["--ready-limit", "800ms"];
     let nonce = said_of("play(start=lambda s: ready(s, nonce='XY'))", &more);
     let refused = "no `ready` within 800 ms: the last line was refused";
@@ -296,7 +296,7 @@ fn a_bot_that_is_not_ready_is_told_why_its_ready_was_refused() {
 }
 
 #[test]
-fn a_refused_hello_is_explained_without_its_token() {
+fn a_rejected_hello_is_explained_without_its_token() {
     let not_started = |hello: &str| {
         let folder = Folder::new();
         let bot = folder.bot("bot", &format!("play(hello=lambda _: os.write(1, ({hello}).encode()))"));

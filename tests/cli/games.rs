@@ -1,4 +1,4 @@
-//! Every game of the list with every number of seats, played by sample bots in two languages, checked and shown.
+//! Every game with every number of seats, played by sample bots in two languages, verified and shown.
 
 use crate::common::{Folder, in_rust, referee, sample};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What bots/README.md says works: its steps from an empty folder to a result, and its common mistakes.
+//! The claims of bots/README.md: its steps from an empty directory to a result, and its list of common mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn guide() -> String {
     fs::read_to_string(format!("{ROOT}/bots/README.md")).unwrap()
 }
 
-/// What the page says under a heading, up to the next one of its level or above.
+/// The text under a heading, up to the next one of its level or above.
 fn section(heading: &str) -> String {
     let level = heading.split(' ').next().unwrap();
     let text = guide();
@@ -23,7 +23,7 @@ fn section(heading: &str) -> String {
     inside.join("\n")
 }
 
-/// The steps of a section as one shell script: its commands, and its files where their names stand before them.
+/// The steps of a section as one shell script: its commands, and its files, if their names precede them.
 fn script(section: &str) -> String {
     let mut script = "set -eux\n".to_owned();
     let mut parts = section.split("```");
@@ -42,7 +42,7 @@ fn script(section: &str) -> String {
     script
 }
 
-/// A clone of the repository, so that what the steps build there is in nobody's way.
+/// A clone of the repository, so that the build results of the steps do not interfere.
 fn clone(into: &Path) {
     let copy =
         "tar -c --exclude=./target --exclude=./bots/*/target --exclude=node_modules . | tar -x -C \"$0\"";
@@ -94,13 +94,13 @@ languages! {
 }
 
 #[test]
-fn each_language_of_the_guide_has_its_test() {
+fn each_language_of_the_guide_has_a_test() {
     let guide = section("## Write a bot");
     let sections: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert_eq!(sections, ["Python", "JavaScript", "Rust", "Go", "Java", "C", "Shell"]);
 }
 
-/// What a bot does that makes this mistake, and the fault that the page says it is.
+/// Checks that a bot with this mistake has the fault that the page lists.
 fn is_told(mistake: &str, bot: &str) {
     let table = section("## Common mistakes");
     let row = table.lines().find(|line| line.starts_with(&format!("| {mistake}"))).expect(mistake);
@@ -115,7 +115,7 @@ fn is_told(mistake: &str, bot: &str) {
     );
 }
 
-/// A bot for jq, with what it does at a turn.
+/// A bot in jq, with this action at a turn.
 fn at_a_turn(what: &str) -> String {
     format!(
         r#"exec jq -c --unbuffered '
@@ -127,12 +127,12 @@ fn at_a_turn(what: &str) -> String {
 }
 
 #[test]
-fn output_that_is_not_flushed_is_told() {
+fn unflushed_output_has_the_listed_fault() {
     is_told("Output is not flushed", &at_a_turn("empty").replace("--unbuffered", ""));
 }
 
 #[test]
-fn reading_until_the_end_is_told() {
+fn reading_until_the_end_has_the_listed_fault() {
     is_told(
         "The bot reads until",
         "cat >/dev/null; echo '{\"type\":\"hello\",\"protocol\":1,\"name\":\"late\"}'",
@@ -140,17 +140,17 @@ fn reading_until_the_end_is_told() {
 }
 
 #[test]
-fn loading_for_long_is_told() {
+fn slow_initialization_has_the_listed_fault() {
     is_told("The bot initializes for too long", "sleep 15; exec sh bots/shell/random_bot.sh");
 }
 
 #[test]
-fn an_answer_without_the_request_is_told() {
+fn an_answer_without_its_request_has_the_listed_fault() {
     is_told("An answer lacks", &at_a_turn(r#"{type: "move", match, move: .legal[0]}"#));
 }
 
 #[test]
-fn printing_to_standard_output_is_told() {
+fn printing_to_standard_output_has_the_listed_fault() {
     is_told(
         "Diagnostics are printed",
         &at_a_turn("\"thinking\", {type: \"move\", match, turn, move: .legal[0]}"),
@@ -158,11 +158,11 @@ fn printing_to_standard_output_is_told() {
 }
 
 #[test]
-fn a_notation_of_ones_own_is_told() {
+fn a_different_notation_has_the_listed_fault() {
     is_told("A move is in a different notation", &at_a_turn(r#"{type: "move", match, turn, move: "e2-e4"}"#));
 }
 
 #[test]
-fn thinking_for_too_long_is_told() {
+fn thinking_for_too_long_has_the_listed_fault() {
     is_told("The bot thinks longer", &at_a_turn("empty"));
 }

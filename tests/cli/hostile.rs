@@ -1,6 +1,6 @@
-//! Every hostile bot under every fault policy: what it is worth to it, and that nobody else pays for it.
+//! Every hostile bot under every fault policy: it gains nothing, and other bots lose nothing.
 //!
-//! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test cli hostile` writes it anew.
+//! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test hostile` updates it.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "waiting for processes to end takes real time")]
 
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile/TABLE.md");
 const POLICIES: [&str; 3] = ["forfeit", "retry=2", "random"];
-/// The bots of the first table for which a connection is something else than a pipe.
+/// The bots of the first table for which a connection differs from a pipe.
 const CONNECTING: [&str; 14] = [
     "honest",
     "silent",
@@ -35,11 +35,11 @@ const CONNECTING: [&str; 14] = [
     "crash",
     "last_move_and_exit",
 ];
-/// Marks the processes of a row, since every process inherits it.
+/// Marks the processes of a row; child processes inherit it.
 const MARK: &str = "REFEREE_TEST_ROW";
 const MEMORY: u64 = 64 * 1024 * 1024;
 
-/// How a bot and the referee meet.
+/// How a bot connects to the referee.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Pipes,
@@ -49,12 +49,12 @@ enum Way {
 struct Row {
     way: Way,
     cells: [String; 7],
-    /// What is wrong beyond what the table shows.
+    /// Violations beyond the table.
     complaints: Vec<String>,
 }
 
 #[test]
-fn every_hostile_bot_gets_what_the_table_says_and_nobody_else_pays_for_it() {
+fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
     let (bots, of_tcp) = (bots(""), bots("tcp"));
     assert!(bots.len() > 30, "only {} hostile bots", bots.len());
     let connecting = CONNECTING.into_iter().chain(of_tcp.iter().map(String::as_str));
@@ -65,7 +65,7 @@ fn every_hostile_bot_gets_what_the_table_says_and_nobody_else_pays_for_it() {
         .collect();
     let next = AtomicUsize::new(0);
     let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
-    // Most of a row is waiting for limits to pass.
+    // Most of a row is waiting for limits to expire.
     thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
@@ -172,7 +172,7 @@ fn play(bot: &str, policy: &str, way: Way, index: usize) -> Row {
     let exit = child.wait().unwrap().code();
     let output = output.join().unwrap();
     if let Some(mut connected) = connected {
-        // Nobody but the test ends a bot that connects.
+        // Only the test ends a bot that connects.
         let _ = connected.kill();
         connected.wait().unwrap();
     }
@@ -230,7 +230,7 @@ fn play(bot: &str, policy: &str, way: Way, index: usize) -> Row {
     }
 }
 
-/// Starts a hostile bot that connects to where the referee says it listens.
+/// Starts a hostile bot that connects to the referee.
 fn connect(bot: &str, stdout: &mut impl BufRead, mark: &str) -> Child {
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
@@ -246,7 +246,7 @@ fn connect(bot: &str, stdout: &mut impl BufRead, mark: &str) -> Child {
         .unwrap()
 }
 
-/// How the match went on after the first fault.
+/// How the match continued after the first fault.
 fn goes_on(record: &str, played: &Value) -> String {
     let lines: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let Some(first) = lines.iter().position(|line| line["type"] == "fault") else {
@@ -255,32 +255,32 @@ fn goes_on(record: &str, played: &Value) -> String {
     let of_seat =
         |kind: &str| lines[first..].iter().filter(|line| line["type"] == kind && line["seat"] == 0).count();
     match (of_seat("fallback"), of_seat("request")) {
-        _ if played["ended_by"] == "aborted" => "broken off",
+        _ if played["ended_by"] == "aborted" => "aborted",
         (0, 0) => "ends at once",
-        (0, _) => "it is asked again",
-        (1, _) => "the referee makes a move for it",
-        (_, _) => "the referee plays for it",
+        (0, _) => "request repeated",
+        (1, _) => "one fallback move",
+        (_, _) => "fallback moves",
     }
     .to_owned()
 }
 
-/// What the honest bot lost by it, if anything.
+/// What the honest bot lost, if anything.
 fn complaints_of_the_other(record: &str, played: &Value) -> Vec<String> {
     let mut complaints = Vec::new();
-    // A match that is played on ends at its turn limit.
+    // A match that continues ends at its turn limit.
     let due = if matches!(played["ended_by"].as_str(), Some("fault" | "resignation")) { 1.0 } else { 0.5 };
     if played["scores"][1] != due {
         complaints.push(format!("the honest bot has not the points that it is due: {}", played["scores"]));
     }
     let slowest = slowest(record, 1);
-    // It answers within a millisecond; the rest is for a machine that is busy with other rows.
+    // It answers within a millisecond; the remainder allows for other rows on a busy machine.
     if slowest > 1_000_000 {
         complaints.push(format!("an answer of the honest bot was billed {slowest} us"));
     }
     complaints
 }
 
-/// The longest that an answer of a seat took, in microseconds.
+/// The longest time of an answer of a seat, in microseconds.
 fn slowest(record: &str, seat: u8) -> u64 {
     let lines = record.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answers = lines.filter(|line| line["type"] == "answer" && line["seat"] == seat);
@@ -292,7 +292,7 @@ fn high_water_mark(status: &str) -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The processes of a row that are there 3 s after the referee ended.
+/// The processes of a row that are alive 3 s after the referee has ended.
 fn left_behind(mark: &str) -> Vec<String> {
     let wanted = format!("{MARK}={mark}");
     let until = Instant::now() + Duration::from_secs(3);
@@ -316,17 +316,18 @@ fn is_marked(process: &Path, wanted: &str) -> bool {
 }
 
 fn write(rows: &BTreeMap<usize, Row>) -> String {
-    let headings = ["bot", "policy", "faults", "seat", "how the match goes on", "result", "scores"];
-    let mut text = "# What hostile bots get\n\n\
-        Made by the test `hostile` from real matches of checkers: the hostile bot in seat 0 against an honest one, 2.5 s a\n\
-        move, 14 moves at most. In every row the honest bot keeps its time and its points, the referee stays below 64 MiB, the record\n\
-        verifies, and 3 s after the end no process of the bot is left: the process group is ended and, on Linux, what\n\
-        has left the group for a session of its own, too. `UPDATE=1 cargo test --test cli hostile` writes this page anew.\n\n"
+    let headings = ["bot", "policy", "faults", "seat", "continuation", "result", "scores"];
+    let mut text = "# Results of hostile bots\n\n\
+        The test `hostile` generates this page from real matches of checkers: the hostile bot in seat 0 against an honest\n\
+        one, 2.5 s per move, at most 14 moves. In every row the honest bot loses neither time nor points, the referee uses\n\
+        less than 64 MiB, the record verifies, and 3 s after the end no process of the bot is left: the referee ends the\n\
+        process group and, on Linux, processes that have moved to their own session. `UPDATE=1 cargo test --test cli\n\
+        hostile` updates this page.\n\n"
         .to_owned();
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let over_tcp = "\n## Over TCP\n\n\
-        Two matches, of which the first is shown: what differs from a pipe, and what only a connection can do. The bot is nobody's\n\
-        child here, so nobody ends it.\n\n";
+        Bots for which a connection differs from a pipe. Each row shows the first of two matches. The referee has not started\n\
+        these bots, so it does not end them.\n\n";
     for (way, before) in [(Way::Pipes, ""), (Way::Tcp, over_tcp)] {
         text.push_str(before);
         text.push_str(&line(&headings.map(str::to_owned)));

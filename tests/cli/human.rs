@@ -1,9 +1,8 @@
-//! `referee human`: a person plays at the terminal. What a person types comes through a pipe here, and once through a
-//! terminal.
+//! `referee human`: a person plays at the terminal. Input comes through a pipe, and in one test through a terminal.
 
 use crate::common::{Ended, Folder, Referee, on_a_terminal, referee, the};
 
-/// Plays with these lines typed, and says no more.
+/// Plays with these input lines, followed by the end of input.
 fn typed(args: &[&str], lines: &[&str]) -> Ended {
     let mut referee = Referee::start([&["human"], args].concat());
     referee.write(lines.join("\n") + "\n");
@@ -11,7 +10,7 @@ fn typed(args: &[&str], lines: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_person_sees_board_and_moves_and_plays_by_number_text_and_beginning() {
+fn a_person_plays_by_number_text_and_prefix() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
     let ended = typed(&["checkers", &bot, "--record", &records], &["#1", "", "11-15", "", "9", "resign", ""]);
@@ -47,7 +46,7 @@ fn moves_are_numbered_apart_from_squares_and_ranks_in_every_game() {
 }
 
 #[test]
-fn what_was_mistyped_can_be_corrected_before_it_is_sent() {
+fn a_move_can_be_corrected_before_it_is_sent() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
     let lines = ["#99", "nonsense", "#1", "9-14", "", "resign", ""];
@@ -88,7 +87,7 @@ fn every_game_can_be_played_to_its_end() {
     let bot = folder.plain_bot("bot");
     for game in referee(["games", "--json"]).json() {
         let id = game["id"].as_str().expect("an id");
-        // One without a turn limit ends by itself soon enough.
+        // A game without a turn limit ends soon enough.
         let has_limit =
             game["options"].as_array().expect("a list").iter().any(|one| one["name"] == "turn_limit");
         let limit = if has_limit { vec!["--set", "turn_limit=300"] } else { vec![] };
@@ -99,7 +98,7 @@ fn every_game_can_be_played_to_its_end() {
 }
 
 #[test]
-fn who_says_no_more_resigns_and_nothing_is_left() {
+fn the_end_of_input_resigns_and_leaves_no_process() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let temporary = folder.path("tmp");
@@ -112,7 +111,7 @@ fn who_says_no_more_resigns_and_nothing_is_left() {
 }
 
 #[test]
-fn a_person_on_a_terminal_may_leave_with_ctrl_c() {
+fn ctrl_c_leaves_the_match_on_a_terminal() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let keys = ["--after", "your move", "--type", "\\x03"];
@@ -122,7 +121,7 @@ fn a_person_on_a_terminal_may_leave_with_ctrl_c() {
 }
 
 #[test]
-fn a_bot_that_fails_while_a_person_thinks_ends_the_match() {
+fn a_failing_bot_ends_the_match_while_a_person_thinks() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "play(start=lambda s: (ready(s), sys.exit(3)))");
     let referee = Referee::start(["human", "checkers", &bot]);
@@ -131,7 +130,7 @@ fn a_bot_that_fails_while_a_person_thinks_ends_the_match() {
 }
 
 #[test]
-fn seats_that_do_not_fit_are_refused() {
+fn invalid_seats_are_rejected() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     referee(["human", "checkers", &bot, "--seat", "2"])

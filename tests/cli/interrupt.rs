@@ -1,12 +1,12 @@
-//! Being asked to stop: what was played is told and kept, and no process is left. The bots here ignore SIGTERM.
+//! Interruption: results are printed and recorded, and no process is left. The bots ignore SIGTERM.
 
 use crate::common::{Folder, Referee, Signal, WON, assert_gone, files, on_a_terminal, referee, the};
 use serde_json::{Value, json};
 
 const INTERRUPTED: i32 = 130;
 
-/// The beginning of a bot that ignores SIGTERM and keeps its process ids in a file of its name. `hang` says in a file
-/// of that name that it hangs, and does.
+/// The start of a bot that ignores SIGTERM and writes its process ids to a file with its name. `hang` creates a file
+/// with its name, then hangs.
 const DEAF: &str = "import pathlib, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 HERE = pathlib.Path(__file__)
@@ -23,7 +23,7 @@ fn deaf_bot(folder: &Folder, name: &str, script: &str) -> String {
     folder.bot(name, &format!("{DEAF}\n{script}"))
 }
 
-/// No process of these bots is left, and all records are right.
+/// Checks that no process of these bots is left, and that all records verify.
 fn assert_clean(folder: &Folder, bots: &[&str], records: &str) {
     for bot in bots {
         assert_gone(&folder.pids(&format!("{bot}.pids")));
@@ -34,7 +34,7 @@ fn assert_clean(folder: &Folder, bots: &[&str], records: &str) {
 }
 
 #[test]
-fn a_signal_in_a_match_aborts_it_records_it_and_leaves_no_process() {
+fn a_signal_in_a_match_aborts_and_records_it() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let folder = Folder::new();
         let thinks =
@@ -63,7 +63,7 @@ fn a_signal_in_a_match_aborts_it_records_it_and_leaves_no_process() {
 }
 
 #[test]
-fn what_was_played_before_a_signal_counts() {
+fn matches_before_a_signal_count() {
     let folder = Folder::new();
     let script = "matches = 0
 def start(message):
@@ -92,7 +92,7 @@ play(start=start)";
 }
 
 #[test]
-fn a_signal_while_bots_start_ends_the_run_without_a_match() {
+fn a_signal_while_bots_start_ends_the_run() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = Folder::new();
         let loads = deaf_bot(&folder, "loads", "hang()");
@@ -112,9 +112,9 @@ fn a_signal_while_bots_start_ends_the_run_without_a_match() {
 }
 
 #[test]
-fn a_signal_between_two_matches_ends_the_run_after_the_first() {
+fn a_signal_between_two_matches_ends_the_run() {
     let folder = Folder::new();
-    // It leaves after a match, and its next process is slow to come.
+    // It exits after a match, and its next process starts slowly.
     let script = "if len(HERE.with_suffix('.pids').read_text().split()) == 2:
     hang()
 play(end=lambda _: os._exit(0))";
@@ -128,7 +128,7 @@ play(end=lambda _: os._exit(0))";
     let summary = ended.one("summary");
     assert_eq!([&summary["matches"], &summary["interrupted"]], [&json!(1), &json!(true)]);
     assert_eq!(summary["bots"][0]["faults"], json!({}), "leaving between matches is no fault");
-    // The second match may have been announced before the bot was seen to have left.
+    // The second match may have been announced before the exit was noticed.
     let aborted: Vec<Value> = ended.all("match").into_iter().skip(1).collect();
     assert!(aborted.iter().all(|played| played["ended_by"] == "aborted"), "{aborted:?}");
     assert_eq!(files(&folder.path("records")).len(), 1 + aborted.len());
@@ -136,7 +136,7 @@ play(end=lambda _: os._exit(0))";
 }
 
 #[test]
-fn a_second_signal_changes_nothing() {
+fn a_second_signal_has_no_effect() {
     let folder = Folder::new();
     let thinks = deaf_bot(&folder, "thinks", "play(turn=hang)");
     let plain = deaf_bot(&folder, "plain", "play()");
@@ -153,9 +153,9 @@ fn a_second_signal_changes_nothing() {
 }
 
 #[test]
-fn ctrl_c_on_a_terminal_reaches_the_referee_and_not_the_bots() {
+fn ctrl_c_on_a_terminal_does_not_reach_the_bots() {
     let folder = Folder::new();
-    // A bot that Ctrl-C reached would leave a traceback, and it would be a fault.
+    // A bot that receives Ctrl-C would print a traceback and have a fault.
     let thinks = deaf_bot(&folder, "thinks", "play(turn=lambda t: first(t) if t['turn'] < 1 else hang())");
     let plain = deaf_bot(&folder, "plain", "play()");
     let records = folder.text("records");
@@ -173,7 +173,7 @@ fn ctrl_c_on_a_terminal_reaches_the_referee_and_not_the_bots() {
 }
 
 #[test]
-fn a_host_is_told_that_its_matches_are_aborted() {
+fn a_host_is_told_of_aborted_matches() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = Folder::new();
         let records = folder.text("records");
@@ -183,7 +183,7 @@ fn a_host_is_told_that_its_matches_are_aborted() {
         host.tell(json!({"type": "open", "game": "checkers"}));
         while host.hear_of("start")["match"] != "m2" {}
         host.signal(signal);
-        // Its input is open all the while.
+        // Its input stays open.
         let ended = host.wait().with_code(INTERRUPTED);
         let ends = ended.all("end");
         assert_eq!(ends.len(), 4, "{ended:?}");

@@ -1,4 +1,4 @@
-//! What is slow beside a match, a reader, a disk, a log, costs no bot any time.
+//! A slow reader, disk or log does not slow any bot.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "readers stop for some real time")]
 
@@ -16,20 +16,20 @@ use rustix::process::{Pid, kill_process, test_kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
-/// The tests with short clocks run one after the other: a bot that gets no processor is late.
+/// Tests with short clocks run one at a time: a bot without a CPU would be late.
 static SHORT_CLOCKS: Mutex<()> = Mutex::new(());
 
-/// How many matches: so many in a normal run, 2,000 in a long one.
+/// The number of matches: this number in a normal run, 2,000 in a long one.
 fn matches(normal: u32) -> u32 {
     if std::env::var_os("LONG_TESTS").is_some() { 2_000 } else { normal }
 }
 
-/// A bot that answers at once.
+/// A bot that answers immediately.
 fn honest() -> String {
     format!("'{}'", in_rust("referee-random").display())
 }
 
-/// Compiles a program of tests/cli/common.
+/// Compiles a program of tests/common.
 fn compile(folder: &Folder, name: &str, options: &[&str]) -> PathBuf {
     let (source, target) = (format!("{ROOT}/tests/cli/common/{name}.c"), folder.path(name));
     let built = Command::new("gcc").args(["-O2", "-o"]).arg(&target).arg(source).args(options).status();
@@ -37,7 +37,7 @@ fn compile(folder: &Folder, name: &str, options: &[&str]) -> PathBuf {
     target
 }
 
-/// A pipe that is full: nothing can be written before something is read.
+/// A full pipe: writes block until something is read.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = pipe().expect("a pipe");
     rustix::io::ioctl_fionbio(&writer, true).expect("a pipe");
@@ -59,7 +59,7 @@ fn read_all(mut reader: PipeReader) -> String {
     text
 }
 
-/// Waits until this is so.
+/// Waits until a condition holds.
 #[track_caller]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
@@ -69,7 +69,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until a process has ended, and returns its exit code.
+/// Waits until a process exits, and returns its exit code.
 #[track_caller]
 fn wait(mut child: Child) -> Option<i32> {
     let mut code = None;
@@ -80,10 +80,9 @@ fn wait(mut child: Child) -> Option<i32> {
     code.and_then(|status| status.code())
 }
 
-/// Plays up to five times, until the results have no fault or the machine was steady all the while, and returns the last
-/// results. On a virtual machine a processor may stand still for longer than a bot with a short clock can afford, although
-/// the other processors run and nothing is wrong with the referee. To see that, a thread on each processor sleeps for 1 ms
-/// at a time.
+/// Plays up to five times, until the results have no fault or the machine was steady throughout, and returns the last
+/// results. On a virtual machine a CPU may stall for longer than a short clock allows, while other CPUs run and the
+/// referee works correctly. To detect this, a thread on each CPU sleeps for 1 ms at a time.
 fn on_a_steady_machine(mut play: impl FnMut(u32) -> String) -> String {
     const STALL: Duration = Duration::from_millis(10);
     let mut json = String::new();
@@ -122,7 +121,7 @@ fn has_faults(json: &str) -> bool {
     lines.filter(|line| line["type"] == "match").any(|played| !played["fault"].is_null())
 }
 
-/// Checks that so many matches were played and no bot had a fault.
+/// Checks that this number of matches were played without faults.
 #[track_caller]
 fn assert_no_faults(json: &str, count: u32) {
     let lines: Vec<Value> = json.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -149,7 +148,7 @@ fn assert_little_lag(json: &str) {
 const QUICK: [&str; 4] = ["--clock", "delay=10ms", "--set", "turn_limit=20"];
 
 #[test]
-fn a_watched_match_goes_on_while_its_reader_stops() {
+fn a_blocked_reader_does_not_stop_a_watched_match() {
     let folder = Folder::new();
     let bot = |name: &str| folder.bot(name, &format!("{KEEPS_ITS_PID}\nplay()"));
     let (a, b) = (bot("a"), bot("b"));
@@ -169,7 +168,7 @@ fn a_watched_match_goes_on_while_its_reader_stops() {
 }
 
 #[test]
-fn an_interrupt_ends_a_match_whose_reader_has_stopped() {
+fn an_interrupt_ends_a_match_with_a_blocked_reader() {
     let folder = Folder::new();
     let script = "import pathlib, time
 ASKED = pathlib.Path(__file__).with_suffix('.asked')
@@ -186,7 +185,7 @@ play(turn=lambda t: (ASKED.write_text('now\\n'), time.sleep(0.05), first(t)))";
 }
 
 #[test]
-fn matches_go_on_while_the_reader_of_their_results_stops() {
+fn a_blocked_reader_of_results_does_not_stop_matches() {
     let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     let count = matches(200);
     let (n, honest) = (count.to_string(), honest());
@@ -204,7 +203,7 @@ fn matches_go_on_while_the_reader_of_their_results_stops() {
 }
 
 #[test]
-fn bots_come_in_and_play_while_the_reader_of_the_log_stops() {
+fn a_blocked_log_does_not_stop_connections_and_matches() {
     let folder = Folder::new();
     let other = folder.plain_bot("other");
     let (log, writer) = full_pipe();
@@ -216,7 +215,7 @@ fn bots_come_in_and_play_while_the_reader_of_the_log_stops() {
     std::io::BufRead::read_line(&mut out, &mut line).expect("UTF-8");
     let listening: Value = serde_json::from_str(&line).expect("JSON");
     let address = listening["address"].as_str().expect("an address").parse().expect("an address");
-    // Each is turned away with a line in the log.
+    // Each is rejected with a line in the log.
     for _ in 0..20 {
         let mut stranger = TcpStream::connect(address).expect("it listens");
         stranger.write_all(b"{}\n").expect("it reads");
@@ -231,7 +230,7 @@ fn bots_come_in_and_play_while_the_reader_of_the_log_stops() {
 }
 
 #[test]
-fn a_bot_that_writes_its_standard_error_byte_by_byte_costs_the_others_nothing() {
+fn byte_by_byte_standard_error_does_not_slow_other_bots() {
     let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new();
     let count = matches(100);
@@ -247,7 +246,7 @@ fn a_bot_that_writes_its_standard_error_byte_by_byte_costs_the_others_nothing() 
     });
     assert_no_faults(&results, count);
     assert_little_lag(&results);
-    // What it wrote is in its records, and in no others.
+    // Its output is in its records only.
     let said =
         |record: &[Value], seat: usize| crate::common::the("bots", record)["bots"][seat]["stderr"].clone();
     let record = folder.record(&format!("records{last}/m1.jsonl"));
@@ -256,7 +255,7 @@ fn a_bot_that_writes_its_standard_error_byte_by_byte_costs_the_others_nothing() 
 }
 
 #[test]
-fn matches_go_on_while_the_disk_takes_200_ms_a_write() {
+fn a_slow_disk_does_not_stop_matches() {
     let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new();
     let count = matches(12);

@@ -1,4 +1,4 @@
-//! Many matches at once: jobs, slots, lanes.
+//! Concurrency: jobs, slots, lanes.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,8 @@ use ::referee::server::{
 };
 use serde_json::{Value, json};
 
-/// Checks that each of the matches m1 to mN was reported once, that its record is right, and that nobody had a fault.
+/// Checks that each of the matches m1 to mN was reported once, that its record verifies, and that there were no
+/// faults.
 #[track_caller]
 fn assert_all_played(ended: &Ended, count: usize, records: &str) {
     let ids: Vec<Value> = ended.all("match").into_iter().map(|played| played["id"].clone()).collect();
@@ -48,14 +49,14 @@ fn connecting(slots: u32, address: std::net::SocketAddr, name: &str) -> Child {
     bot.stderr(Stdio::piped()).spawn().expect("python3 runs")
 }
 
-/// What a bot with slots told at its end.
+/// The final output of a bot with slots.
 fn told(bot: Child) -> Value {
     let output = bot.wait_with_output().expect("it ends");
     serde_json::from_slice(&output.stderr).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 #[test]
-fn every_match_is_played_once_whatever_the_number_of_jobs() {
+fn every_match_is_played_once_with_any_number_of_jobs() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     for (index, (options, count)) in [
@@ -78,7 +79,7 @@ fn every_match_is_played_once_whatever_the_number_of_jobs() {
 }
 
 #[test]
-fn a_bot_with_slots_gets_the_requests_of_all_its_matches_at_once_and_answers_in_any_order() {
+fn a_bot_with_slots_gets_concurrent_requests_and_answers_in_any_order() {
     let folder = Folder::new();
     let records = folder.text("pipes");
     let args = ["play", "checkers", &slots(64), &slots(64), "-n", "200", "--json", "--record", &records];
@@ -91,13 +92,13 @@ fn a_bot_with_slots_gets_the_requests_of_all_its_matches_at_once_and_answers_in_
     assert_all_played(&referee.wait().with_code(0), 200, &records);
     for bot in bots.map(told) {
         assert_eq!([&bot["open"], &bot["played"]], [64, 200]);
-        // Half of the first requests are for either bot.
+        // Half of the first requests go to either bot.
         assert!(bot["asked"].as_u64().expect("a number") >= 32, "{bot}");
     }
 }
 
 #[test]
-fn the_bot_with_fewer_slots_decides_how_many_matches_run() {
+fn the_bot_with_fewer_slots_limits_concurrency() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["play", "checkers", "tcp:few", "tcp:many", "-n", "20", "--record", &records];
@@ -117,7 +118,7 @@ fn the_connections_of_a_name_share_the_jobs() {
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "30", "--jobs", "3", "--record", &records];
     let (referee, address) = listening(&args);
     let mut guests = [(); 3].map(|()| Guest::named(address, "alice"));
-    // All of them play, side by side.
+    // All of them play concurrently.
     for guest in &mut guests {
         guest.hear_of("start");
     }
@@ -136,11 +137,11 @@ fn the_connections_of_a_name_share_the_jobs() {
 }
 
 #[test]
-fn jobs_for_which_there_are_no_connections_cost_nothing() {
+fn jobs_without_connections_cost_nothing() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let records = folder.text("records");
-    // The patience is over long before the last match.
+    // The waiting time is over long before the last match.
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "20", "--jobs", "4", "--wait", "500ms"];
     let (referee, address) = listening(&[&args[..], &["--record", &records]].concat());
     let mut alice = Guest::named(address, "alice");
@@ -153,9 +154,9 @@ fn jobs_for_which_there_are_no_connections_cost_nothing() {
 }
 
 #[test]
-fn a_signal_ends_all_matches_that_run_at_once() {
+fn a_signal_ends_all_concurrent_matches() {
     let folder = Folder::new();
-    // Its eighth match hangs, and so do all that run then.
+    // Its eighth match hangs, and so do all concurrent ones.
     let script = "import pathlib
 HERE = pathlib.Path(__file__)
 with HERE.with_suffix('.pids').open('a') as file:
@@ -183,9 +184,9 @@ play(hello=lambda _: say(type='hello', protocol=1, name='hangs', slots=4), turn=
 }
 
 #[test]
-fn the_loss_of_a_bot_with_many_matches_is_one_fault_that_lists_them() {
+fn losing_a_bot_with_many_matches_is_one_fault() {
     let folder = Folder::new();
-    // The first process dies in the first request of m3, with eight matches open; the next one lives.
+    // The first process dies in the first request of m3, with eight open matches; the next one survives.
     let script = "import pathlib
 mark = pathlib.Path(__file__).with_suffix('.died')
 def turn(message):
@@ -232,12 +233,12 @@ play(hello=lambda _: say(type='hello', protocol=1, name='dies', slots=8), turn=t
 }
 
 #[test]
-fn a_lane_and_its_bots_can_be_kept_on_one_processor() {
+fn a_lane_and_its_bots_can_be_pinned_to_one_cpu() {
     let folder = Folder::new();
     let script = "print(*sorted(os.sched_getaffinity(0)), file=sys.stderr, flush=True)\nplay()";
     let (a, b) = (folder.bot("a", script), folder.bot("b", script));
     let records = folder.text("records");
-    // Each job has a match, and a bot tells only in its first one.
+    // Each job has a match, and a bot reports only in its first one.
     let args = ["play", "checkers", &a, &b, "-n", "2", "--jobs", "2", "--set", WON, "--record", &records];
     referee([&args[..], &["--pin"]].concat()).done();
     let mut used = BTreeSet::new();
@@ -245,7 +246,7 @@ fn a_lane_and_its_bots_can_be_kept_on_one_processor() {
         let record = folder.record(&format!("records/{name}"));
         let bots = &crate::common::the("bots", &record)["bots"];
         let of = |seat: usize| bots[seat]["stderr"].as_str().expect("text").trim().to_owned();
-        // The second match may have found the bots of the first one free.
+        // The second match may have reused the bots of the first one.
         if !of(0).is_empty() {
             assert!(of(0).parse::<u32>().is_ok(), "one processor, not `{}`", of(0));
             assert_eq!(of(0), of(1), "both bots of a match");
@@ -256,10 +257,10 @@ fn a_lane_and_its_bots_can_be_kept_on_one_processor() {
 }
 
 #[test]
-fn who_spams_on_a_lane_costs_the_bots_of_its_other_matches_no_time_that_is_billed() {
+fn a_flooding_bot_does_not_slow_other_matches() {
     let folder = Folder::new();
     let slowest_tenth = |name: &str, spam: &str, count: usize| -> u64 {
-        // The first process spams before each of its answers, as much as it may and a bit more.
+        // The first process floods before each of its answers, slightly beyond the limit.
         let script = format!(
             "import pathlib
 try:
@@ -295,7 +296,7 @@ play(turn=turn)"
         took[took.len() * 9 / 10]
     };
     let quiet = slowest_tenth("quiet", "b''", 60);
-    // A bot that loses its matches at once plays most of them: enough have to be left for the others.
+    // A bot that loses its matches at once plays most of them: enough have to remain for the others.
     for (name, spam, count) in [
         ("malformed", r"b'{}\n' * 60", 240),
         ("empty", r"b'\n' * 5000", 240),
@@ -307,7 +308,7 @@ play(turn=turn)"
     }
 }
 
-/// Hands out one match and breaks down over the second.
+/// A scheduler that returns one match and panics on the second call.
 #[derive(Debug)]
 struct Broken(Option<Fixture>);
 
@@ -322,7 +323,7 @@ impl Scheduler for Broken {
 }
 
 #[test]
-fn a_lane_that_breaks_down_ends_the_run_whatever_the_others_wait_for() {
+fn a_panicking_lane_ends_the_run() {
     let rules = games::find("checkers").expect("a game");
     let seating = games::seating(rules, None::<u8>).expect("a seating");
     // It has an hour for its `hello`.

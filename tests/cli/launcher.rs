@@ -1,4 +1,4 @@
-//! How bots are started: sessions, descriptors, environment, and what becomes of them when the referee is killed.
+//! The environment of bots: sessions, descriptors, variables, and their end when the referee is killed.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
-/// A bot that writes what it finds to a file of its name before it plays.
+/// A bot that writes its environment to a file with its name before it plays.
 const LOOKS_AROUND: &str = "import pathlib
 
 def error_of(action):
@@ -45,7 +45,7 @@ fn facts(folder: &Folder, name: &str) -> Value {
 }
 
 #[test]
-fn every_subcommand_starts_bots_in_sessions_of_their_own_with_three_descriptors() {
+fn bots_run_in_their_own_sessions_with_three_descriptors() {
     let folder = Folder::new();
     let bot = folder.bot("curious", LOOKS_AROUND);
     let plain = folder.plain_bot("plain");
@@ -63,7 +63,7 @@ fn every_subcommand_starts_bots_in_sessions_of_their_own_with_three_descriptors(
     ];
     for command in commands {
         let _ = std::fs::remove_file(folder.path("curious.facts"));
-        // Descriptors that a careless parent leaves open reach the referee, and no bot.
+        // Descriptors leaked by the parent reach the referee, but no bot.
         let script = format!("exec 7</dev/null 12</dev/null; exec '{REFEREE}' \"$@\"");
         let mut sh = Command::new("bash");
         let ended = Referee::start_as(sh.args(["-c", &script, "referee"]).args(command)).end();
@@ -76,7 +76,7 @@ fn every_subcommand_starts_bots_in_sessions_of_their_own_with_three_descriptors(
 }
 
 #[test]
-fn a_bot_has_no_terminal_though_the_referee_has_one() {
+fn a_bot_has_no_terminal_even_if_the_referee_has() {
     let folder = Folder::new();
     let bot = folder.bot("curious", LOOKS_AROUND);
     on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);
@@ -86,7 +86,7 @@ fn a_bot_has_no_terminal_though_the_referee_has_one() {
 }
 
 #[test]
-fn ctrl_c_ends_a_referee_whose_bot_ignores_it_and_asks_for_the_foreground() {
+fn ctrl_c_ends_a_referee_whose_bot_ignores_it() {
     let folder = Folder::new();
     let script = "import pathlib
 for name in ['SIGINT', 'SIGTTIN', 'SIGTTOU']:
@@ -101,13 +101,13 @@ for path in ['/dev/tty', *('/dev/pts/' + name for name in os.listdir('/dev/pts')
 pathlib.Path(__file__).with_suffix('.taken').write_text(f'{taken}\\n')
 play(turn=lambda _: signal.pause())";
     let (bot, plain) = (folder.bot("greedy", script), folder.plain_bot("plain"));
-    // It is shown when the other bot has moved.
+    // The match is displayed once the other bot has moved.
     let keys = ["--after", "1. plain", "--type", "\\x03"];
     on_a_terminal(&keys, &["play", "checkers", &plain, &bot, "--clock", "none"]).wait().with_code(130);
     assert_eq!(folder.read("greedy.taken"), "[]\n");
 }
 
-/// A bot of which a shell writes first what this command of it tells.
+/// A bot that first writes the output of a shell command.
 fn told_by_a_shell(folder: &Folder, tells: &str) -> String {
     let plain = folder.plain_bot("plain");
     let script = folder.write("told.sh", format!("{tells} > '{}'\nexec {plain}\n", folder.text("told")));
@@ -115,9 +115,9 @@ fn told_by_a_shell(folder: &Folder, tells: &str) -> String {
 }
 
 #[test]
-fn a_bot_gets_the_stated_environment() {
+fn a_bot_gets_the_documented_environment() {
     let folder = Folder::new();
-    // A shell adds variables of its own, which are not there yet.
+    // A shell adds variables of its own, which are not in the initial environment.
     let bot = told_by_a_shell(&folder, "tr '\\0' '\\n' < /proc/$$/environ");
     let toml = format!(
         "game = \"checkers\"\n[format]\nkind = \"round_robin\"\n[options]\nfen = \"B:W18:B14\"
@@ -135,7 +135,7 @@ fn a_bot_gets_the_stated_environment() {
 }
 
 #[test]
-fn a_bot_is_not_started_with_the_signal_of_a_broken_pipe_ignored() {
+fn a_bot_does_not_inherit_ignored_sigpipe() {
     let folder = Folder::new();
     let bot = told_by_a_shell(&folder, "grep SigIgn: /proc/$$/status");
     crate::common::referee(["play", "checkers", &bot, &bot, "--set", WON]).done();
@@ -146,7 +146,7 @@ fn a_bot_is_not_started_with_the_signal_of_a_broken_pipe_ignored() {
 }
 
 #[test]
-fn no_bot_outlives_a_referee_that_is_killed() {
+fn no_bot_outlives_a_killed_referee() {
     let folder = Folder::new();
     let deaf = "import pathlib, time
 for name in ['SIGTERM', 'SIGHUP', 'SIGINT']:
@@ -168,7 +168,7 @@ play(turn=hang, start=lambda s: ready(s) if s['seat'] == 0 else hang())";
 }
 
 #[test]
-fn a_bot_outlives_the_thread_that_asked_for_its_start() {
+fn a_bot_outlives_the_thread_that_started_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let handle = runtime.handle().clone();
     let asks = move || {
@@ -191,7 +191,7 @@ fn a_bot_outlives_the_thread_that_asked_for_its_start() {
 }
 
 #[test]
-fn a_program_that_embeds_the_library_may_start_bots_without_the_command() {
+fn an_embedding_program_can_start_bots() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let launcher = Launcher::open(Launch::Directly, 2).expect("a launcher");
@@ -210,20 +210,20 @@ fn a_program_that_embeds_the_library_may_start_bots_without_the_command() {
 }
 
 #[test]
-fn the_launcher_called_by_hand_says_what_it_is() {
+fn the_launcher_explains_itself_when_called_by_hand() {
     let ended = Command::new(REFEREE).args(["__exec", "--", "true"]).current_dir(ROOT).output();
     let ended = ended.expect("it starts");
     assert_eq!(ended.status.code(), Some(127));
 }
 
-/// As in a container that was entered from outside: the leader of the referee's session is not in its PID namespace.
+/// As in a container entered from outside: the leader of the referee's session is not in its PID namespace.
 #[test]
-fn a_referee_whose_session_comes_from_outside_its_pid_namespace_ends_what_bots_leave_behind() {
+fn orphans_are_ended_if_the_session_is_outside_the_pid_namespace() {
     let unshare = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let is_allowed =
         Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|end| end.success());
     if !is_allowed {
-        eprintln!("this system lets nobody make a PID namespace: not tested");
+        eprintln!("skipped: PID namespaces are not permitted here");
         return;
     }
     let folder = Folder::new();
@@ -231,7 +231,7 @@ fn a_referee_whose_session_comes_from_outside_its_pid_namespace_ends_what_bots_l
 subprocess.Popen(['sleep', '1000'], start_new_session=True, stdout=2)
 sys.exit(3)";
     let (bot, plain) = (folder.bot("leaver", script), folder.plain_bot("plain"));
-    // Looks in the namespace for what the bot has started.
+    // Looks in the namespace for processes that the bot has started.
     let script = "\"$@\"; code=$?; grep -qsx sleep /proc/[0-9]*/comm && exit 99; exit $code";
     let mut referee = Command::new("unshare");
     referee.args(unshare).args(["sh", "-c", script, "sh", REFEREE, "play", "checkers", &bot, &plain]);

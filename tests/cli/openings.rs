@@ -3,8 +3,8 @@
 use crate::common::{Folder, Referee, SEED, Signal, referee, sample, the};
 use serde_json::{Value, json};
 
-/// A bot that keeps every message of its matches in a file of its name. It plays the last legal move: in Jeex the first one may be a claim,
-/// which ends the match.
+/// A bot that writes every message of its matches to a file with its name. It plays the last legal move: in Jeex the
+/// first one may be a claim, which ends the match.
 const TELLS_ALL: &str = "import pathlib
 FILE = pathlib.Path(__file__).with_suffix('.told').open('w')
 def told(then):
@@ -16,7 +16,7 @@ nothing = lambda _: None
 last = lambda t: move(t, t['legal'][-1])
 play(start=told(ready), event=told(nothing), turn=told(last), end=told(nothing))";
 
-/// What a bot was told in a match.
+/// The messages of a match that a bot received.
 fn told(folder: &Folder, bot: &str, match_id: &str) -> Vec<Value> {
     let all = folder.record(&format!("{bot}.told"));
     all.into_iter().filter(|message| message["match"] == match_id).collect()
@@ -60,12 +60,12 @@ fn a_bot_sees_the_opening_before_its_first_turn() {
             );
         }
         let answers = record.iter().filter(|line| line["type"] == "answer").count();
-        assert_eq!(the("result", &record)["decisions"], answers, "the opening is nobody's decision");
+        assert_eq!(the("result", &record)["decisions"], answers, "openings are not decisions");
     }
 }
 
 #[test]
-fn the_same_seed_gives_the_same_openings_and_each_match_its_own() {
+fn a_seed_determines_the_openings_of_all_matches() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let openings = ["one", "two"].map(|name| {
@@ -80,7 +80,7 @@ fn the_same_seed_gives_the_same_openings_and_each_match_its_own() {
 }
 
 #[test]
-fn an_opening_that_was_tampered_with_is_found() {
+fn a_changed_opening_is_detected() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let records = folder.text("records");
@@ -156,7 +156,7 @@ fn a_set_plays_the_same_opening_from_both_sides() {
 }
 
 #[test]
-fn the_opening_is_that_of_the_specification() {
+fn openings_match_the_specification() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let records = folder.text("records");
@@ -187,7 +187,7 @@ fn sets_are_counted_by_the_scores_of_both_matches() {
     let shown = referee(args).done().stdout;
     assert!(shown.contains("\nsets: fair won 2, drew 0, lost 0; quits won 0, drew 0, lost 2\n"), "{shown}");
 
-    // Whoever has seat 0 wins: both bots once.
+    // The bot in seat 0 wins: both bots once.
     let args = ["play", "checkers", &fair, &fair, "--mirror", "--set", "fen=B:W18:B14", "--json"];
     let ended = referee(args).done();
     assert_eq!(ended.one("set")["scores"], json!([1.0, 1.0]));
@@ -195,7 +195,7 @@ fn sets_are_counted_by_the_scores_of_both_matches() {
 }
 
 #[test]
-fn without_sets_nothing_tells_of_them() {
+fn output_without_sets_does_not_mention_them() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let records = folder.text("records");
@@ -205,7 +205,7 @@ fn without_sets_nothing_tells_of_them() {
 }
 
 #[test]
-fn the_first_record_of_a_set_waits_for_the_second_match_and_is_kept_when_that_is_broken_off() {
+fn the_first_record_of_a_set_waits_for_the_second_match() {
     let folder = Folder::new();
     let fair = folder.plain_bot("fair");
     let hangs = "def turn(t):
@@ -231,10 +231,10 @@ play(turn=turn)";
 }
 
 #[test]
-fn the_first_record_of_a_set_is_kept_when_the_second_match_does_not_come() {
+fn the_first_record_of_a_set_survives_a_missing_second_match() {
     let folder = Folder::new();
     let fair = folder.plain_bot("fair");
-    // Its second process says nothing.
+    // Its second process is silent.
     let once = format!(
         "import pathlib
 been = pathlib.Path({:?})
@@ -258,7 +258,7 @@ const BOOK: &str = "[Event \"Old Faithful\"]\n[Result \"*\"]\n1. 11-15 23-19 2. 
                     [Event \"Edinburgh\"]\n1. 9-13 22-18 *\n\n\
                     [Event \"?\"]\n[FEN \"W:W31,32:B1,2\"]\n*\n";
 
-/// What each match of a run began with: the position, then the moves.
+/// The start of each match of a run: the position, then the moves.
 fn begun(folder: &Folder, records: &str, matches: usize) -> Vec<Vec<String>> {
     let begun = |n| {
         let record = folder.record(&format!("{records}/m{n}.jsonl"));
@@ -273,7 +273,7 @@ fn begun(folder: &Folder, records: &str, matches: usize) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_openings_of_a_file_are_played_one_after_the_other_and_then_again() {
+fn openings_of_a_file_are_played_cyclically() {
     let folder = Folder::new();
     let (a, b) = (folder.bot("a", TELLS_ALL), folder.bot("b", TELLS_ALL));
     let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
@@ -294,7 +294,7 @@ fn the_openings_of_a_file_are_played_one_after_the_other_and_then_again() {
 }
 
 #[test]
-fn each_opening_of_a_file_is_played_from_both_sides_in_a_set() {
+fn a_set_plays_each_opening_of_a_file_from_both_sides() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
@@ -310,7 +310,7 @@ fn each_opening_of_a_file_is_played_from_both_sides_in_a_set() {
 }
 
 #[test]
-fn the_random_order_of_a_file_is_that_of_the_specification() {
+fn the_random_order_of_a_file_matches_the_specification() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let positions: String = (1..=10).map(|n| format!("B:W31,32:B{n}\n")).collect();
@@ -323,7 +323,7 @@ fn the_random_order_of_a_file_is_that_of_the_specification() {
 }
 
 #[test]
-fn openings_of_jeex_are_a_line_each() {
+fn openings_of_jeex_have_one_line_each() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "play(turn=lambda t: move(t, t['legal'][-1]))");
     let book = "# two\nplace b3 E, place b2 NW, place a3 SE, place c1 N\n\nplace b3 E,place b2 NW\n";
@@ -337,7 +337,7 @@ fn openings_of_jeex_are_a_line_each() {
 }
 
 #[test]
-fn a_given_opening_is_shown_exported_and_found_when_it_was_tampered_with() {
+fn a_given_opening_is_shown_exported_and_verified() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
@@ -353,7 +353,7 @@ fn a_given_opening_is_shown_exported_and_found_when_it_was_tampered_with() {
 }
 
 #[test]
-fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
+fn every_invalid_opening_of_a_file_is_listed() {
     let folder = Folder::new();
     let bot = "open(sys.argv[1], 'w').write('started')\nplay()";
     let bot = format!("{} '{}'", folder.bot("bot", bot), folder.text("started"));
@@ -419,7 +419,7 @@ fn every_wrong_opening_of_a_file_is_named_before_the_first_match() {
 }
 
 #[test]
-fn openings_and_sets_that_cannot_be_are_refused() {
+fn invalid_combinations_of_openings_and_sets_are_rejected() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let refused = |options: &[&str], what: &[&str]| {
@@ -443,7 +443,7 @@ fn openings_and_sets_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn where_there_is_chance_each_match_of_a_set_has_new_processes_on_the_same_dice() {
+fn with_chance_each_match_of_a_set_has_new_processes() {
     let folder = Folder::new();
     let script = "import pathlib
 with pathlib.Path(__file__).with_suffix('.pids').open('a') as pids:
@@ -473,7 +473,7 @@ play()";
 }
 
 #[test]
-fn a_bot_that_connects_plays_mirrored_deals_with_chance_only_when_it_is_trusted() {
+fn mirrored_chance_needs_trust_for_bots_that_connect() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let args = ["play", "saxum", "tcp:alice", &bot, "--mirror", "--listen", "127.0.0.1:0"];
@@ -483,5 +483,5 @@ fn a_bot_that_connects_plays_mirrored_deals_with_chance_only_when_it_is_trusted(
         "--trust-bots",
     ]);
     let args = args.into_iter().chain(["--trust-bots", "--wait", "1ms"]);
-    referee(args).with_code(5).says(&["nobody connected as `alice`"]);
+    referee(args).with_code(5).says(&["no bot connected as `alice`"]);
 }

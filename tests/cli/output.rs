@@ -1,4 +1,4 @@
-//! Standard output that nobody reads or that cannot be written: exit codes stay, and nothing panics.
+//! Closed readers and full disks of standard output: exit codes are preserved, and nothing panics.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{Folder, ROOT, SEED, WON, referee, sample};
 
-/// A subcommand and the exit codes with a reader that is gone and on a full disk.
+/// A subcommand with its exit codes for a closed reader and for a full disk.
 struct Case {
     args: Vec<String>,
     gone: i32,
@@ -20,7 +20,7 @@ impl Case {
         let Case { args, gone, full: on_full } = self;
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        // A panic would end it with 101.
+        // A panic would give exit code 101.
         let output = run(args, writer, full());
         assert_eq!(output.status.code(), Some(*gone), "reader gone: {args:?}");
         let output = run(args, full(), Stdio::piped());
@@ -32,7 +32,7 @@ impl Case {
     }
 }
 
-/// All subcommands of `referee` or one of its subcommands.
+/// All subcommands of `referee` or of one of its subcommands.
 fn subcommands(of: &[&str]) -> BTreeSet<String> {
     let help = referee([of, &["--help"]].concat()).done().stdout;
     let list = help.split_once("Commands:\n").expect("a list of subcommands").1;
@@ -52,7 +52,7 @@ fn run(args: &[String], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> O
 }
 
 #[test]
-fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
+fn exit_codes_survive_closed_readers_and_full_disks() {
     let folder = Folder::new();
     let (plain, other) = (folder.plain_bot("plain"), folder.plain_bot("other"));
     let illegal = folder.illegal_bot("True");
@@ -114,7 +114,7 @@ fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
     }
     case(&format!("{regress} --new {plain:?} --base {other:?} --fixed 1 {short}"), 0, 5);
     case(&format!("human checkers {plain:?} --set {WON}"), 0, 5);
-    // To these the other end has left, which a host that opens matches itself may do at any time.
+    // The host has left in these cases; a host that opens matches itself may do so at any time.
     case("stdio", 0, 0);
     case("stdio checkers -n 1", 1, 1);
     case(&format!("tournament check {config}"), 0, 5);
@@ -136,7 +136,7 @@ fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
         missing.remove(&args[0]);
         missing.remove(&args[..2.min(args.len())].join(" "));
     }
-    // Most of the time goes into waiting for bots.
+    // Most of the time is spent waiting for bots.
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -147,7 +147,7 @@ fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
             });
         }
     });
-    // What changes something changes it before it tells so.
+    // Subcommands with effects have them before they print.
     let mut number = 0;
     for args in [
         vec!["tournament", "run", &config, "--dir"],
@@ -184,7 +184,7 @@ fn an_exit_code_survives_a_reader_that_is_gone_and_a_full_disk() {
 }
 
 #[test]
-fn a_verdict_survives_standard_output_that_is_closed() {
+fn a_verdict_survives_closed_standard_output() {
     let folder = Folder::new();
     let spoilt = folder.write("spoilt.jsonl", "{}\n");
     let closed = |args: &[&str]| {

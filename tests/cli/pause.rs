@@ -1,4 +1,4 @@
-//! A referee that does not run for a while: stopped by a signal, as with its machine. No bot loses by that.
+//! Suspensions of the referee: stopped by a signal, as with its machine. No bot loses by them.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Stdio};
@@ -9,11 +9,11 @@ use crate::common::guest::{Guest, listening};
 use crate::common::{Folder, Referee, SEED, Signal, kill, referee, the};
 use serde_json::{Value, json};
 
-/// The same time for each move, a delay with a bank, a bank alone.
+/// A delay, a delay with a bank, a bank only.
 const CLOCKS: [&str; 3] = ["delay=1s", "delay=100ms,bank=1s", "bank=2s,increment=50ms"];
 
-/// A bot over pipes, or over TCP where it gets a port, that thinks for 0.6 s of its own running time about its third
-/// request. It says so in a file.
+/// A bot over pipes, or over TCP if it gets a port, that thinks about its third request for 0.6 s of its own running
+/// time. It creates a file when it starts to think.
 const THINKER: &str = "import pathlib, time
 if len(sys.argv) > 1:
     import socket
@@ -35,9 +35,9 @@ play(turn=think, hello=lambda _: say(type='hello', protocol=1, name='thinker'))
 struct Case {
     clock: &'static str,
     pause: Duration,
-    /// Whether the bot that thinks has connected over TCP.
+    /// Whether the thinking bot connects over TCP.
     over_tcp: bool,
-    /// Whether it is stopped, too, as on the same machine.
+    /// Whether it is stopped too, as on the same machine.
     stops_bot: bool,
 }
 
@@ -65,13 +65,13 @@ struct Connected(Child);
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        // It has ended already unless the test failed.
+        // It has exited already unless the test has failed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Starts a match between a bot that thinks and one that does not.
+/// Starts a match between a thinking bot and another one.
 fn start(folder: &Folder, over_tcp: bool, options: &[&str]) -> (Referee, Option<Connected>) {
     let (thinker, plain) = (folder.bot("thinker", THINKER), folder.plain_bot("plain"));
     let records = folder.text("records");
@@ -93,7 +93,7 @@ fn start(folder: &Folder, over_tcp: bool, options: &[&str]) -> (Referee, Option<
     (referee, guest)
 }
 
-/// Stops the referee, and these bots with it, for a while. Returns for how long, as a busy machine may take longer.
+/// Stops the referee and these bots for a while. Returns for how long, which may be longer on a busy machine.
 #[expect(clippy::disallowed_methods, reason = "a pause is real time")]
 fn pause(referee: &Referee, bots: &[u32], pause: Duration) -> Duration {
     let begun = Instant::now();
@@ -109,7 +109,7 @@ fn number(line: &Value, key: &str) -> u64 {
     line[key].as_u64().unwrap_or_else(|| panic!("{key} in {line}"))
 }
 
-fn assert_nobody_loses_by(case: Case) {
+fn assert_no_bot_loses_by(case: Case) {
     let folder = Folder::new();
     let (playing, _guest) = start(&folder, case.over_tcp, &["--clock", case.clock]);
     let thinker: u32 = folder.wait_for("thinker.thinks").trim().parse().expect("a process id");
@@ -120,7 +120,7 @@ fn assert_nobody_loses_by(case: Case) {
     assert_eq!(played["faults"], json!([{}, {}]), "{case:?}: {played}");
     assert_eq!(played["ended_by"], "turn_limit", "{case:?}: {played}");
 
-    // It is seen, and it is neither thinking time nor lag.
+    // The suspension is detected, and is neither thinking time nor lag.
     let all: Vec<u64> = record.iter().filter_map(|line| line["paused_us"].as_u64()).collect();
     let (paused, shortest) = (all.iter().sum::<u64>(), case.pause.as_micros() as u64);
     assert!(
@@ -137,19 +137,19 @@ fn assert_nobody_loses_by(case: Case) {
 }
 
 #[test]
-fn a_pause_of_the_referee_is_billed_to_nobody() {
+fn a_suspension_of_the_referee_is_not_billed() {
     let cases: Vec<_> =
-        cases().into_iter().map(|case| thread::spawn(move || assert_nobody_loses_by(case))).collect();
+        cases().into_iter().map(|case| thread::spawn(move || assert_no_bot_loses_by(case))).collect();
     let failed = cases.into_iter().filter_map(|case| case.join().err()).count();
     assert_eq!(failed, 0);
 }
 
 #[test]
-fn a_bot_that_is_too_slow_without_the_pause_times_out() {
+fn a_bot_that_is_too_slow_without_the_suspension_times_out() {
     let folder = Folder::new();
     let (playing, _) = start(&folder, false, &["--clock", "delay=500ms"]);
     folder.wait_for("thinker.thinks");
-    // It needs 600 ms of its own time, and stands still with the referee.
+    // It needs 600 ms of its own time, and is suspended with the referee.
     let thinker: u32 = folder.read("thinker.thinks").trim().parse().expect("a process id");
     pause(&playing, &[thinker], Duration::from_secs(1));
     let ended = playing.end().with_code(0);
@@ -161,7 +161,7 @@ fn a_bot_that_is_too_slow_without_the_pause_times_out() {
     referee(["verify", &folder.text("records/m1.jsonl")]).with_code(0);
 }
 
-/// Waits for a part of a second of its own running time before it says this, and then takes part.
+/// Waits for a part of a second of its own running time before this message, and then plays.
 fn slow_at(folder: &Folder, what: &str) -> String {
     let script = format!(
         "import pathlib, time
@@ -181,7 +181,7 @@ play(hello=lambda m: {hello}, start=lambda m: {ready})
 }
 
 #[test]
-fn limits_before_the_first_turn_stand_still_in_a_pause() {
+fn limits_before_the_first_turn_stop_during_a_suspension() {
     let cases = ["hello", "ready"].map(|what| {
         thread::spawn(move || {
             let folder = Folder::new();
@@ -199,7 +199,7 @@ fn limits_before_the_first_turn_stand_still_in_a_pause() {
 }
 
 #[test]
-fn who_has_yet_to_connect_is_waited_for_without_the_pause() {
+fn the_wait_for_a_connection_excludes_suspensions() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=12", "--wait", "3s"];
@@ -211,7 +211,7 @@ fn who_has_yet_to_connect_is_waited_for_without_the_pause() {
 
 /// Takes three minutes: only in a long run.
 #[test]
-fn a_match_that_is_paused_for_a_minute_is_played_again_twice_and_then_void() {
+fn a_match_suspended_for_a_minute_is_replayed_twice_then_void() {
     if !is_long() {
         return;
     }

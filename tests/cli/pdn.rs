@@ -1,9 +1,9 @@
-//! Records go out as PDN, and PDN is checked.
+//! Records are exported as PDN, and PDN is verified.
 
 use crate::common::{Folder, SEED, referee, sample};
 use serde_json::json;
 
-/// A folder with the records of some matches.
+/// A directory with the records of some matches.
 fn played(matches: &str) -> Folder {
     let folder = Folder::new();
     let (random, greedy) = (sample("python/random_bot.py"), sample("python/greedy_bot.py"));
@@ -13,7 +13,7 @@ fn played(matches: &str) -> Folder {
 }
 
 #[test]
-fn records_are_exported_and_verify_as_a_collection() {
+fn exported_records_verify_as_a_collection() {
     let folder = played("6");
     let (records, pdn) = (folder.text("records"), folder.text("games.pdn"));
     let printed = referee(["export", &records, "--pdn"]).done().stdout;
@@ -32,7 +32,7 @@ fn records_are_exported_and_verify_as_a_collection() {
 }
 
 #[test]
-fn the_moves_and_results_of_an_export_are_those_of_the_records() {
+fn an_export_has_the_moves_and_results_of_the_records() {
     let folder = played("2");
     for name in ["m1", "m2"] {
         let record = folder.record(&format!("records/{name}.jsonl"));
@@ -57,7 +57,7 @@ fn the_moves_and_results_of_an_export_are_those_of_the_records() {
 }
 
 #[test]
-fn the_moves_of_an_opening_are_exported_too() {
+fn an_export_includes_the_moves_of_openings() {
     let folder = Folder::new();
     let bot = sample("python/greedy_bot.py");
     let records = folder.text("records");
@@ -70,7 +70,7 @@ fn the_moves_of_an_opening_are_exported_too() {
 }
 
 #[test]
-fn a_record_that_differs_is_refused_and_the_others_are_exported() {
+fn an_invalid_record_is_rejected_and_the_others_are_exported() {
     let folder = played("2");
     let forged = folder.read("records/m1.jsonl").replacen("\"took_us\":", "\"took_us\":9", 1);
     folder.write("records/m1.jsonl", forged);
@@ -80,7 +80,7 @@ fn a_record_that_differs_is_refused_and_the_others_are_exported() {
 }
 
 #[test]
-fn a_game_without_pdn_is_refused() {
+fn a_game_without_pdn_is_rejected() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     let records = folder.text("records");
@@ -111,7 +111,7 @@ const WRONG: &str = "[Event \"first\"]
 ";
 
 #[test]
-fn flaws_are_told_with_file_game_ply_and_line() {
+fn errors_are_reported_with_file_game_ply_and_line() {
     let folder = Folder::new();
     let file = folder.write("wild.pdn", WRONG);
     let told = referee(["verify", &file]).with_code(1).stdout;
@@ -125,7 +125,7 @@ fn flaws_are_told_with_file_game_ply_and_line() {
 }
 
 #[test]
-fn flaws_are_objects_for_programs() {
+fn errors_are_reported_as_json_objects() {
     let folder = Folder::new();
     let file = folder.write("wild.pdn", WRONG);
     let ended = referee(["verify", &file, "--json"]).with_code(1);
@@ -141,7 +141,7 @@ fn flaws_are_objects_for_programs() {
 }
 
 #[test]
-fn a_collection_is_known_by_its_name_or_by_how_it_begins() {
+fn a_collection_is_recognised_by_name_or_contents() {
     let folder = Folder::new();
     for (name, text) in
         [("a.pdn", "{a comment} 1. 11-15"), ("B.PDN", "1. 11-15"), ("c.txt", "[A \"b\"] 11-15")]
@@ -156,7 +156,7 @@ fn a_collection_is_known_by_its_name_or_by_how_it_begins() {
 }
 
 #[test]
-fn a_collection_without_a_game_does_not_pass() {
+fn a_collection_without_games_fails() {
     let folder = Folder::new();
     let file = folder.write("a.pdn", "\n");
     let told = referee(["verify", &file]).with_code(1).stdout;
@@ -164,7 +164,7 @@ fn a_collection_without_a_game_does_not_pass() {
 }
 
 #[test]
-fn remarks_are_counted_and_strict_refuses_them() {
+fn remarks_are_counted_and_rejected_by_strict() {
     let folder = Folder::new();
     let pdn = folder.text("found.pdn");
     std::fs::write(&pdn, "[Event \"a\"]\n1. 11x15 23-19 2. 8x11 *\n[Event \"b\"]\n1. 11-15 *\n").unwrap();

@@ -1,4 +1,4 @@
-//! Bots that hold the pipes between them and the referee, and the matches of others on the same lane.
+//! Bots that block their pipes to the referee, and concurrent matches on the same lane.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Stdio};
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
-/// The longest that an answer of a seat took, in microseconds.
+/// The longest time of an answer of a seat, in microseconds.
 fn slowest(record: &[Value]) -> u64 {
     record.iter().filter_map(|line| line["took_us"].as_u64()).max().expect("an answer")
 }
 
 #[test]
-fn a_bot_that_holds_its_pipe_is_ended_and_other_matches_of_its_lane_go_on() {
+fn a_bot_that_blocks_its_pipe_is_ended_and_other_matches_continue() {
     let folder = Folder::new();
     let script = format!(
         "sys.path.append('{ROOT}/bots/hostile')
@@ -51,7 +51,7 @@ play(turn=turn)"
             assert_eq!(the("fault", &record)["detail"], kept);
         } else {
             assert_eq!([&played["ended_by"], &played["faults"]], [&json!("turn_limit"), &json!([{}, {}])]);
-            // 150 ms, and what a busy machine adds.
+            // 150 ms, and an allowance for a busy machine.
             assert!(slowest(&record) < 500_000, "{id}: {} us", slowest(&record));
         }
     }
@@ -102,7 +102,7 @@ play(turn=turn)"
     assert_gone(&folder.pids("holder.pids"));
 }
 
-/// A child that moves data between a pipe and a socket, as a bridge does, and waits for that for long.
+/// A child that moves data between a pipe and a socket, as a bridge does, and blocks.
 fn bridge() -> Child {
     let script = format!(
         "import sys
@@ -114,9 +114,9 @@ _splice.copy(_splice.socketpair()[0], 1)"
 }
 
 #[test]
-fn a_child_of_a_program_that_embeds_the_library_is_never_killed() {
+fn children_of_an_embedding_program_are_never_killed() {
     let folder = Folder::new();
-    // What holds the pipe is in a session of its own, where no signal to the bot's group comes.
+    // The blocking process is in its own session, which signals to the bot's group do not reach.
     let script = format!(
         "sys.path.append('{ROOT}/bots/hostile')
 import _splice

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 // ---- what is played ----
 
 #[test]
-fn two_bots_play_a_match_that_is_shown_with_its_boards() {
+fn a_match_of_two_bots_is_shown_with_boards() {
     let folder = Folder::new();
     let records = folder.text("records");
     let [random, greedy] =
@@ -30,7 +30,7 @@ fn two_bots_play_a_match_that_is_shown_with_its_boards() {
 }
 
 #[test]
-fn a_bot_is_split_as_a_shell_would_and_run_without_a_shell() {
+fn a_bot_command_is_split_like_a_shell_but_run_without_one() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "print(sys.argv[1:], file=sys.stderr, flush=True)\nplay()");
     let words = format!("{bot} 'two words' \"it's\" $HOME *.py a\\ b ';' '' >x");
@@ -47,7 +47,7 @@ fn a_bot_is_split_as_a_shell_would_and_run_without_a_shell() {
 }
 
 #[test]
-fn an_argument_that_is_no_regular_file_is_not_read() {
+fn an_argument_that_is_not_a_regular_file_is_not_read() {
     let folder = Folder::new();
     let pipe = folder.text("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -85,10 +85,10 @@ play(end=end)"
         assert_eq!(pids.len(), 1, "one process of {bot} plays all matches");
         assert_gone(&pids);
     }
-    // Black wins the position, so whoever has seat 0.
+    // Black wins the position, so the bot in seat 0.
     let summary = ended.one("summary");
     assert_eq!([&summary["bots"][0]["wins"], &summary["bots"][1]["wins"]], [3, 2]);
-    // What follows an `end` is in the record of the next match.
+    // Output after an `end` belongs to the record of the next match.
     let said = |n| the("bots", &folder.record(&format!("records/m{n}.jsonl")))["bots"].clone();
     let seen: Vec<Value> = (1..=5).map(|n| said(n)[(n + 1) % 2]["stderr"].clone()).collect();
     let seen = seen.iter().map(|said| said.as_str().expect("text")).collect::<String>();
@@ -96,7 +96,7 @@ play(end=end)"
 }
 
 #[test]
-fn a_bot_that_exits_after_each_match_is_started_again_and_that_is_no_fault() {
+fn a_bot_that_exits_after_each_match_is_restarted_without_a_fault() {
     let folder = Folder::new();
     let once = folder.bot("once", &format!("{KEEPS_ITS_PID}\nplay(end=lambda _: sys.exit(0))"));
     let other = folder.plain_bot("other");
@@ -122,7 +122,7 @@ fn one_program_can_play_itself_under_two_names() {
 }
 
 #[test]
-fn the_set_up_reaches_the_bots_and_the_record() {
+fn the_setup_reaches_the_bots_and_the_record() {
     let folder = Folder::new();
     let bot = folder.bot(
         "bot",
@@ -153,7 +153,7 @@ play(start=start)",
 }
 
 #[test]
-fn without_a_clock_nothing_is_limited() {
+fn without_a_clock_there_are_no_limits() {
     let folder = Folder::new();
     let bot = folder.bot(
         "bot",
@@ -170,7 +170,7 @@ play(turn=turn)",
 }
 
 #[test]
-fn the_lines_of_a_match_and_of_the_summary_are_complete() {
+fn json_lines_of_match_and_summary_are_complete() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.illegal_bot("t['turn'] == 1"));
     let records = folder.text("records");
@@ -197,7 +197,7 @@ fn the_lines_of_a_match_and_of_the_summary_are_complete() {
     }
     assert!(first["duration_us"].as_u64().expect("a number") > 0);
     assert!(first["lag_ms"].is_u64());
-    // A Python interpreter needs some hundredths of a second to start.
+    // Starting a Python interpreter takes some hundredths of a second.
     assert!(
         first["cpu_ms"][0].as_u64().expect("a number") + first["cpu_ms"][1].as_u64().expect("a number") > 0
     );
@@ -215,7 +215,7 @@ fn the_lines_of_a_match_and_of_the_summary_are_complete() {
 }
 
 #[test]
-fn many_matches_end_in_a_table_and_the_run_seed() {
+fn many_matches_end_with_a_table_and_the_run_seed() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.illegal_bot("t['turn'] == 1"));
     let ended = referee(["play", "checkers", &a, &b, "-n", "4", "--seed", SEED]).done();
@@ -274,7 +274,7 @@ fn more_than_two_bots_are_not_compared() {
 }
 
 #[test]
-fn a_single_match_is_shown_whatever_the_number_of_jobs() {
+fn a_single_match_is_shown_with_any_number_of_jobs() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     for _ in 0..5 {
@@ -287,7 +287,7 @@ fn a_single_match_is_shown_whatever_the_number_of_jobs() {
 // ---- a terminal ----
 
 #[test]
-fn many_matches_on_a_terminal_have_a_progress_bar_and_leave_the_table() {
+fn many_matches_on_a_terminal_have_a_progress_bar() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "import time\nplay(turn=lambda t: (time.sleep(0.1), first(t)))");
     let args = ["play", "checkers", &bot, &bot, "-n", "5", "--set", WON];
@@ -301,7 +301,7 @@ fn many_matches_on_a_terminal_have_a_progress_bar_and_leave_the_table() {
 }
 
 #[test]
-fn one_match_on_a_terminal_has_no_progress_bar_and_its_moves_in_bold() {
+fn one_match_on_a_terminal_has_bold_moves_and_no_bar() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let ended = on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);
@@ -311,7 +311,7 @@ fn one_match_on_a_terminal_has_no_progress_bar_and_its_moves_in_bold() {
 
 // ---- chance ----
 
-/// A record without what the time of day, the machine or the folder decides.
+/// A record without values that depend on the time, the machine or the directory.
 fn timeless(record: &[Value]) -> Vec<Value> {
     let mut lines = record.to_vec();
     for line in &mut lines {
@@ -323,13 +323,13 @@ fn timeless(record: &[Value]) -> Vec<Value> {
             bot.as_object_mut().expect("an object").remove("cpu_ms");
         }
     }
-    // The two seats get ready in any order.
+    // The two seats become ready in any order.
     lines[1..5].sort_by_key(ToString::to_string);
     lines
 }
 
 #[test]
-fn the_same_seed_and_deterministic_bots_give_the_same_matches() {
+fn equal_seeds_and_deterministic_bots_give_equal_matches() {
     let folder = Folder::new();
     let illegal = folder.illegal_bot("t['turn'] % 3 == 1");
     let plain = folder.plain_bot("plain");
@@ -348,7 +348,7 @@ fn the_same_seed_and_deterministic_bots_give_the_same_matches() {
     }
 }
 
-/// The first number below `n` of the referee's stream for faulty seats, as the specification's page on chance has it.
+/// The first number below `n` of the referee's random stream for faulty seats, as specified on the page on chance.
 fn first_fallback(seed: &str, game: &str, deal: &str, nonces: &str, n: u64) -> u64 {
     let script = "import hmac, sys
 seed, game, deal, nonces, n = sys.argv[1:]
@@ -363,7 +363,7 @@ print(int.from_bytes(block[:8], 'big') % int(n))";
 }
 
 #[test]
-fn the_referees_move_for_a_faulty_seat_follows_from_seed_and_nonces() {
+fn fallback_moves_derive_from_seed_and_nonces() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let legal = ["10-14", "10-15", "11-15", "11-16", "12-16", "9-13", "9-14"];
@@ -387,7 +387,7 @@ fn the_referees_move_for_a_faulty_seat_follows_from_seed_and_nonces() {
 // ---- records ----
 
 #[test]
-fn a_folder_of_records_is_private() {
+fn a_directory_of_records_is_private() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let records = folder.text("new/records");
@@ -397,13 +397,13 @@ fn a_folder_of_records_is_private() {
 }
 
 #[test]
-fn the_records_of_another_run_go_to_a_numbered_folder_beside() {
+fn records_of_another_run_go_to_a_numbered_directory() {
     let folder = Folder::new();
     let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
     std::fs::create_dir(folder.path("records")).expect("a new folder");
     folder.write("records/notes.txt", "mine");
     let records = folder.text("records");
-    // The path of a folder may end in a slash.
+    // The path of a directory may end in a slash.
     for (run, named) in
         ["records", "records-2", "records-3"].into_iter().zip([&records, &format!("{records}/"), &records])
     {
@@ -418,7 +418,7 @@ fn the_records_of_another_run_go_to_a_numbered_folder_beside() {
 }
 
 #[test]
-fn a_folder_of_records_without_a_name_is_refused_and_nothing_in_it_changes() {
+fn a_records_path_without_a_name_is_rejected_unchanged() {
     let folder = Folder::new();
     let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
     folder.write("m1.jsonl", "kept");
@@ -432,7 +432,7 @@ fn a_folder_of_records_without_a_name_is_refused_and_nothing_in_it_changes() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_an_error_before_any_bot_is_started() {
+fn a_directory_that_cannot_be_created_is_an_early_error() {
     let folder = Folder::new();
     let bot = folder.bot("bot", &format!("{KEEPS_ITS_PID}\nplay()"));
     folder.write("file", "");
@@ -476,7 +476,7 @@ play(start=start)"
 }
 
 #[test]
-fn the_record_keeps_the_end_of_a_bots_standard_error() {
+fn a_record_contains_the_end_of_standard_error() {
     let folder = Folder::new();
     let script = "import fcntl, struct, termios
 def turn(t):
@@ -498,7 +498,7 @@ play(turn=turn)";
 }
 
 #[test]
-fn the_traceback_of_a_bot_that_crashes_in_a_match_is_in_its_record() {
+fn a_record_contains_the_traceback_of_a_crash() {
     let folder = Folder::new();
     let crashing = folder.bot("crashing", "play(turn=lambda t: first(t) if t['turn'] < 2 else {}['gone'])");
     let plain = folder.plain_bot("plain");
@@ -517,7 +517,7 @@ fn the_traceback_of_a_bot_that_crashes_in_a_match_is_in_its_record() {
 // ---- ending ----
 
 #[test]
-fn nobody_waits_for_a_bot_that_ignores_its_end_and_it_is_killed() {
+fn a_bot_that_ignores_its_end_is_killed_without_delay() {
     let folder = Folder::new();
     let script = format!(
         "{KEEPS_ITS_PID}
@@ -533,7 +533,7 @@ time.sleep(60)"
 }
 
 #[test]
-fn a_process_that_a_bot_leaves_in_its_group_is_ended_with_it() {
+fn processes_in_a_bots_group_are_ended_with_it() {
     let folder = Folder::new();
     let records = folder.text("records");
     let (leaves, plain) = (sample("hostile/leaves_child.py"), folder.plain_bot("plain"));
@@ -544,7 +544,7 @@ fn a_process_that_a_bot_leaves_in_its_group_is_ended_with_it() {
 }
 
 #[test]
-fn results_that_nobody_reads_are_no_error() {
+fn results_without_a_reader_are_no_error() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let records = folder.text("records");

@@ -1,5 +1,4 @@
-//! The processes of a tournament's bots: how many there are, what becomes of one that does not start, and of what they
-//! leave behind.
+//! The processes of a tournament's bots: their number, failed starts, and orphans.
 #![cfg(target_os = "linux")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +7,7 @@ use std::process::Command;
 use crate::common::{Ended, Folder, Referee, WON, assert_gone, referee};
 use serde_json::{Value, json};
 
-/// Writes an entrant that is a program itself and returns its table.
+/// Writes a bot that is an executable and returns its table in the tournament file.
 fn program(folder: &Folder, name: &str, script: &str) -> String {
     let text = format!("#!/usr/bin/env python3\nfrom testbot import *\n\n{script}\n");
     let path = folder.write(name, text);
@@ -25,7 +24,7 @@ fn tournament(folder: &Folder, settings: &str, entrants: &[String]) -> Ended {
 }
 
 #[test]
-fn a_bot_whose_program_is_deleted_loses_its_matches_and_the_others_play_on() {
+fn a_bot_with_a_deleted_program_loses_while_others_play_on() {
     let folder = Folder::new();
     let deleted =
         program(&folder, "deleted", "play(end=lambda _: os.path.exists(__file__) and os.unlink(__file__))");
@@ -45,7 +44,7 @@ fn a_bot_whose_program_is_deleted_loses_its_matches_and_the_others_play_on() {
 }
 
 #[test]
-fn a_program_that_is_replaced_meanwhile_costs_its_bot_nothing() {
+fn replacing_a_program_costs_its_bot_nothing() {
     let folder = Folder::new();
     let script = "def vanish(_):
     os.rename(__file__, __file__ + '.new')
@@ -63,9 +62,9 @@ play(end=vanish)";
 }
 
 #[test]
-fn no_more_processes_live_than_the_set_up_allows() {
+fn the_number_of_processes_is_limited() {
     let folder = Folder::new();
-    // Each process counts those that live when it starts.
+    // Each process counts the live ones when it starts.
     let script = "import pathlib
 PIDS = pathlib.Path(__file__).parent / 'pids'
 with PIDS.open('a') as file:
@@ -86,13 +85,13 @@ play()";
     assert!(matches.iter().all(|played| played["faults"] == json!([{}, {}])), "{matches:?}");
     let most = folder.pids("alive").into_iter().max();
     assert!(most.is_some_and(|most| (4..=5).contains(&most)), "{most:?}");
-    // Those that are kept are used again.
+    // Idle processes are reused.
     let starts = folder.pids("pids").len();
     assert!(starts < 2 * 21, "{starts} starts");
 }
 
 #[test]
-fn fewer_processes_than_play_at_once_are_refused() {
+fn a_process_limit_below_the_jobs_is_rejected() {
     let folder = Folder::new();
     let entrants = ["one", "other"].map(|name| program(&folder, name, "play()"));
     let ended = tournament(&folder, "jobs = 2\nprocesses = 3", &entrants).with_code(2);
@@ -100,7 +99,7 @@ fn fewer_processes_than_play_at_once_are_refused() {
 }
 
 #[test]
-fn a_bot_plays_no_more_matches_at_once_than_the_organiser_allows() {
+fn the_configuration_limits_the_slots_of_a_bot() {
     let folder = Folder::new();
     let script = "import pathlib
 running, most = set(), 0
@@ -108,7 +107,7 @@ def start(message):
     global most
     running.add(message['match'])
     most = max(most, len(running))
-    pathlib.Path(__file__).with_suffix('.most').write_text(f'{most}\n')
+    pathlib.Path(__file__).with_suffix('.most').write_text(f'{most}\\n')
     ready(message)
 def end(message):
     running.discard(message['match'])
@@ -123,8 +122,8 @@ play(hello=lambda _: say(type='hello', protocol=1, name='greedy', slots=4096), s
 }
 
 #[test]
-fn a_process_that_may_not_be_killed_does_not_hold_the_end_up() {
-    // As a user who may become another one, but signal nobody else: what the bot leaves behind is out of reach.
+fn an_unkillable_orphan_does_not_delay_the_end() {
+    // Runs as a user who may change to another one, but may not signal it: the orphan is out of reach.
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || Command::new("setpriv").arg("--version").output().is_err() {
         eprintln!("not tested: this needs root and setpriv");
@@ -133,7 +132,7 @@ fn a_process_that_may_not_be_killed_does_not_hold_the_end_up() {
     let folder = Folder::new();
     let script = "import pathlib, subprocess
 free = subprocess.Popen(['setpriv', '--reuid=65534', '--clear-groups', 'sleep', '300'], start_new_session=True)
-pathlib.Path(__file__).with_suffix('.pids').write_text(f'{free.pid}\n')
+pathlib.Path(__file__).with_suffix('.pids').write_text(f'{free.pid}\\n')
 import time
 while b'sleep' not in open(f'/proc/{free.pid}/cmdline', 'rb').read().split(b'\\0')[0]:
     time.sleep(0.01)
@@ -142,7 +141,7 @@ play()";
     let mut setpriv = Command::new("setpriv");
     setpriv.args(["--bounding-set=-kill", "--inh-caps=-kill", env!("CARGO_BIN_EXE_referee")]);
     let ended = Referee::start_as(setpriv.args(["play", "checkers", &bot, &plain, "--set", WON])).end();
-    // It would live for longer than the test waits for the referee.
+    // It would outlive the wait for the referee.
     let ended = ended.with_code(0).says(&["a process that a bot has left behind cannot be ended", "sleep"]);
     assert!(!ended.stdout.is_empty());
     for process in folder.pids("leaves.pids") {
@@ -153,7 +152,7 @@ play()";
 }
 
 #[test]
-fn with_few_descriptors_fewer_matches_are_played_at_once_and_no_bot_loses_by_it() {
+fn few_descriptors_reduce_concurrency_without_faults() {
     let folder = Folder::new();
     let entrants: Vec<String> = (0..6).map(|n| program(&folder, &format!("bot-{n}"), "play()")).collect();
     let format = "[format]\nkind = \"round_robin\"\n[options]\nfen = \"B:W18:B14\"\n";

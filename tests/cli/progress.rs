@@ -1,8 +1,8 @@
-//! How far a run is, on standard error that is no terminal.
+//! Progress on standard error that is not a terminal.
 
 use crate::common::{Folder, Referee, SEED};
 
-/// Checks that lines like `5/8 matches after 6s` say how far a run was: not each match, but every few seconds.
+/// Checks that lines like `5/8 matches after 6s` report the progress: not for each match, but every few seconds.
 fn assert_tells(stderr: &str, of: &str) {
     let lines: Vec<&str> = stderr.lines().filter(|line| line.contains(of)).collect();
     assert!((1..=4).contains(&lines.len()), "{of}: {stderr}");
@@ -13,7 +13,7 @@ fn assert_tells(stderr: &str, of: &str) {
 }
 
 #[test]
-fn long_runs_without_a_terminal_print_their_progress_every_few_seconds() {
+fn long_runs_without_a_terminal_print_progress_every_few_seconds() {
     let folder = Folder::new();
     let slow = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.1), first(t)))");
     let config = format!(

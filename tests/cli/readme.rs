@@ -1,4 +1,4 @@
-//! What the README says works.
+//! The claims of the README.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn fences(text: &str, language: &str) -> Vec<String> {
     text.split(&opening).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
 
-/// The arguments of the command lines of the README that run the referee.
+/// The arguments of the command lines in the README that run the referee.
 fn commands() -> Vec<Vec<String>> {
     let shell = fences(&readme(), "sh").concat();
     let ours = shell.lines().filter_map(|line| line.strip_prefix("cargo run --release -- "));
@@ -42,7 +42,7 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
 }
 
 #[test]
-fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies_each_time() {
+fn the_first_command_shows_a_match_and_writes_a_valid_record() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = commands().remove(0);
     let records = command.last_mut().unwrap();
@@ -66,7 +66,7 @@ fn the_first_command_shows_a_match_and_keeps_a_record_that_verifies_each_time() 
 }
 
 #[test]
-fn every_link_of_the_readme_and_contributing_leads_to_a_file() {
+fn links_of_the_readme_and_contributing_are_valid() {
     for page in ["README.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(format!("{}/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
         for target in

@@ -1,4 +1,4 @@
-//! `referee verify` and `referee show` on real records, whole and tampered with.
+//! `referee verify` and `referee show` on real records, valid and modified.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use crate::common::{Folder, ROOT, SEED, WON, on_a_terminal, referee, the};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// A match with a retried fault, a draw offer and what a bot said of its search, won by resignation.
+/// A match with a retried fault, a draw offer and search information, won by resignation.
 fn record() -> &'static str {
     static RECORD: OnceLock<String> = OnceLock::new();
     RECORD.get_or_init(|| {
@@ -32,7 +32,7 @@ play(turn=turn, start=lambda s: ready(s, nonce='00ff'))",
     })
 }
 
-/// A record with a move of the referee, on which chance had a part.
+/// A record with a fallback move, which depends on chance.
 fn played_over() -> &'static str {
     static RECORD: OnceLock<String> = OnceLock::new();
     RECORD.get_or_init(|| {
@@ -46,7 +46,7 @@ fn played_over() -> &'static str {
     })
 }
 
-/// The line of this type with this text in it, counted from 1.
+/// The number of the line of this type with this text, counted from 1.
 #[track_caller]
 fn line_of(record: &str, kind: &str, text: &str) -> usize {
     let kind = format!("{{\"type\":\"{kind}\"");
@@ -64,7 +64,7 @@ fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The record under a new seal, as somebody makes it who hides a change.
+/// The record with a new seal, as an attacker would produce it.
 fn resealed(record: &str) -> String {
     let body = &record[..record.trim_end().rfind('\n').expect("more than a line") + 1];
     let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -76,7 +76,7 @@ fn resealed(record: &str) -> String {
 // ---- verify ----
 
 #[test]
-fn a_record_that_is_right_is_told_ok() {
+fn a_valid_record_is_ok() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok\n"));
@@ -86,7 +86,7 @@ fn a_record_that_is_right_is_told_ok() {
 }
 
 #[test]
-fn a_byte_that_was_changed_breaks_the_seal() {
+fn a_changed_byte_breaks_the_seal() {
     let folder = Folder::new();
     let line = line_of(record(), "bots", "");
     let file = folder.write("m1.jsonl", changed(record(), line, "\"stderr\":\"\"", "\"stderr\":\"x\""));
@@ -103,7 +103,7 @@ fn a_byte_that_was_changed_breaks_the_seal() {
 }
 
 #[test]
-fn a_change_under_a_new_seal_is_found_by_the_rules() {
+fn a_resealed_change_is_detected_by_the_rules() {
     let folder = Folder::new();
     let (record, random) = (record(), played_over());
     let second = line_of(record, "answer", "\"turn\":2");
@@ -143,7 +143,7 @@ fn a_change_under_a_new_seal_is_found_by_the_rules() {
 }
 
 #[test]
-fn a_line_that_is_left_out_or_stands_twice_is_found() {
+fn a_missing_or_duplicate_line_is_detected() {
     let folder = Folder::new();
     let lines: Vec<&str> = record().lines().collect();
     for kind in ["ready", "request", "answer", "fault", "event", "resign", "result", "bots"] {
@@ -163,7 +163,7 @@ fn a_line_that_is_left_out_or_stands_twice_is_found() {
 }
 
 #[test]
-fn a_difference_names_match_turn_and_line() {
+fn a_difference_is_reported_with_match_turn_and_line() {
     let folder = Folder::new();
     let line = line_of(record(), "event", "\"kind\":\"draw_offered\"");
     let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "\"seat\":0", "\"seat\":1")));
@@ -174,7 +174,7 @@ fn a_difference_names_match_turn_and_line() {
 }
 
 #[test]
-fn another_seed_is_not_the_one_that_was_committed_to() {
+fn another_seed_contradicts_the_commitment() {
     let folder = Folder::new();
     let seal = line_of(played_over(), "seal", "");
     let seed = the(
@@ -196,7 +196,7 @@ fn another_seed_is_not_the_one_that_was_committed_to() {
 }
 
 #[test]
-fn what_is_no_whole_record_is_told_and_never_a_panic() {
+fn an_incomplete_record_is_reported_without_a_panic() {
     let folder = Folder::new();
     let record = record();
     let in_the_middle = &record[..record.len() / 2];
@@ -232,7 +232,7 @@ fn what_is_no_whole_record_is_told_and_never_a_panic() {
 }
 
 #[test]
-fn several_files_and_folders_are_all_checked() {
+fn several_files_and_directories_are_all_verified() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("many")).expect("a new folder");
     let bad = changed(record(), 1, "\"margin_ms\":20", "\"margin_ms\":21");
@@ -254,7 +254,7 @@ fn several_files_and_folders_are_all_checked() {
 }
 
 #[test]
-fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
+fn missing_files_and_empty_directories_are_usage_errors() {
     let folder = Folder::new();
     let (missing, empty) = (folder.text("missing.jsonl"), folder.text(""));
     let empty = empty.trim_end_matches('/');
@@ -265,7 +265,7 @@ fn files_that_are_not_there_and_folders_without_records_are_usage_errors() {
 }
 
 #[test]
-fn the_record_in_the_specification_is_one() {
+fn the_record_in_the_specification_is_valid() {
     let page =
         std::fs::read_to_string(format!("{ROOT}/protocol/spec/records.md")).expect("the page can be read");
     let record =
@@ -278,7 +278,7 @@ fn the_record_in_the_specification_is_one() {
 // ---- show ----
 
 #[test]
-fn a_match_is_shown_with_its_boards_and_what_happened() {
+fn a_match_is_shown_with_boards_and_events() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     let shown = referee(["show", &file]).done().stdout;
@@ -302,7 +302,7 @@ fn a_match_is_shown_with_its_boards_and_what_happened() {
         rest = &rest[at + mark.len()..];
     }
     assert_eq!(rest, "", "that is all");
-    // The position at the beginning, and one after each move.
+    // The initial position, and one after each move.
     assert_eq!(
         shown.matches("\n29 |").count(),
         1 + shown.matches(". plain: ").count() + shown.matches(". eventful: ").count()
@@ -311,11 +311,11 @@ fn a_match_is_shown_with_its_boards_and_what_happened() {
 }
 
 #[test]
-fn a_match_may_be_shown_as_a_seat_or_a_spectator_saw_it() {
+fn a_match_can_be_shown_as_a_seat_or_a_spectator() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     let all = referee(["show", &file, "--view", "all"]).done().stdout;
-    // Nothing is hidden in checkers.
+    // Checkers hides nothing.
     for view in ["public", "0", "1"] {
         assert_eq!(referee(["show", &file, "--view", view]).done().stdout, all, "{view}");
     }
@@ -326,7 +326,7 @@ fn a_match_may_be_shown_as_a_seat_or_a_spectator_saw_it() {
 }
 
 #[test]
-fn a_tampered_record_is_shown_up_to_where_it_differs() {
+fn a_modified_record_is_shown_up_to_the_difference() {
     let folder = Folder::new();
     let line = line_of(record(), "result", "");
     let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "[2,1]", "[1,2]")));
@@ -336,7 +336,7 @@ fn a_tampered_record_is_shown_up_to_where_it_differs() {
 }
 
 #[test]
-fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
+fn fallback_moves_and_aborts_are_shown() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", played_over());
     let shown = referee(["show", &file]).done().stdout;
@@ -356,7 +356,7 @@ fn what_the_referee_moved_and_how_a_match_was_broken_off_is_shown() {
 }
 
 #[test]
-fn moves_stand_out_on_a_terminal() {
+fn moves_are_bold_on_a_terminal() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     let shown = on_a_terminal(&[], &["show", &file]).end().with_code(0).stdout;
@@ -364,7 +364,7 @@ fn moves_stand_out_on_a_terminal() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_reader_that_closes_early_is_no_error() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     for args in [["show", &file], ["verify", &file]] {
@@ -376,7 +376,7 @@ fn a_reader_that_leaves_early_is_no_error() {
 }
 
 #[test]
-fn a_seat_that_is_none_in_a_line_that_is_not_replayed_does_no_harm() {
+fn an_invalid_seat_in_an_unreplayed_line_is_harmless() {
     let folder = Folder::new();
     let line = line_of(record(), "bots", "");
     let odd = resealed(&changed(record(), line, "\"type\":\"bots\",", "\"type\":\"bots\",\"seat\":200,"));
@@ -387,13 +387,13 @@ fn a_seat_that_is_none_in_a_line_that_is_not_replayed_does_no_harm() {
 
 // ---- text of bots ----
 
-/// Ends a line for some readers, or acts on a terminal.
+/// Characters that end a line for some readers, or control a terminal.
 fn acts(c: char) -> bool {
     (c.is_control() && !"\n\t".contains(c)) || "\u{2028}\u{2029}\u{202e}\u{2066}".contains(c)
 }
 
 #[test]
-fn text_of_a_bot_never_reaches_a_terminal_raw() {
+fn text_of_bots_is_escaped_on_terminals() {
     let folder = Folder::new();
     let script = r#"BAD = "\x1b]0;x\x07\x1b[2J\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066"
 print(BAD, file=sys.stderr, flush=True)
@@ -438,7 +438,7 @@ play(turn=turn)"#;
 }
 
 #[test]
-fn a_seat_that_a_match_without_ready_does_not_have_is_a_usage_error() {
+fn viewing_a_missing_seat_is_a_usage_error() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
@@ -465,7 +465,7 @@ impl Random {
     }
 }
 
-/// The mutated record under a new seal, if it still has one: then the rules are what refuses it.
+/// The mutated record with a new seal, if it still has one: then the rules must reject it.
 fn resealed_if_possible(bytes: Vec<u8>) -> Vec<u8> {
     let is_sealed = |text: &str| {
         let seal = text.trim_end().rsplit_once('\n').map(|(_, seal)| seal);
@@ -523,7 +523,7 @@ fn mutated(record: &[u8], random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn a_mutated_record_is_never_a_panic_or_an_endless_run() {
+fn mutated_records_cause_no_panic_or_endless_run() {
     let count = if std::env::var_os("LONG_TESTS").is_some() { 20_000 } else { 1_000 };
     let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records/format1");
     let mut records: Vec<Vec<u8>> = crate::common::files(&fixtures)
@@ -557,7 +557,7 @@ fn a_mutated_record_is_never_a_panic_or_an_endless_run() {
 }
 
 #[test]
-fn show_prints_recorded_standard_error_to_those_who_may_see_it() {
+fn show_prints_standard_error_only_to_permitted_viewers() {
     let folder = Folder::new();
     let loud = folder.bot("loud", "print('deep \\x1b[1mthought', file=sys.stderr, flush=True)\nplay()");
     let records = folder.text("records");

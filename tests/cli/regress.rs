@@ -1,4 +1,4 @@
-//! `referee regress`: verdicts as exit codes, faults that are no strength, sets that repeat, and reports.
+//! `referee regress`: verdicts as exit codes, faults, repeated sets, and reports.
 
 use std::process::Command;
 
@@ -43,7 +43,7 @@ fn a_stronger_version_passes_early_and_a_weaker_one_fails() {
 }
 
 #[test]
-fn events_tell_each_match_then_its_set_then_the_verdict() {
+fn events_are_matches_then_sets_then_the_verdict() {
     let more = ["--max-sets", "3", "--opening-plies", "0", "--json"];
     let ended = regress("checkers", &random(), &greedy(), &more).with_code(UNDECIDED);
     let events = ended.json();
@@ -53,7 +53,7 @@ fn events_tell_each_match_then_its_set_then_the_verdict() {
     assert_eq!([&events[2]["id"], &events[2]["matches"]], [&json!("s1"), &json!(["m1", "m2"])]);
     assert_eq!(events[0]["seats"], json!(["new", "base"]));
     assert_eq!(events[1]["seats"], json!(["base", "new"]));
-    // The bots share the first seat by turns of the sets.
+    // The bots alternate in the first seat from set to set.
     assert_eq!(events[3]["seats"], json!(["base", "new"]));
     let [last, verdict] = [&events[8], &events[9]];
     assert_eq!([&last["llr"], &last["bounds"]], [&verdict["llr"], &verdict["bounds"]]);
@@ -63,9 +63,9 @@ fn events_tell_each_match_then_its_set_then_the_verdict() {
 }
 
 #[test]
-fn deterministic_bots_repeat_and_are_undecided_without_openings() {
+fn deterministic_bots_without_openings_are_undecided() {
     let folder = Folder::new();
-    // Who begins takes turns, so that the second set has the matches of the first in the other order.
+    // The first seat alternates, so the second set has the matches of the first in reverse order.
     let last = folder.bot("last", "play(turn=lambda t: move(t, t['legal'][-1]))");
     let more = ["--opening-plies", "0", "--set", "turn_limit=20", "--json"];
     let ended = regress("checkers", &last, &folder.plain_bot("first"), &more).with_code(UNDECIDED);
@@ -77,7 +77,7 @@ fn deterministic_bots_repeat_and_are_undecided_without_openings() {
 }
 
 #[test]
-fn without_a_word_checkers_and_jeex_begin_with_random_moves_that_both_legs_share() {
+fn checkers_and_jeex_start_with_shared_random_moves_by_default() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     for (game, plies) in [("checkers", 6), ("jeex", 4)] {
@@ -98,7 +98,7 @@ fn without_a_word_checkers_and_jeex_begin_with_random_moves_that_both_legs_share
 }
 
 #[test]
-fn a_base_that_crashes_in_every_match_makes_no_strength_but_an_invalid_run() {
+fn a_crashing_base_makes_the_run_invalid() {
     let folder = Folder::new();
     let ended = regress("checkers", &random(), &crashes(&folder), &[]).with_code(INVALID);
     assert!(ended.stdout.starts_with("invalid: "), "{}", ended.stdout);
@@ -109,7 +109,7 @@ fn a_base_that_crashes_in_every_match_makes_no_strength_but_an_invalid_run() {
 }
 
 #[test]
-fn a_new_version_that_crashes_loses_and_may_fail_where_faults_are_let_through() {
+fn with_recover_a_crashing_version_loses() {
     let folder = Folder::new();
     let more = ["--elo0", "0", "--elo1", "100", "--max-fault-rate", "1", "--recover"];
     let ended = regress("checkers", &crashes(&folder), &random(), &more).with_code(FAILED);
@@ -117,7 +117,7 @@ fn a_new_version_that_crashes_loses_and_may_fail_where_faults_are_let_through() 
 }
 
 #[test]
-fn a_crash_of_the_new_version_fails_the_run_at_once() {
+fn a_crash_of_the_new_version_fails_the_run() {
     let folder = Folder::new();
     let script = "matches = []
 def start(message):
@@ -137,7 +137,7 @@ play(start=start, turn=lambda t: os._exit(7) if len(matches) > 4 else first(t))"
 }
 
 #[test]
-fn bots_that_play_the_same_pass_early_in_every_kind_of_game() {
+fn identical_bots_pass_early_in_every_kind_of_game() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     let passed = regress("checkers", &bot, &bot, &["--set", "turn_limit=20", "--json"]).with_code(PASSED);
@@ -163,7 +163,7 @@ fn bots_that_play_the_same_pass_early_in_every_kind_of_game() {
 }
 
 #[test]
-fn bots_that_play_the_same_fail_early_where_a_gain_is_asked_for() {
+fn identical_bots_fail_early_with_gain() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     let more = ["--gain", "--elo1", "100", "--set", "turn_limit=20"];
@@ -173,7 +173,7 @@ fn bots_that_play_the_same_fail_early_where_a_gain_is_asked_for() {
 }
 
 #[test]
-fn one_set_played_otherwise_leaves_the_decision_to_the_sequential_test() {
+fn a_differing_set_leaves_the_decision_to_the_sequential_test() {
     let folder = Folder::new();
     let script = "matches = []
 def start(message):
@@ -188,7 +188,7 @@ play(start=start, turn=lambda t: move(t, t['legal'][-1 if len(matches) == 9 else
 }
 
 #[test]
-fn the_time_limit_leaves_it_undecided() {
+fn the_time_limit_ends_a_run_undecided() {
     let folder = Folder::new();
     let slow = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.05), first(t)))");
     let more = ["--max-time", "1s", "--set", "turn_limit=20"];
@@ -197,7 +197,7 @@ fn the_time_limit_leaves_it_undecided() {
 }
 
 #[test]
-fn a_bot_that_does_not_start_could_not_run() {
+fn a_bot_that_does_not_start_gives_could_not_run() {
     let folder = Folder::new();
     for bot in [sample("hostile/crash_at_start.py"), "./there-is-no-such-bot".to_owned()] {
         let file = folder.text("junit.xml");
@@ -209,7 +209,7 @@ fn a_bot_that_does_not_start_could_not_run() {
 }
 
 #[test]
-fn a_bot_that_played_before_and_does_not_start_once_more_makes_a_fault() {
+fn a_failed_restart_is_a_fault() {
     let folder = Folder::new();
     let script = "starts = open(__file__ + '.starts', 'a+')
 starts.write('.')
@@ -226,7 +226,7 @@ play()";
 }
 
 #[test]
-fn a_signal_ends_it_without_a_verdict_and_leaves_no_process() {
+fn a_signal_ends_a_run_without_a_verdict() {
     let folder = Folder::new();
     let pids = "open(__file__ + '.pids', 'a').write(f'{os.getpid()}\\n')";
     let bot = folder.bot("bot", &format!("{pids}\nplay()"));
@@ -240,7 +240,7 @@ fn a_signal_ends_it_without_a_verdict_and_leaves_no_process() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_verdict_with_any_number_of_jobs() {
+fn a_seed_determines_the_verdict_with_any_number_of_jobs() {
     let folder = Folder::new();
     let last = folder.bot("last", "play(turn=lambda t: move(t, t['legal'][-1]))");
     let terms = ["--elo0", "-60", "--elo1", "60", "--max-sets", "60", "--seed", SEED, "--json"];
@@ -254,7 +254,7 @@ fn the_same_seed_gives_the_same_verdict_with_any_number_of_jobs() {
 }
 
 #[test]
-fn three_sides_play_in_all_rotations_with_fresh_processes() {
+fn three_sides_play_all_rotations_with_fresh_processes() {
     let folder = Folder::new();
     let script = "open(__file__ + '.pids', 'a').write(f'{os.getpid()}\\n')\nplay()";
     let (new, base) = (folder.bot("new", script), folder.bot("base", script));
@@ -266,19 +266,19 @@ fn three_sides_play_in_all_rotations_with_fresh_processes() {
     assert_eq!(seats[3], json!([b, n, n, b, n, n]));
     let sets = ended.all("set");
     assert!(sets.iter().all(|set| set["matches"].as_array().is_some_and(|all| all.len() == 3)), "{sets:?}");
-    // Two seats in each match of the first set and four of the second: none plays two.
+    // Two seats in each match of the first set and four of the second: no process plays two.
     assert_eq!(folder.pids("new.py.pids").len(), 3 * 2 + 3 * 4);
 }
 
 #[test]
-fn bots_that_connect_play_games_with_chance_only_if_they_are_trusted() {
+fn chance_needs_trust_for_bots_that_connect() {
     let more = ["--listen", "127.0.0.1:0", "--token", "a=b"];
     let ended = regress("saxum", "tcp:a", &random(), &more).with_code(2);
     ended.says(&["the referee cannot restart `tcp:a`", "--trust-bots"]);
 }
 
 #[test]
-fn nonsense_is_refused_before_anything_is_left_behind() {
+fn invalid_arguments_are_rejected_without_side_effects() {
     let folder = Folder::new();
     let (records, junit) = (folder.text("records"), folder.text("junit.xml"));
     let kept = ["--record", &records, "--junit", &junit];
@@ -300,7 +300,7 @@ fn nonsense_is_refused_before_anything_is_left_behind() {
 }
 
 #[test]
-fn the_verdict_goes_to_junit_and_to_the_summary_of_a_github_job() {
+fn the_verdict_goes_to_junit_and_github() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
     let (junit, summary) = (folder.text("junit.xml"), folder.write("summary.md", "before\n"));
@@ -322,9 +322,9 @@ fn the_verdict_goes_to_junit_and_to_the_summary_of_a_github_job() {
 }
 
 #[test]
-fn a_terminal_shows_how_far_the_test_is() {
+fn a_terminal_shows_the_progress_of_the_test() {
     let folder = Folder::new();
-    // The display is drawn now and then, so the run takes a while.
+    // The display is drawn at intervals, so the run takes a while.
     let bot = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.01), first(t)))");
     let args = ["regress", "checkers", "--new", &bot, "--base", &bot, "--max-sets", "8"];
     let args = [&args[..], &["--set", "turn_limit=20"]].concat();

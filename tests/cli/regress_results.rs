@@ -1,4 +1,4 @@
-//! `referee regress` with a file of results: going on after an interruption, shards and `referee regress merge`.
+//! `referee regress` with a results file: resuming, shards and `referee regress merge`.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ const FAILED: i32 = 1;
 const USAGE: i32 = 2;
 const UNDECIDED: i32 = 3;
 
-/// Two bots that play differently, always the same way.
+/// Two deterministic bots that play differently.
 struct Bots {
     folder: Folder,
     new: String,
@@ -37,7 +37,7 @@ impl Bots {
 }
 
 #[test]
-fn a_run_that_was_killed_goes_on_to_the_verdict_that_it_would_have_had() {
+fn a_killed_run_resumes_to_the_same_verdict() {
     let bots = Bots::new();
     let whole = bots.regress(&[]);
     let results = bots.folder.text("results.jsonl");
@@ -59,19 +59,19 @@ fn a_run_that_was_killed_goes_on_to_the_verdict_that_it_would_have_had() {
     let played = resumed.all("set").len();
     assert!(played > 0 && played < whole.all("set").len(), "{played}");
 
-    // What is complete is not played once more.
+    // Complete sets are not replayed.
     let again = bots.regress(&[&kept[..], &["--resume"]].concat());
     assert_eq!((again.code, again.one("verdict")), (whole.code, whole.one("verdict")));
     assert!(again.all("match").is_empty());
 }
 
 #[test]
-fn resume_refuses_other_options_and_another_seed_and_takes_the_seed_of_the_file() {
+fn resume_rejects_other_options_and_uses_the_stored_seed() {
     let bots = Bots::new();
     let results = bots.folder.text("results.jsonl");
     let args = ["regress", "checkers", "--new", &bots.new, "--base", &bots.base, "--max-sets", "2", "--json"];
     let begin = |more: &[&str]| referee([&args[..], &["--results", &results, "--resume"], more].concat());
-    // A file that is missing is made.
+    // A missing file is created.
     let first = begin(&[]).with_code(UNDECIDED).one("verdict");
     for (more, what) in [
         (&["--elo0", "-40"][..], "test {"),
@@ -114,21 +114,21 @@ fn shards_together_give_the_verdict_of_one_run() {
 
     merge(&[one, three]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
     merge(&[one, two, two]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
-    // The second set of the second shard is missing, which may be resumed.
+    // The second set of the second shard is missing; the shard can be resumed.
     let lines: Vec<String> = bots.folder.read("2.jsonl").lines().map(str::to_owned).collect();
     bots.folder.write("2.jsonl", lines[..2].join("\n") + "\n");
     let verdict = merge(&[one, two, three]).with_code(UNDECIDED).one("verdict");
     assert_eq!(verdict["reason"], "set 5 of shard 2/3 is missing; --resume plays it");
     bots.regress(&["--shard", "2/3", "--results", two, "--resume"]).done();
     assert_eq!(merge(&[one, two, three]).one("verdict"), whole.one("verdict"));
-    // Of another run.
+    // From another run.
     let text = bots.folder.read("2.jsonl").replace(SEED, &SEED.replace('0', "1"));
     bots.folder.write("2.jsonl", text);
     merge(&[one, two, three]).with_code(USAGE).says(&["another seed"]);
 }
 
 #[test]
-fn a_crash_in_one_shard_fails_them_all() {
+fn a_crash_in_one_shard_fails_the_run() {
     let bots = Bots::new();
     let crashes = bots.folder.bot("crashes", "play(turn=lambda _: os._exit(7))");
     let files = ["1", "2"].map(|shard| bots.folder.text(&format!("{shard}.jsonl")));

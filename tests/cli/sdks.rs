@@ -1,6 +1,6 @@
-//! Every SDK under bots/ does what the shared vectors say, over pipes and over TCP, and plays every game.
+//! Every SDK under bots/ passes the shared vectors, over pipes and over TCP, and plays every game.
 //!
-//! What must be compiled is compiled by tests/run.
+//! tests/run compiles the SDKs.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::common::{ROOT, SEED, in_java, referee, sample};
 use serde_json::Value;
 
-/// Longer than anything takes on a busy machine: only what hangs reaches it.
+/// A timeout that only a hanging process exceeds, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The command lines of an SDK's bots.
@@ -19,7 +19,7 @@ struct Sdk {
     /// For a shell in the root of the repository.
     vector: String,
     random: String,
-    /// A bot that knows a game, and the game.
+    /// A bot that plays a game well, and the game.
     better: (&'static str, String),
 }
 
@@ -58,7 +58,7 @@ fn java() -> Sdk {
     }
 }
 
-/// What `cargo test --workspace` builds beside the referee.
+/// Built by `cargo test --workspace`.
 fn rust() -> Sdk {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
     let bot = |name: &str| format!("'{}'", folder.join(name).display());
@@ -165,7 +165,7 @@ impl Bot {
     fn end(mut self, talk: &Value) {
         self.process.stdin = None;
         if let Some(connection) = &self.connection {
-            // It may have ended the connection itself.
+            // It may have closed the connection itself.
             let _ = connection.shutdown(Shutdown::Write);
         }
         assert_eq!(self.message(), None, "{}: after the last step", talk["name"]);
@@ -185,13 +185,13 @@ impl Bot {
 
 impl Drop for Bot {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The connection of a bot, unless it ends before.
+/// The connection of a bot, unless it exits before.
 fn accept(listener: &TcpListener, bot: &mut Child) -> TcpStream {
     listener.set_nonblocking(true).expect("a listener");
     for _ in 0..PATIENCE.as_millis() / 5 {
@@ -214,7 +214,7 @@ fn hold_all_talks(sdk: &Sdk, over_tcp: bool) {
             match (&step["in"], &step["out"]) {
                 (Value::String(text), _) => {
                     bot.say(text);
-                    // So that the pieces of a line are read apart.
+                    // So that the parts of a line are read separately.
                     std::thread::sleep(Duration::from_millis(if text.ends_with('\n') { 0 } else { 30 }));
                 }
                 (Value::Object(_), _) => bot.say(&format!("{}\n", step["in"])),
@@ -239,7 +239,7 @@ fn play_every_game(bot: &str) {
     }
 }
 
-/// The same bot over TCP, twice: each connection has a name and a token of its own.
+/// The same bot over TCP, twice: each connection has its own name and token.
 fn connect(random: &str) {
     let folder = crate::common::Folder::new();
     let tokens = folder.write_secret("tokens", "one=first secret\ntwo=second secret\n");
@@ -270,10 +270,10 @@ fn beat_random(sdk: &Sdk) {
 }
 
 #[test]
-fn a_bot_in_plain_shell_plays_every_game_and_tells_its_token_over_tcp() {
+fn the_shell_bot_plays_every_game_and_sends_its_token() {
     let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
     for game in referee(["games", "--json"]).json() {
-        // A process of jq for each turn takes its time: one match of the fewest seats.
+        // jq starts a process per turn, which is slow: one match with the fewest seats.
         let [id, seats] = [&game["id"], &game["seats"][0]];
         let bots = vec![bot.clone(); seats.as_u64().expect("a number") as usize];
         let args = ["play", id.as_str().expect("an id"), "--strict"].map(str::to_owned);
@@ -301,7 +301,7 @@ fn the_bot_of_one_jq_program_plays_a_match() {
     referee(["play", "checkers", &bot, &bot, "--strict"]).with_code(0);
 }
 
-/// How many turns self_play.py decided on together, on average.
+/// The mean number of turns that self_play.py decides together.
 #[track_caller]
 fn together(output: &std::process::Output) -> f64 {
     let text = String::from_utf8_lossy(&output.stdout);
@@ -317,7 +317,7 @@ fn self_play(args: &[&str]) -> Child {
 }
 
 #[test]
-fn python_plays_64_matches_at_once_against_itself_in_batches() {
+fn python_plays_64_matches_against_itself_in_batches() {
     for game in ["checkers", "saxum"] {
         let referee = env!("CARGO_BIN_EXE_referee");
         let bot = self_play(&["--referee", referee, "--game", game, "--matches", "100", "--seed", "1"]);
@@ -329,14 +329,14 @@ fn python_plays_64_matches_at_once_against_itself_in_batches() {
 }
 
 #[test]
-fn python_plays_64_matches_at_once_against_itself_over_tcp() {
+fn python_plays_64_matches_against_itself_over_tcp() {
     let args = ["play", "saxum", "tcp:a", "tcp:b", "-n", "128", "--jobs", "1", "--strict"];
     let (referee, address) = crate::common::guest::listening(&args);
     let bots = ["a", "b"].map(|name| self_play(&["--connect", &address.to_string(), "--name", name]));
     let summary = referee.wait().with_code(0).one("summary");
     assert_eq!([&summary["matches"], &summary["aborted"]], [128, 0]);
     for bot in bots {
-        // Of 64 matches each has the turn in half.
+        // Of 64 matches, each side has the turn in half.
         let output = bot.wait_with_output().expect("it ends");
         assert!(together(&output) > 8.0, "{output:?}");
     }

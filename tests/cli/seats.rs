@@ -1,4 +1,4 @@
-//! How bots fill the seats of games with several numbers of them, and sets with the bots in every place.
+//! Seating in games with several numbers of seats, and mirrored sets of more than two bots.
 
 use crate::common::{Folder, referee};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn seats(line: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn two_bots_fill_the_seats_of_two_teams_with_processes_of_their_own() {
+fn two_bots_fill_the_seats_of_two_teams() {
     let folder = Folder::new();
     let script = "with open(__file__ + '.pids', 'a') as pids:
     print(os.getpid(), file=pids)
@@ -29,7 +29,7 @@ play()";
 }
 
 #[test]
-fn a_bot_for_each_seat_and_three_teams_are_told_from_the_number_of_bots() {
+fn the_seating_follows_from_the_number_of_bots() {
     let folder = Folder::new();
     let bots: Vec<String> = (0..4).map(|n| folder.plain_bot(&format!("bot{n}"))).collect();
     let play = |bots: &[String]| {
@@ -48,7 +48,7 @@ fn a_bot_for_each_seat_and_three_teams_are_told_from_the_number_of_bots() {
 }
 
 #[test]
-fn a_set_of_three_teams_has_three_rotations_or_all_six_orders_on_the_same_cards() {
+fn a_set_of_three_teams_has_three_rotations_or_six_orders() {
     let folder = Folder::new();
     let bots: Vec<String> = ["a", "b", "c"].map(|name| folder.plain_bot(name)).into();
     for (mirror, orders) in [
@@ -79,7 +79,7 @@ fn a_set_of_three_teams_has_three_rotations_or_all_six_orders_on_the_same_cards(
 }
 
 #[test]
-fn a_set_of_xe_queo_is_played_from_one_set_up_by_new_processes() {
+fn a_set_of_xe_queo_has_one_setup_and_new_processes() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     let records = folder.text("records");

@@ -1,8 +1,8 @@
-//! Secret choices with real processes: a bot is told the same, whatever the other has chosen and however late.
+//! Secret choices with real processes: a bot learns neither the choice of the other bot nor its time.
 
 use crate::common::{Folder, SEED, referee};
 
-/// Chooses what its script names, after a while, and accuses after three moves.
+/// Makes the given choice after a delay, and accuses after three moves.
 fn chooser(folder: &Folder, choice: &str, seconds: f64) -> String {
     let script = format!(
         "import time
@@ -20,7 +20,7 @@ play(turn=turn)"
     folder.bot("chooser", &script)
 }
 
-/// Keeps every line that it hears, and chooses red.
+/// Stores every line that it receives, and chooses red.
 const LISTENER: &str = "import pathlib
 HEARD = pathlib.Path(__file__).with_suffix('.heard').open('w')
 def turn(t):
@@ -36,7 +36,7 @@ def heard(handler):
     return hear
 play(hello=heard(hello), start=heard(ready), turn=heard(turn), event=heard(lambda _: None))";
 
-/// What came before the first round ended.
+/// The lines before the end of the first round.
 fn before_the_round_ended(text: &str, sign: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let end =
@@ -44,7 +44,8 @@ fn before_the_round_ended(text: &str, sign: &str) -> String {
     lines[..end].join("\n")
 }
 
-/// What the listener heard in the first round, and what the record shows it and a spectator of that.
+/// The lines that the listener received in the first round, and the same for the listener and a spectator in the
+/// record.
 fn first_round(choice: &str, seconds: f64) -> [String; 3] {
     let folder = Folder::new();
     let records = folder.text("records");
@@ -63,7 +64,7 @@ fn first_round(choice: &str, seconds: f64) -> [String; 3] {
 }
 
 #[test]
-fn a_bot_and_a_spectator_are_told_the_same_whatever_the_other_bot_has_chosen_and_however_late() {
+fn a_secret_choice_and_its_time_are_not_revealed() {
     let choices = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
     let runs = choices.map(|choice| (choice, 0.0)).into_iter().chain([("red", 0.5), ("blue", 0.5)]);
     let rounds: Vec<[String; 3]> = runs.map(|(choice, seconds)| first_round(choice, seconds)).collect();

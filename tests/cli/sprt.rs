@@ -1,4 +1,4 @@
-//! `referee sprt`: ratios, verdicts as exit codes, estimates of counts from elsewhere.
+//! `referee sprt`: ratios, verdicts as exit codes, estimates from given counts.
 
 use crate::common::referee;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn assert_near(report: &Value, path: &str, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn counts_give_the_ratio_its_bounds_and_estimates_as_one_object() {
+fn counts_give_ratio_bounds_and_estimates_as_json() {
     let args = ["sprt", "--counts", "1,5,12,23,11", "--elo0", "0", "--elo1", "10", "--json"];
     let ended = referee(args).with_code(UNDECIDED);
     let [report] = &ended.json()[..] else { panic!("{}", ended.stdout) };
@@ -65,7 +65,7 @@ fn single_matches_are_counted_by_wins_draws_and_losses() {
 }
 
 #[test]
-fn the_output_says_what_the_estimates_assume() {
+fn the_output_states_the_assumptions_of_the_estimates() {
     let of =
         |more: &[&str]| referee(["sprt", "--counts", "3,20,51,33,9", "--gain"].iter().chain(more)).stdout;
     assert!(of(&[]).contains("corrected for a test that may end after every set"), "{}", of(&[]));
@@ -76,7 +76,7 @@ fn the_output_says_what_the_estimates_assume() {
 }
 
 #[test]
-fn one_sided_and_short_results_say_why_there_is_no_normalized_elo() {
+fn missing_normalized_elo_is_explained() {
     for (counts, why) in [
         ("2399,1,0,0,0", "too few sets differ in score for an interval: 1 of 2400"),
         ("0,0,0,0,40", "too few sets differ in score for an interval: 0 of 40"),
@@ -96,13 +96,13 @@ fn one_sided_and_short_results_say_why_there_is_no_normalized_elo() {
 fn sets_of_three_sides_have_three_matches_and_thirteen_counts() {
     let args = ["sprt", "--counts", "0,1,2,4,6,8,9,10,8,6,4,2,1", "--json"];
     let llr = |more: &[&str]| number(&referee(args.iter().chain(more)).json()[0], "/llr");
-    // Six matches a set by default: the same normalized Elo is another part of a deviation of a set.
+    // Six matches per set by default: the same normalized Elo is a different fraction of a set's deviation.
     assert_ne!(llr(&["--legs", "3"]), llr(&[]));
     assert_eq!(llr(&["--legs", "6"]), llr(&[]));
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn invalid_arguments_are_rejected() {
     for (args, what) in [
         (&["--counts", "1,2,3,4"][..], "4 counts do not fit sets of 2 matches"),
         (&["--counts", "1,2,3,4,5", "--legs", "3"], "5 counts do not fit sets of 3 matches"),

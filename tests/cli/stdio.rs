@@ -1,5 +1,5 @@
-//! `referee stdio`: the other end of the referee's standard streams holds all seats. Whole dialogues are in
-//! `transcripts.rs`; here is what needs many lines, long ones, time, or another end that misbehaves.
+//! `referee stdio`. Whole dialogues are in `transcripts.rs`; these tests need many lines, long lines, time, or a
+//! misbehaving host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -10,7 +10,7 @@ use crate::common::{Folder, Referee, SEED, files, referee, the};
 use rustix::fs::{OFlags, fcntl_getfl};
 use serde_json::{Value, json};
 
-/// A referee whose host has said hello.
+/// A referee whose host has sent `hello`.
 fn host(args: &[&str], slots: u64) -> Referee {
     let mut referee = Referee::start([&["stdio"], args].concat());
     assert_eq!(referee.hear()["type"], "hello");
@@ -31,13 +31,13 @@ fn ready(start: &Value) -> Value {
     json!({"type": "ready", "match": start["match"], "seat": start["seat"]})
 }
 
-/// Black takes White's last piece at once.
+/// Black captures White's last piece at once.
 fn won() -> Value {
     json!({"fen": "B:W18:B14"})
 }
 
 #[test]
-fn as_many_matches_run_at_once_as_the_host_has_slots() {
+fn the_host_has_as_many_concurrent_matches_as_slots() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--clock", "none", "--record", &records], 50);
@@ -81,12 +81,12 @@ fn as_many_matches_run_at_once_as_the_host_has_slots() {
 }
 
 #[test]
-fn as_many_matches_as_there_are_slots_may_be_opened_in_one_write_again_and_again() {
+fn all_slots_can_be_reused_in_one_write() {
     let mut referee = host(&["--clock", "none"], 100);
     for _ in 0..2 {
         referee.write((open(won()).to_string() + "\n").repeat(100));
         let turns: Vec<Value> = (0..100).map(|_| referee.hear_of("turn")).collect();
-        // All matches end, and nothing is asked in between.
+        // All matches end, with no request in between.
         let answers = turns.iter().map(|turn| answer(turn, &json!("14x23")).to_string() + "\n");
         referee.write(answers.collect::<String>());
         for _ in 0..200 {
@@ -97,7 +97,7 @@ fn as_many_matches_as_there_are_slots_may_be_opened_in_one_write_again_and_again
 }
 
 #[test]
-fn numbers_beyond_all_bounds_are_read_as_what_they_mean() {
+fn huge_numbers_are_handled_by_value() {
     let most = (1 << 53) - 1;
     for many in [256, (1 << 32) + 2, most] {
         let mut referee = host(&["--clock", "none"], many);
@@ -121,7 +121,7 @@ fn numbers_beyond_all_bounds_are_read_as_what_they_mean() {
 }
 
 #[test]
-fn the_referee_opens_matches_itself_while_there_are_slots() {
+fn the_referee_opens_matches_while_there_are_slots() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["checkers", "--matches", "5", "--set", "fen=B:W18:B14", "--record", &records, "--seed", SEED];
@@ -149,14 +149,14 @@ fn the_referee_opens_matches_itself_while_there_are_slots() {
     assert_eq!(most, 2);
     deals.sort_by_key(ToString::to_string);
     assert_eq!(deals, ["m1", "m2", "m3", "m4", "m5"]);
-    // It ends although its input is still open.
+    // It exits although its input is still open.
     referee.wait().done();
     assert_eq!(files(&folder.path("records")).len(), 5);
     crate::common::referee(["verify", &records]).done();
 }
 
 #[test]
-fn a_host_that_leaves_before_all_matches_are_played_is_exit_code_1() {
+fn a_host_that_leaves_early_gives_exit_code_1() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["checkers", "--matches", "3", "--set", "fen=B:W18:B14", "--record", &records];
@@ -177,7 +177,7 @@ fn a_host_that_leaves_before_all_matches_are_played_is_exit_code_1() {
 }
 
 #[test]
-fn what_runs_when_the_input_ends_is_aborted_and_recorded() {
+fn matches_are_aborted_and_recorded_at_the_end_of_input() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--record", &records], 2);
@@ -198,7 +198,7 @@ fn what_runs_when_the_input_ends_is_aborted_and_recorded() {
 }
 
 #[test]
-fn a_host_is_told_how_a_match_ended_whose_record_cannot_be_kept() {
+fn a_host_gets_the_end_of_a_match_even_if_recording_fails() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--clock", "none", "--record", &records], 1);
@@ -213,13 +213,13 @@ fn a_host_is_told_how_a_match_ended_whose_record_cannot_be_kept() {
 }
 
 #[test]
-fn nothing_on_standard_input_is_a_run_without_matches() {
+fn empty_standard_input_is_a_run_without_matches() {
     let ended = referee(["stdio"]).done();
     assert_eq!(ended.one("hello")["may_open"], true);
 }
 
 #[test]
-fn standard_streams_may_be_files_and_all_lines_may_be_there_at_once() {
+fn standard_streams_may_be_files() {
     let folder = Folder::new();
     let resign = |id, seat| json!({"type": "resign", "match": id, "seat": seat});
     let lines = [
@@ -250,7 +250,7 @@ fn standard_streams_may_be_files_and_all_lines_may_be_there_at_once() {
 }
 
 #[test]
-fn the_streams_are_left_as_they_were() {
+fn the_flags_of_the_streams_are_restored() {
     let (input, mut ours) = std::io::pipe().expect("a pipe");
     let (_theirs, output) = std::io::pipe().expect("a pipe");
     let is_blocking =
@@ -269,7 +269,7 @@ fn the_streams_are_left_as_they_were() {
 }
 
 #[test]
-fn a_byte_order_mark_carriage_returns_and_empty_lines_mean_nothing() {
+fn byte_order_mark_carriage_returns_and_empty_lines_are_ignored() {
     let mut referee = Referee::start(["stdio"]);
     referee.write("\u{feff}{\"type\":\"hello\",\"protocol\":1,\"name\":\"x\"}\r\n\r\n\n");
     referee.write(open(won()).to_string() + "\r\n");
@@ -280,7 +280,7 @@ fn a_byte_order_mark_carriage_returns_and_empty_lines_mean_nothing() {
 }
 
 #[test]
-fn an_answer_may_come_in_pieces() {
+fn an_answer_may_arrive_in_pieces() {
     let mut referee = host(&["--clock", "none"], 1);
     referee.tell(open(won()));
     let turn = referee.hear_of("turn");
@@ -292,7 +292,7 @@ fn an_answer_may_come_in_pieces() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_a_fault_and_the_rest_of_it_is_passed_over() {
+fn a_line_that_is_too_long_is_a_fault_and_its_rest_skipped() {
     let mut referee = host(&["--clock", "none", "--on-fault", "random"], 1);
     referee.tell(open(json!({"turn_limit": 2})));
     referee.hear_of("turn");
@@ -318,7 +318,7 @@ fn a_line_that_is_not_utf8_is_malformed() {
 }
 
 #[test]
-fn a_host_that_floods_is_dismissed() {
+fn a_flooding_host_is_disconnected() {
     let mut referee = host(&["--clock", "none"], 1);
     referee.tell(open(json!({})));
     referee.hear_of("turn");
@@ -330,7 +330,7 @@ fn a_host_that_floods_is_dismissed() {
 }
 
 #[test]
-fn too_many_messages_out_of_their_state_are_the_fault_protocol() {
+fn too_many_out_of_state_messages_are_a_protocol_fault() {
     let mut referee = host(&["--clock", "none"], 1);
     referee.tell(open(json!({})));
     let turn = referee.hear_of("turn");
@@ -347,7 +347,7 @@ fn too_many_messages_out_of_their_state_are_the_fault_protocol() {
 }
 
 #[test]
-fn info_is_recorded_up_to_its_size_and_dropped_beyond_without_a_fault() {
+fn info_is_recorded_up_to_its_maximum_size() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--record", &records], 1);
@@ -372,7 +372,7 @@ fn info_is_recorded_up_to_its_size_and_dropped_beyond_without_a_fault() {
 }
 
 #[test]
-fn thinking_is_paid_from_the_bank_and_a_retry_shows_what_is_left() {
+fn thinking_is_deducted_from_the_bank_and_retries_show_the_rest() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["--clock", "bank=100s,increment=3s", "--on-fault", "retry=1", "--record", &records];
@@ -400,7 +400,7 @@ fn thinking_is_paid_from_the_bank_and_a_retry_shows_what_is_left() {
 }
 
 #[test]
-fn what_a_host_does_not_want_is_left_out() {
+fn messages_that_a_host_does_not_want_are_omitted() {
     let mut referee = Referee::start(["stdio"]);
     referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "wants": []}));
     referee.tell(open(json!({"turn_limit": 3})));
@@ -415,7 +415,7 @@ fn what_a_host_does_not_want_is_left_out() {
 }
 
 #[test]
-fn the_run_seed_decides_all_chance_and_without_one_every_run_has_its_own() {
+fn the_run_seed_determines_all_randomness() {
     let starts = |args: &[&str]| -> Vec<String> {
         let mut referee = host(args, 3);
         (0..3).for_each(|_| referee.tell(open(json!({}))));
@@ -432,7 +432,7 @@ fn the_run_seed_decides_all_chance_and_without_one_every_run_has_its_own() {
 }
 
 #[test]
-fn the_commitment_binds_what_is_revealed() {
+fn the_commitment_matches_the_revealed_seed() {
     use sha2::Digest;
     let mut referee = host(&[], 1);
     let mut opening = open(json!({}));
@@ -453,7 +453,7 @@ fn the_commitment_binds_what_is_revealed() {
 }
 
 #[test]
-fn a_host_that_reads_no_more_ends_the_run_without_a_panic() {
+fn a_host_that_stops_reading_ends_the_run_without_a_panic() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["stdio", "--clock", "none"])
         .stdin(Stdio::piped())
@@ -464,7 +464,7 @@ fn a_host_that_reads_no_more_ends_the_run_without_a_panic() {
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("piped");
     let hello = json!({"type": "hello", "protocol": 1, "name": "host"}).to_string();
-    // Its own end may be closed already.
+    // The referee may have closed its end already.
     let _ = std::io::Write::write_all(&mut input, format!("{hello}\n{}\n", open(json!({}))).as_bytes());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -472,7 +472,7 @@ fn a_host_that_reads_no_more_ends_the_run_without_a_panic() {
 }
 
 #[test]
-fn a_host_that_says_nothing_cannot_be_served_and_is_told_so() {
+fn a_silent_host_is_disconnected_with_the_reason() {
     let silent = Referee::start(["stdio", "--hello-limit", "200ms"]).wait().with_code(5);
     assert!(silent.stderr.contains("no `hello` within 200 ms"), "{}", silent.stderr);
 }

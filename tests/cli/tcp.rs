@@ -1,4 +1,4 @@
-//! Bots that connect by themselves, over real sockets.
+//! Bots that connect, over real sockets.
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,7 +11,7 @@ fn kinds(messages: &[Value]) -> Vec<&str> {
     messages.iter().map(|message| message["type"].as_str().expect("text")).collect()
 }
 
-/// Checks that somebody was told why they are not let in, and that the connection was closed after that.
+/// Checks that a client was rejected with this reason, and disconnected after that.
 #[track_caller]
 fn assert_turned_away(told: &[Value], code: &str, why: &str) {
     let [.., error, bye] = told else { panic!("{code}: {told:?}") };
@@ -57,7 +57,7 @@ fn a_bot_that_connects_plays_like_one_that_is_started() {
 }
 
 #[test]
-fn the_address_is_told_and_whom_a_match_waits_for() {
+fn the_address_and_missing_bots_are_printed() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
@@ -65,7 +65,7 @@ fn the_address_is_told_and_whom_a_match_waits_for() {
     let alice = Guest::named(address, "alice").play_along();
     let ended = referee.wait().with_code(0);
     alice.join().expect("alice plays");
-    // She may have been there before the match.
+    // She may have connected before the match.
     let rest =
         ended.stderr.strip_prefix(&format!("listening on {address}\n")).expect("the address comes first");
     assert!(["", "waiting for `alice` to connect\n"].contains(&rest), "{rest}");
@@ -73,7 +73,7 @@ fn the_address_is_told_and_whom_a_match_waits_for() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_bot_that_is_silent_is_asked_within_15_s_whether_its_machine_is_still_there() {
+fn a_silent_bot_is_probed_with_keepalive_within_15_s() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
@@ -88,7 +88,7 @@ fn a_bot_that_is_silent_is_asked_within_15_s_whether_its_machine_is_still_there(
         let (timer, ticks) = line[5].split_once(':').expect("a time");
         (timer == "02", u64::from_str_radix(ticks, 16).expect("hundredths of a second"))
     };
-    // At first it waits for the news that her machine has what was written.
+    // At first the timer waits for the acknowledgement of written data.
     let asks = (0..2_000).any(|_| {
         std::thread::sleep(Duration::from_millis(5));
         timer().0
@@ -99,12 +99,12 @@ fn a_bot_that_is_silent_is_asked_within_15_s_whether_its_machine_is_still_there(
 }
 
 #[test]
-fn what_is_said_to_a_bot_waits_for_no_word_of_it() {
+fn small_writes_are_not_delayed() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let args = ["play", "checkers", "tcp:alice", &plain, "--set", "turn_limit=100", "--record", &records];
     let (referee, address) = listening(&args);
-    // Each of her moves is told at once, and the next request soon after: the second write of two in a row.
+    // Each of her moves is reported at once, and the next request follows soon: two writes in a row.
     let hello = json!({"type": "hello", "protocol": 1, "name": "alice", "push": true});
     Guest::saying(address, &hello).play();
     assert_no_faults(&referee.wait().with_code(0));
@@ -115,7 +115,7 @@ fn what_is_said_to_a_bot_waits_for_no_word_of_it() {
         .map(|line| line["took_us"].as_u64().expect("a number"))
         .collect();
     took.sort_unstable();
-    // A kernel that collects small writes keeps the second one back for 40 ms.
+    // With Nagle's algorithm the kernel would delay the second one by 40 ms.
     assert!(took[took.len() / 2] < 20_000, "{took:?}");
 }
 
@@ -137,13 +137,13 @@ fn one_name_can_have_both_seats_with_a_connection_for_each() {
 }
 
 #[test]
-fn nobody_who_comes_in_time_ends_the_run_with_the_name() {
+fn a_bot_that_does_not_connect_in_time_ends_the_run() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["play", "checkers", &plain, "tcp:alice", "--wait", "300ms", "--listen", "127.0.0.1:0"];
-    referee(args).with_code(5).says(&["waiting for `alice`", "nobody connected as `alice` within 0.3 s"]);
+    referee(args).with_code(5).says(&["waiting for `alice`", "no bot connected as `alice` within 0.3 s"]);
     let none = ["play", "checkers", "tcp:bob", "tcp:alice", "--wait", "300ms", "--listen", "127.0.0.1:0"];
-    referee(none).with_code(5).says(&["waiting for `bob`", "waiting for `alice`", "nobody connected as `"]);
+    referee(none).with_code(5).says(&["waiting for `bob`", "waiting for `alice`", "no bot connected as `"]);
 }
 
 #[test]
@@ -151,14 +151,14 @@ fn one_connection_is_not_enough_for_both_seats() {
     let args = ["play", "checkers", "tcp:alice", "tcp:alice", "--wait", "500ms"];
     let (referee, address) = listening(&args);
     let alice = Guest::named(address, "alice").play_along();
-    referee.wait().with_code(5).says(&["nobody else connected as `alice` within 0.5 s"]);
+    referee.wait().with_code(5).says(&["no other bot connected as `alice` within 0.5 s"]);
     alice.join().expect("it plays");
 }
 
-// ---- who is not let in ----
+// ---- rejected clients ----
 
 #[test]
-fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
+fn rejected_clients_get_the_reason_and_do_not_affect_matches() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let tokens = folder.write_secret("tokens", "# of the trial\n\nalice = open sesame\n");
@@ -221,7 +221,7 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
         assert_turned_away(&stranger.rest(), code, why);
         next();
     }
-    // These leave by themselves.
+    // These close their connections.
     drop(Guest::connect(address));
     Guest::connect(address).reset();
     next();
@@ -233,7 +233,7 @@ fn who_is_not_let_in_is_told_why_and_a_match_that_runs_loses_nothing() {
 }
 
 #[test]
-fn in_a_trial_tokens_may_stand_on_the_command_line() {
+fn tokens_may_be_given_on_the_command_line() {
     let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON];
     let (referee, address) =
         listening(&[&args[..], &["--token", "alice=one", "--token", "bob=two"]].concat());
@@ -247,7 +247,7 @@ fn in_a_trial_tokens_may_stand_on_the_command_line() {
 }
 
 #[test]
-fn a_message_before_hello_is_refused_and_hello_still_counts() {
+fn a_message_before_hello_is_rejected_and_hello_still_counts() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
@@ -262,7 +262,7 @@ fn a_message_before_hello_is_refused_and_hello_still_counts() {
 }
 
 #[test]
-fn without_tokens_an_unknown_name_is_told() {
+fn without_tokens_an_unknown_name_is_reported() {
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
     assert_turned_away(&Guest::named(address, "carol").rest(), "unknown_name", "`carol`");
     referee.signal(crate::common::Signal::INT);
@@ -270,7 +270,7 @@ fn without_tokens_an_unknown_name_is_told() {
 }
 
 #[test]
-fn tokens_stand_in_no_log_no_record_and_no_error() {
+fn tokens_are_in_no_log_record_or_error() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let (right, wrong) = ("open-sesame", "open-barley");
@@ -299,7 +299,7 @@ fn tokens_stand_in_no_log_no_record_and_no_error() {
 }
 
 #[test]
-fn refused_logins_are_logged_once_an_address_with_the_reason_and_without_the_token() {
+fn rejected_logins_are_logged_once_per_address_without_the_token() {
     let folder = Folder::new();
     let tokens = folder.write_secret("tokens", "alice=open-sesame\nbob=swordfish\n");
     let (referee, address) =
@@ -334,7 +334,7 @@ fn refused_logins_are_logged_once_an_address_with_the_reason_and_without_the_tok
 }
 
 #[test]
-fn a_tls_handshake_on_a_plain_port_is_answered_at_once_and_logged() {
+fn a_tls_handshake_on_a_plain_port_is_rejected_and_logged() {
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
     let mut guest = Guest::connect(address);
     assert_eq!(guest.hear()["type"], "hello");
@@ -348,7 +348,7 @@ fn a_tls_handshake_on_a_plain_port_is_answered_at_once_and_logged() {
 // ---- connections that end ----
 
 #[test]
-fn a_connection_lost_in_a_match_costs_it_and_the_bot_plays_on_in_the_next() {
+fn a_lost_connection_costs_only_its_match() {
     type Lose = fn(Guest);
     let lose: [(&str, Lose); 4] = [
         ("reset", Guest::reset),
@@ -386,11 +386,11 @@ fn a_connection_lost_in_a_match_costs_it_and_the_bot_plays_on_in_the_next() {
 }
 
 #[test]
-fn a_connection_that_ends_between_two_matches_costs_nothing_however_late_the_bot_comes_back() {
+fn a_connection_lost_between_matches_costs_nothing() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "4", "--set", WON, "--record", &records];
-    // Longer away than `ready` may take.
+    // It is away for longer than `ready` may take.
     let (referee_, address) = listening(&[&args[..], &["--ready-limit", "200ms"]].concat());
     for _ in 0..4 {
         let mut alice = Guest::named(address, "alice");
@@ -405,7 +405,7 @@ fn a_connection_that_ends_between_two_matches_costs_nothing_however_late_the_bot
 }
 
 #[test]
-fn a_bot_that_does_not_come_back_in_time_ends_the_run() {
+fn a_bot_that_does_not_reconnect_in_time_ends_the_run() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "3", "--set", WON, "--wait", "1s"];
@@ -413,7 +413,7 @@ fn a_bot_that_does_not_come_back_in_time_ends_the_run() {
     let mut alice = Guest::named(address, "alice");
     alice.play_up_to("end");
     drop(alice);
-    let ended = referee.wait().with_code(5).says(&["nobody connected as `alice` within 1 s"]);
+    let ended = referee.wait().with_code(5).says(&["no bot connected as `alice` within 1 s"]);
     let played = ended.all("match");
     assert_eq!(
         [&played[0]["faults"], &played[1]["faults"]],
@@ -422,7 +422,7 @@ fn a_bot_that_does_not_come_back_in_time_ends_the_run() {
 }
 
 #[test]
-fn bots_that_wait_may_leave_and_come_again() {
+fn waiting_bots_may_disconnect_and_reconnect() {
     let args = ["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON, "--connections", "1"];
     let (referee, address) = listening(&args);
     for _ in 0..3 {
@@ -438,7 +438,7 @@ fn bots_that_wait_may_leave_and_come_again() {
 
 // ---- TLS ----
 
-/// Plays over TLS and prints which version of it; ends well only if the referee said goodbye properly.
+/// Plays over TLS and prints the TLS version; succeeds only if the referee closes the connection properly.
 const TLS_BOT: &str = "import json, socket, ssl, sys
 host, port, trusted, highest = sys.argv[1:]
 context = ssl.create_default_context(cafile=trusted)
@@ -459,7 +459,7 @@ for line in stream.makefile('rb'):
     print(message['type'])
 ";
 
-/// Plays two matches over TLS with these options, and with who does not trust the certificate or speaks without TLS.
+/// Plays two matches over TLS with these options; other clients do not trust the certificate or use plain text.
 fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
     let script = folder.write("tls.py", TLS_BOT);
     let plain = folder.plain_bot("plain");
@@ -467,7 +467,7 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
     for version in ["TLSv1_3", "TLSv1_2"] {
         let args = ["play", "checkers", "tcp:alice", &plain, "-n", "2", "--record", &records];
         let (referee_, address) = listening(&[&args[..], options].concat());
-        // A handshake that stands still keeps nobody waiting.
+        // A stalled handshake does not delay others.
         let stuck: Vec<Guest> = (0..50)
             .map(|_| {
                 let mut guest = Guest::connect(address);
@@ -512,14 +512,14 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
 }
 
 #[test]
-fn a_connection_is_kept_secret_with_a_certificate_made_for_the_trial() {
+fn connections_are_encrypted_with_a_generated_certificate() {
     let folder = Folder::new();
     let trusted = folder.text("referee.pem");
     play_over_tls(&folder, &["--tls-self-signed", &trusted], &trusted);
 }
 
 #[test]
-fn a_connection_is_kept_secret_with_a_certificate_of_ones_own() {
+fn connections_are_encrypted_with_a_given_certificate() {
     let folder = Folder::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let chain = folder.write("chain.pem", made.cert.pem());
@@ -530,7 +530,7 @@ fn a_connection_is_kept_secret_with_a_certificate_of_ones_own() {
 // ---- options ----
 
 #[test]
-fn options_that_do_not_fit_are_refused_with_the_reason() {
+fn invalid_options_are_rejected_with_the_reason() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
@@ -565,7 +565,7 @@ fn options_that_do_not_fit_are_refused_with_the_reason() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_an_error() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (_holds, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
@@ -575,18 +575,18 @@ fn an_address_that_is_taken_is_told() {
 }
 
 #[test]
-fn a_signal_while_bots_are_waited_for_ends_the_run() {
+fn a_signal_while_waiting_for_bots_ends_the_run() {
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
     let alice = Guest::named(address, "alice");
     referee.signal(crate::common::Signal::INT);
     let ended = referee.wait().with_code(130);
     assert_eq!(ended.one("summary")["interrupted"], true);
-    // What `alice` said may still be on its way.
+    // What `alice` was sent may still be on its way.
     assert!(alice.rest().last().is_none_or(|bye| bye["type"] == "bye"));
 }
 
 #[test]
-fn a_line_without_end_is_told_before_the_connection_is_closed() {
+fn an_endless_line_is_rejected_before_the_connection_is_closed() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
@@ -601,7 +601,7 @@ fn a_line_without_end_is_told_before_the_connection_is_closed() {
 }
 
 #[test]
-fn a_record_tells_of_processes_only_where_there_were_some() {
+fn a_record_mentions_processes_only_if_there_were_some() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     for (opponent, has_processes) in [("tcp:bob", false), (&*plain, true)] {

@@ -1,4 +1,4 @@
-//! `referee tournament`: playing, going on after any interruption, entrants that come and go.
+//! `referee tournament`: playing, resuming, joining and withdrawing entrants.
 #![expect(clippy::disallowed_methods, reason = "processes are killed after some real time")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,13 +11,13 @@ use crate::common::{Folder, Referee, SEED, Signal, assert_gone, referee};
 use rustix::process::{Pid, kill_process_group};
 use serde_json::Value;
 
-/// Says who it is in a file, and plays a legal move that follows from the position alone.
+/// Writes its process id to a file, and plays a legal move that depends only on the position.
 const PLAYER: &str = "with open(__file__ + '.pids', 'a') as pids:
     print(os.getpid(), file=pids, flush=True)
 pick = lambda t: move(t, t['legal'][(len(t['view']['fen']) + STEP) % len(t['legal'])])
 play(turn=pick)";
 
-/// A tournament of four bots that always do the same in the same position.
+/// A tournament of four deterministic bots.
 fn cup(folder: &Folder, name: &str, head: &str, format: &str) -> String {
     let mut text = format!("game = 'checkers'\nseed = '{SEED}'\n{head}\n[format]\n{format}\n");
     for step in 0..4 {
@@ -44,7 +44,7 @@ fn results(folder: &Path) -> BTreeMap<u32, (String, String)> {
     results
 }
 
-/// The sealed records of a folder.
+/// The sealed records of a directory.
 fn records(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let records = folder.join("records");
     let names = if records.exists() { crate::common::files(&records) } else { Vec::new() };
@@ -61,7 +61,7 @@ fn pids(folder: &Folder) -> Vec<u32> {
 }
 
 #[test]
-fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
+fn a_round_robin_plays_every_pair_from_both_sides() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 2");
     let dir = folder.text("cup");
@@ -83,7 +83,7 @@ fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
         [&24.into(), &0.into(), &Value::from(true)]
     );
     assert_gone(&pids(&folder));
-    // All of it is there: nothing is played again.
+    // The results are complete: nothing is replayed.
     let again = referee(["tournament", "resume", &dir, "--json"]).done();
     assert!(again.all("match").is_empty());
     referee(["tournament", "run", &config, "--dir", &dir])
@@ -92,7 +92,7 @@ fn a_round_robin_plays_every_pair_from_both_sides_and_its_records_verify() {
 }
 
 #[test]
-fn a_tournament_that_is_killed_a_hundred_times_ends_as_if_nothing_had_happened() {
+fn a_tournament_survives_a_hundred_kills() {
     let folder = Folder::new();
     let mut random = 1u64;
     for (kind, format, kills) in [
@@ -121,7 +121,7 @@ fn a_tournament_that_is_killed_a_hundred_times_ends_as_if_nothing_had_happened()
     assert_gone(&pids(&folder));
 }
 
-/// Plays a tournament to its end, killed and resumed as long as there are kills left.
+/// Plays a tournament to its end; it is killed and resumed as often as there are kills left.
 fn kill_and_resume(
     folder: &Folder,
     (config, name): (&str, &str),
@@ -169,7 +169,7 @@ fn kill_and_resume(
             assert!(status.success(), "{args:?}: {errors}");
             return;
         }
-        // What was there stays as it is.
+        // Existing files are unchanged.
         let check = Command::new(env!("CARGO_BIN_EXE_referee"))
             .args(["tournament", "status", &dir])
             .output()
@@ -182,7 +182,7 @@ fn kill_and_resume(
 }
 
 #[test]
-fn a_tournament_whose_folder_was_not_finished_begins_anew() {
+fn a_tournament_without_a_complete_directory_starts_again() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
     let dir = folder.text("cup");
@@ -202,7 +202,7 @@ fn a_tournament_whose_folder_was_not_finished_begins_anew() {
 }
 
 #[test]
-fn what_a_tournament_came_to_is_told_where_its_bots_are_not() {
+fn results_can_be_read_without_the_bots() {
     let folder = Folder::new();
     let bots = ["a", "b", "c"].map(|name| (name, folder.plain_bot(name)));
     let entrants = bots.map(|(name, bot)| {
@@ -224,7 +224,7 @@ fn what_a_tournament_came_to_is_told_where_its_bots_are_not() {
 }
 
 #[test]
-fn an_entrant_whose_folder_is_gone_can_leave_and_the_others_go_on_under_their_names() {
+fn an_entrant_without_its_directory_can_withdraw() {
     let folder = Folder::new();
     let entrants = ["one", "two", "three"].map(|home| {
         std::fs::create_dir(folder.path(home)).unwrap();
@@ -261,7 +261,7 @@ fn an_entrant_whose_folder_is_gone_can_leave_and_the_others_go_on_under_their_na
 }
 
 #[test]
-fn a_pair_of_a_knockout_plays_no_set_that_may_prove_needless() {
+fn a_knockout_pair_plays_no_unnecessary_set() {
     let folder = Folder::new();
     let resigns = "def resign(turn):
     say(type='resign', match=turn['match'], seat=turn['seat'])
@@ -295,7 +295,7 @@ play(turn=resign)";
     assert_eq!(["matches", "void", "unfinished"].map(|key| report[key].as_u64().unwrap()), [4, 2, 0]);
 }
 
-/// Always does the same in the same position; which of several matches ends first varies.
+/// Deterministic by position; the order in which concurrent matches end varies.
 const RESIGNS_EARLY: &str = "from random import random
 from time import sleep
 from zlib import crc32
@@ -311,7 +311,7 @@ def act(t):
 play(turn=act)";
 
 #[test]
-fn a_seed_gives_the_same_tournament_with_any_number_of_jobs_and_after_kills() {
+fn a_seed_determines_a_tournament_with_any_concurrency_and_kills() {
     let folder = Folder::new();
     let standings = |dir: &str| referee(["tournament", "standings", dir, "--json"]).done().one("standings");
     for (kind, format, runs) in [
@@ -338,14 +338,14 @@ fn a_seed_gives_the_same_tournament_with_any_number_of_jobs_and_after_kills() {
 }
 
 #[test]
-fn an_interrupted_tournament_goes_on_with_what_is_missing_and_counts_the_interruption() {
+fn a_resumed_tournament_plays_missing_matches_and_counts_interruptions() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", "jobs = 1\nopening_plies = 4", "kind = 'gauntlet'\ncycles = 40");
     let dir = folder.text("cup");
     let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
     running.hear_of("match");
     running.hear_of("match");
-    // Only one may play it.
+    // Only one process may play it.
     referee(["tournament", "resume", &dir])
         .with_code(5)
         .says(&["another process is playing this tournament"]);
@@ -365,7 +365,7 @@ fn an_interrupted_tournament_goes_on_with_what_is_missing_and_counts_the_interru
 }
 
 #[test]
-fn who_interrupts_a_set_is_not_told_its_deal() {
+fn interrupting_a_set_does_not_reveal_its_deal() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", "mirror = 'rotations'\njobs = 1", "kind = 'gauntlet'");
     let dir = folder.text("cup");
@@ -395,7 +395,7 @@ play(turn=turn, end=heard)",
 }
 
 #[test]
-fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed() {
+fn a_changed_bot_prevents_resuming_unless_allowed() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
     let dir = folder.text("cup");
@@ -408,7 +408,7 @@ fn a_bot_that_has_changed_stops_a_tournament_from_going_on_unless_it_is_allowed(
 }
 
 #[test]
-fn openings_that_have_changed_stop_a_tournament_from_going_on() {
+fn changed_openings_prevent_resuming() {
     let folder = Folder::new();
     let book = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12\n";
     folder.write("book.fen", book);
@@ -427,7 +427,7 @@ fn openings_that_have_changed_stop_a_tournament_from_going_on() {
 }
 
 #[test]
-fn entrants_come_and_go() {
+fn entrants_join_and_withdraw() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
     let dir = folder.text("cup");
@@ -483,7 +483,7 @@ fn standings_mark_withdrawn_entrants_and_verify_agrees() {
 }
 
 #[test]
-fn nobody_joins_a_swiss_tournament_whose_last_round_is_paired() {
+fn joining_a_swiss_tournament_after_the_last_pairing_is_rejected() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'swiss'\nrounds = 2");
     let (dir, late) = (folder.text("cup"), folder.plain_bot("late"));
@@ -538,7 +538,7 @@ fn teams_and_partners_play_keezenspel() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
+fn errors_in_a_tournament_file_are_named_with_the_remedy() {
     let folder = Folder::new();
     let good = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'");
     let good = std::fs::read_to_string(good).unwrap();
@@ -594,7 +594,7 @@ fn what_is_wrong_in_a_file_is_named_with_what_would_be_right() {
 }
 
 #[test]
-fn a_check_tells_how_many_matches_there_are() {
+fn check_prints_the_number_of_matches() {
     let folder = Folder::new();
     for (format, matches) in [
         ("kind = 'round_robin'", "12 matches"),
@@ -608,7 +608,7 @@ fn a_check_tells_how_many_matches_there_are() {
 }
 
 #[test]
-fn the_example_is_played() {
+fn the_example_can_be_played() {
     let folder = Folder::new();
     let example = format!("{}/examples/tournament.toml", crate::common::ROOT);
     referee(["tournament", "check", &example]).done();
@@ -617,11 +617,11 @@ fn the_example_is_played() {
 }
 
 #[test]
-fn a_disk_that_is_full_stops_a_tournament_and_loses_nothing() {
+fn a_full_disk_stops_a_tournament_without_loss() {
     let folder = Folder::new();
     let config = cup(&folder, "cup.toml", SHORT, "kind = 'round_robin'\ncycles = 4");
     let dir = folder.text("cup");
-    // No file may grow beyond 96 KiB.
+    // The maximum file size is 96 KiB.
     let limited = format!(
         "trap '' XFSZ; ulimit -f 96; exec '{}' tournament run '{config}' --dir '{dir}' --json",
         env!("CARGO_BIN_EXE_referee")

@@ -1,4 +1,4 @@
-//! `referee tournament add`, `withdraw` and `change`: on a tournament that is stopped, and on one that is played.
+//! `referee tournament add`, `withdraw` and `change`, on stopped tournaments and on those in progress.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::common::guest::Guest;
 use crate::common::{Folder, Referee, SEED, referee};
 use serde_json::{Value, json};
 
-/// Writes the file of a short tournament: `head`, and an entrant for each name with its further key.
+/// Writes the file of a short tournament: `head`, and an entrant for each name with its additional key.
 fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
     let mut text = format!(
         "game = 'checkers'\nseed = '{SEED}'\noptions = {{ turn_limit = 12 }}\n{head}\n\n[format]\nkind = 'round_robin'\n"
@@ -22,7 +22,7 @@ fn command(bot: &str) -> String {
     format!("command = \"{bot}\"")
 }
 
-/// The names of the entrants that have not left.
+/// The names of the entrants that have not withdrawn.
 fn entrants(dir: &str) -> Vec<String> {
     let status = referee(["tournament", "status", dir, "--json"]).done().one("status");
     let rows = status["entrants"].as_array().expect("a list").iter().filter(|row| row["has_left"] == false);
@@ -30,7 +30,7 @@ fn entrants(dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_stopped_tournament_goes_on_with_another_clock_and_a_repaired_command() {
+fn a_stopped_tournament_resumes_with_changed_settings() {
     let folder = Folder::new();
     let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
     let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));
@@ -68,7 +68,7 @@ fn a_stopped_tournament_goes_on_with_another_clock_and_a_repaired_command() {
 }
 
 #[test]
-fn a_bot_that_connects_joins_a_stopped_tournament_that_did_not_listen() {
+fn a_connecting_bot_joins_a_stopped_tournament_without_listener() {
     let folder = Folder::new();
     let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
     let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));
@@ -84,7 +84,7 @@ fn a_bot_that_connects_joins_a_stopped_tournament_that_did_not_listen() {
     carol.join().expect("she plays");
 }
 
-/// Plays as this name as soon as it takes part.
+/// Plays as this name once it is an entrant.
 fn connect(address: SocketAddr, name: &str) -> Vec<Value> {
     for _ in 0..200 {
         let told = Guest::named(address, name).play();
@@ -97,7 +97,7 @@ fn connect(address: SocketAddr, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_tournament_that_is_played_takes_changes_and_bots_stay_connected() {
+fn a_running_tournament_accepts_changes_and_keeps_connections() {
     let folder = Folder::new();
     let slow = folder.bot("slow", "import time\nplay(turn=lambda t: (time.sleep(0.04), first(t)))");
     let entrants_before = [

@@ -1,4 +1,4 @@
-//! `referee tournament`: what its file may say of an entrant, and what a report says of it.
+//! `referee tournament`: the keys of an entrant, and its part of reports.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use crate::common::guest::Guest;
 use crate::common::{Folder, Referee, SEED, referee};
 use serde_json::json;
 
-/// Writes the file of a short tournament: `head`, and an entrant for each name with its further keys.
+/// Writes the file of a short tournament: `head`, and an entrant for each name with its additional keys.
 fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
     let mut text = format!(
         "game = 'checkers'\nseed = '{SEED}'\noptions = {{ turn_limit = 20 }}\n{head}\n\n[format]\nkind = 'round_robin'\n"
@@ -18,13 +18,13 @@ fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
     folder.write("cup.toml", text)
 }
 
-/// The key that says how a bot is started.
+/// The key with the command of a bot.
 fn command(bot: &str) -> String {
     format!("command = \"{bot}\"")
 }
 
 #[test]
-fn who_has_not_played_yet_has_no_rating() {
+fn an_entrant_without_matches_has_no_rating() {
     let folder = Folder::new();
     let dir = folder.text("cup");
     let plain = command(&folder.plain_bot("plain"));
@@ -49,7 +49,7 @@ fn who_has_not_played_yet_has_no_rating() {
     assert!(csv.contains("late") && !csv.contains("inf"), "{csv}");
 }
 
-/// A bot that writes a line to a file beside its script: what `written` gives for the `start` of each match.
+/// A bot that writes a line to a file beside its script: the value of `written` for the `start` of each match.
 fn writer(folder: &Folder, name: &str, written: &str) -> String {
     let script = format!(
         "def start(message):
@@ -61,13 +61,13 @@ play(start=start)"
     folder.bot(name, &script)
 }
 
-/// What such a bot has written.
+/// The lines that such a bot has written.
 fn told(folder: &Folder, name: &str) -> Vec<String> {
     folder.read(&format!("{name}.py.told")).lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn each_entrant_has_its_own_environment_and_its_part_of_the_clock() {
+fn entrants_have_their_own_environment_and_clock() {
     let folder = Folder::new();
     let written = "os.environ.get('DEPTH'), message['clock']['bank_ms'], message['clock']['delay_ms']";
     let quick = command(&writer(&folder, "quick", written)) + "\nenv = { DEPTH = '7' }\nclock_factor = 0.5";
@@ -79,7 +79,7 @@ fn each_entrant_has_its_own_environment_and_its_part_of_the_clock() {
 }
 
 #[test]
-fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
+fn an_entrant_keeps_its_process_unless_configured_otherwise() {
     for (restart, processes) in [("", 1), ("restart = 'always'", 4)] {
         let folder = Folder::new();
         let one = command(&writer(&folder, "one", "os.getpid()")) + "\n" + restart;
@@ -95,7 +95,7 @@ fn an_entrant_keeps_its_process_unless_it_wants_a_new_one_for_every_match() {
     }
 }
 
-/// Starts a tournament whose file says that it listens, and waits until it does.
+/// Starts a tournament with a configured listener, and waits until it listens.
 fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
     let mut run = Referee::start(["tournament", "run", config, "--dir", dir, "--json"]);
     let address = run.hear_of("listening")["address"].as_str().expect("text").parse();
@@ -103,7 +103,7 @@ fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
 }
 
 #[test]
-fn entrants_that_connect_play_beside_those_that_are_started() {
+fn connecting_and_started_entrants_play_each_other() {
     let folder = Folder::new();
     let head = "listen = { address = '127.0.0.1:0', token_file = 'tokens' }";
     folder.write_secret("tokens", "alice=secret\nbob=another\n");
@@ -129,7 +129,7 @@ fn entrants_that_connect_play_beside_those_that_are_started() {
 }
 
 #[test]
-fn a_connection_has_the_long_ready_limit_once_however_often_its_opponent_changes() {
+fn a_connection_has_the_long_ready_limit_only_once() {
     let folder = Folder::new();
     let plain = command(&folder.plain_bot("plain"));
     let entrants = [
@@ -154,7 +154,7 @@ fn a_connection_has_the_long_ready_limit_once_however_often_its_opponent_changes
 }
 
 #[test]
-fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
+fn an_entrant_that_never_connects_loses_and_is_named() {
     let folder = Folder::new();
     let head = "listen = { address = '127.0.0.1:0', wait = '300ms' }";
     let plain = command(&folder.plain_bot("plain"));
@@ -173,7 +173,7 @@ fn an_entrant_that_never_connects_loses_by_a_fault_and_its_name_is_told() {
 }
 
 #[test]
-fn a_bot_that_does_not_start_is_told_once_with_a_count_and_strict_gives_code_1() {
+fn a_bot_that_does_not_start_is_reported_once_with_a_count() {
     let folder = Folder::new();
     let plain = command(&folder.plain_bot("plain"));
     let broken = command(&folder.bot("broken", "print('no book', file=sys.stderr)\nsys.exit(4)"));
@@ -191,7 +191,7 @@ fn a_bot_that_does_not_start_is_told_once_with_a_count_and_strict_gives_code_1()
 }
 
 #[test]
-fn a_check_starts_every_bot_and_names_those_that_cannot_play() {
+fn a_check_starts_every_bot_and_names_failing_ones() {
     let folder = Folder::new();
     let head = "listen = { address = '127.0.0.1:0' }\nhello_limit = '2s'\nclock = 'none'";
     let missing = format!("python3 {}", folder.text("missing.py"));
@@ -227,7 +227,7 @@ fn a_check_starts_every_bot_and_names_those_that_cannot_play() {
     assert_eq!(told, "checkers: 5 entrants, 20 matches\n  alice: awaited, connects as `alice`\n");
 }
 
-/// Starts a tournament of three bots that are started and alice, who connects. Returns when the matches without her are
+/// Starts a tournament of three started bots and alice, who connects. Returns when the matches without her have been
 /// played.
 fn without_alice(folder: &Folder, wait: &str) -> (Referee, SocketAddr) {
     let head = format!("listen = {{ address = '127.0.0.1:0', wait = '{wait}' }}");
@@ -269,11 +269,11 @@ fn an_absent_bot_costs_its_wait_once_and_status_names_it() {
         waiting.elapsed()
     );
     let status = referee(["tournament", "status", &folder.text("cup")]).done().stdout;
-    assert!(!status.contains("not connected"), "nobody waits any more: {status}");
+    assert!(!status.contains("not connected"), "no match waits any more: {status}");
 }
 
 #[test]
-fn the_matches_of_a_bot_that_connects_late_are_played() {
+fn the_matches_of_a_late_connection_are_played() {
     let folder = Folder::new();
     let (run, address) = without_alice(&folder, "60s");
     let alice = Guest::named(address, "alice").play_along();
@@ -286,7 +286,7 @@ fn the_matches_of_a_bot_that_connects_late_are_played() {
 }
 
 #[test]
-fn bots_that_connect_play_while_another_is_awaited() {
+fn connected_bots_play_while_another_is_awaited() {
     let folder = Folder::new();
     let tcp = |name: &'static str| (name, format!("tcp = '{name}'"));
     let head = "listen = { address = '127.0.0.1:0', wait = '4s' }";
@@ -305,7 +305,7 @@ fn bots_that_connect_play_while_another_is_awaited() {
 }
 
 #[test]
-fn a_match_of_which_no_bot_is_left_is_void_and_its_faults_are_told() {
+fn a_match_in_which_all_bots_fail_is_void() {
     let folder = Folder::new();
     let crashes = command(&folder.bot("crashes", "play(turn=lambda _: os._exit(3))"));
     let config = cup(&folder, "on_fault = 'random'", &[("one", crashes.clone()), ("other", crashes)]);
@@ -318,7 +318,7 @@ fn a_match_of_which_no_bot_is_left_is_void_and_its_faults_are_told() {
     let standings = ended.one("standings");
     assert_eq!((&standings["matches"], &standings["void_for"]), (&json!(0), &json!({"no_bots": 2})));
     for row in standings["entrants"].as_array().expect("a list") {
-        assert_eq!((&row["points"], &row["matches"]), (&json!(0.0), &json!(0)), "nobody got a point: {row}");
+        assert_eq!((&row["points"], &row["matches"]), (&json!(0.0), &json!(0)), "no points: {row}");
     }
     let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
     let numbers = ["played", "missing", "cut_off", "void"].map(|key| status[key].as_u64().expect("a number"));
@@ -340,7 +340,7 @@ fn a_match_of_which_no_bot_is_left_is_void_and_its_faults_are_told() {
 }
 
 #[test]
-fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
+fn a_changed_program_prevents_resuming() {
     let folder = Folder::new();
     let dir = folder.text("cup");
     let program = folder.path("program");
@@ -356,22 +356,22 @@ fn a_program_that_has_changed_stops_a_tournament_from_going_on() {
 }
 
 #[test]
-fn a_tournament_on_a_terminal_shows_how_far_it_is_and_who_leads() {
+fn a_terminal_shows_progress_and_leaders() {
     let folder = Folder::new();
-    // Slow enough to be looked at while it plays.
+    // Slow enough to be observed while it plays.
     let script = "import time\nplay(turn=lambda t: (time.sleep(0.02), first(t)))";
     let plain = command(&folder.bot("plain", script));
     let config = cup(&folder, "", &[("first", plain.clone()), ("second", plain.clone()), ("third", plain)]);
     let args = ["tournament", "run", &config, "--dir", &folder.text("cup")];
     let shown = crate::common::on_a_terminal(&[], &args).end().with_code(0).stdout;
     assert!(shown.contains("0/6 matches"), "{shown:?}");
-    // Who leads when it is first looked at depends on the moment.
+    // The leader at the first observation depends on timing.
     let leads = |name: &str| shown.contains(&format!("left {name} "));
     assert!(["first", "second", "third"].into_iter().any(leads), "{shown:?}");
 }
 
 #[test]
-fn the_bar_of_a_swiss_tournament_has_its_whole_length_from_the_beginning() {
+fn the_progress_of_a_swiss_tournament_has_its_full_length() {
     let folder = Folder::new();
     let script = "import time\nplay(turn=lambda t: (time.sleep(0.01), first(t)))";
     let plain = command(&folder.bot("plain", script));

@@ -1,4 +1,4 @@
-//! What a tournament leaves on the disk: results bound to records, what kills leave behind, folders that move or vanish.
+//! The files of a tournament: results bound to records, leftovers of kills, directories that move or vanish.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::common::{Folder, Referee, SEED, Signal, referee};
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// A tournament of three bots that always do the same in the same position.
+/// A tournament of three deterministic bots.
 fn cup(folder: &Folder, head: &str, format: &str) -> String {
     let mut text = format!(
         "game = 'checkers'\nseed = '{SEED}'\nopening_plies = 4\njobs = 2\n{head}\n[format]\n{format}\n"
@@ -38,7 +38,7 @@ fn change(dir: &Path, sql: &str) {
     Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
 }
 
-/// What `verify` says of a folder: the differences as `m1: ...`, and the summary.
+/// The output of `verify` for a directory: the differences as `m1: ...`, and the summary.
 fn verified(dir: &Path, code: i32) -> (Vec<String>, Value, Value) {
     let ended = referee(["tournament", "verify", dir.to_str().unwrap(), "--json"]).with_code(code).says(&[]);
     let told = |told: &Value| {
@@ -49,7 +49,7 @@ fn verified(dir: &Path, code: i32) -> (Vec<String>, Value, Value) {
 }
 
 #[test]
-fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records() {
+fn changed_rows_are_listed_and_standings_come_from_records() {
     let folder = Folder::new();
     let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
     referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--no-fsync"]).done();
@@ -137,7 +137,7 @@ fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records()
             assert_eq!(by_records, standings, "{what}");
         }
     }
-    // The points that a change gave are told.
+    // Points gained by a change are reported.
     let dir = folder.path("all");
     copy(&sound, &dir);
     change(
@@ -149,7 +149,7 @@ fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records()
         told.contains("bot0: 4 points by the records, 8 in the results") && told.contains("8 differ"),
         "{told}"
     );
-    // What a version before this one wrote has no seals.
+    // Rows of older versions have no seals.
     let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; PRAGMA user_version = 1";
     change(&sound, older);
     let (none, _, summary) = verified(&sound, 0);
@@ -159,17 +159,17 @@ fn rows_that_were_changed_are_named_and_the_standings_are_those_of_the_records()
 }
 
 #[test]
-fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
+fn matches_with_records_are_added_after_a_kill() {
     let folder = Folder::new();
     let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
     let (dir, text) = (folder.path("cup"), folder.text("cup"));
     referee(["tournament", "run", &config, "--dir", &text]).done();
     let shown = || referee(["tournament", "standings", &text]).done().stdout;
     let before = shown();
-    // As if the process had been killed between the records and the results.
+    // As if the process had been killed between writing the records and the results.
     change(&dir, "DELETE FROM matches WHERE number > 9; DELETE FROM details WHERE number > 9");
     fs::write(dir.join("begun"), "m10 0,2\nm11 2,1\nm12 1,2\n").unwrap();
-    // And while it wrote, or as a power failure leaves what was not on the disk yet.
+    // As if it had been killed while writing, or after a power failure.
     let cut = fs::read(dir.join("records/m12.jsonl")).unwrap();
     fs::write(dir.join("records/m12.jsonl"), &cut[..cut.len() / 2]).unwrap();
     fs::write(dir.join("records/m12.2.jsonl.part"), &cut[..9]).unwrap();
@@ -181,7 +181,7 @@ fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
     assert_eq!(verified(&dir, 0).2["records"], 12);
     let records = crate::common::files(&dir.join("records"));
     assert!(records.len() == 12 && records.iter().all(|name| name.ends_with(".jsonl")), "{records:?}");
-    // What is no record of this tournament is not taken in.
+    // A record that is not of this tournament is not added.
     fs::copy(dir.join("records/m1.jsonl"), dir.join("records/m13.jsonl")).unwrap();
     referee(["tournament", "resume", &text])
         .with_code(5)
@@ -189,14 +189,14 @@ fn what_had_ended_when_a_referee_was_killed_is_taken_in_from_its_record() {
 }
 
 #[test]
-fn a_tournament_goes_on_at_once_after_its_referee_was_killed() {
+fn a_killed_tournament_can_be_resumed_at_once() {
     let folder = Folder::new();
     let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 200");
     let dir = folder.text("cup");
     let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
     for _ in 0..8 {
         running.hear_of("match");
-        // It is not waited for.
+        // Without waiting for its exit.
         running.signal(Signal::KILL);
         let next = Referee::start(["tournament", "resume", &dir, "--json"]);
         running = next;
@@ -208,7 +208,7 @@ fn a_tournament_goes_on_at_once_after_its_referee_was_killed() {
 }
 
 #[test]
-fn a_folder_that_vanishes_during_a_run_ends_it_with_an_error() {
+fn a_directory_that_vanishes_ends_the_run_with_an_error() {
     type Act<'a> = &'a dyn Fn(&Path);
     let acts: [(&str, Act<'_>, &str); 4] = [
         ("removed", &|dir| fs::remove_dir_all(dir).unwrap(), "cup"),
@@ -234,7 +234,7 @@ fn a_folder_that_vanishes_during_a_run_ends_it_with_an_error() {
         let args = ["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"];
         let mut running = Referee::start(args);
         running.hear_of("match");
-        // Files that are made meanwhile can keep a folder from being removed.
+        // Files created in the meantime can prevent the removal of a directory.
         running.signal(Signal::STOP);
         std::thread::sleep(Duration::from_millis(20));
         act(&folder.path("cup"));
@@ -244,7 +244,7 @@ fn a_folder_that_vanishes_during_a_run_ends_it_with_an_error() {
     }
 }
 
-/// Stops a run after so many matches, as Ctrl-C does.
+/// Interrupts a run after a number of matches, as Ctrl-C does.
 fn play_some(args: &[&str], matches: usize) {
     let mut running = Referee::start(args);
     for _ in 0..matches {
@@ -255,7 +255,7 @@ fn play_some(args: &[&str], matches: usize) {
 }
 
 #[test]
-fn a_tournament_moves_with_its_bots_and_goes_on() {
+fn a_tournament_can_be_moved_with_its_bots() {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("here/bots")).unwrap();
     let plain = |name: &str| {
@@ -282,7 +282,7 @@ fn a_tournament_moves_with_its_bots_and_goes_on() {
     add.args(["tournament", "add", "../runs/cup", "python3 late.py"]).current_dir(folder.path("there/bots"));
     assert!(add.output().unwrap().status.success());
     play_some(&["tournament", "resume", &dir, "--json"], 4);
-    // A link to it changes nothing of where its bots are.
+    // A link to the directory does not affect the paths of its bots.
     fs::rename(folder.path("there"), folder.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink(folder.path("elsewhere/runs/cup"), folder.path("link")).unwrap();
     let ended = referee(["tournament", "resume", &folder.text("link"), "--json"]).done();
@@ -292,13 +292,13 @@ fn a_tournament_moves_with_its_bots_and_goes_on() {
         .query_row("SELECT value FROM tournament WHERE key = 'config'", [], |row| row.get(0))
         .unwrap();
     assert!(!config.contains(folder.path("").to_str().unwrap()), "{config}");
-    // With the records of what was cut off.
+    // With the records of matches that were cut off.
     let summary = verified(&folder.path("elsewhere/runs/cup"), 0).2;
     assert!(summary["records"].as_u64().unwrap() >= 60, "{summary}");
 }
 
 #[test]
-fn a_tournament_of_schema_1_is_read_and_gone_on_with() {
+fn a_tournament_of_schema_1_can_be_resumed() {
     let folder = Folder::new();
     let dir = folder.path("cup");
     copy(&Path::new(crate::common::ROOT).join("tests/fixtures/tournament-1"), &dir);
@@ -321,7 +321,7 @@ fn a_tournament_of_schema_1_is_read_and_gone_on_with() {
     assert_eq!(dated(&text), 7);
 }
 
-/// How many matches a report tells the date of.
+/// The number of matches with a date in a report.
 fn dated(dir: &str) -> usize {
     let report = referee(["tournament", "report", dir, "--format", "json"]).done().one("report");
     let matches = report["attempts"].as_array().unwrap();
@@ -329,7 +329,7 @@ fn dated(dir: &str) -> usize {
 }
 
 #[test]
-fn a_tournament_of_schema_2_is_read_and_gone_on_with() {
+fn a_tournament_of_schema_2_can_be_resumed() {
     let folder = Folder::new();
     let (config, text) = (cup(&folder, "", "kind = 'round_robin'"), folder.text("cup"));
     referee(["tournament", "run", &config, "--dir", &text]).done();
@@ -345,7 +345,7 @@ fn a_tournament_of_schema_2_is_read_and_gone_on_with() {
 }
 
 #[test]
-fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
+fn planted_files_are_rejected_without_blocking() {
     let folder = Folder::new();
     let fifo = folder.text("fifo.fen");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
@@ -367,7 +367,7 @@ fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
     referee(["play", "checkers", &plain, &plain, "--seed-file", &secret])
         .with_code(2)
         .says(&["other users can read it (mode 0644): run `chmod 600 ", "readable"]);
-    // What stands in the folder of a tournament.
+    // Obstacles in the directory of a tournament.
     let config = cup(&folder, "", "kind = 'round_robin'");
     for name in ["begun", "results.sqlite", "results.part", "records"] {
         let dir = folder.path(&format!("with-{name}"));
@@ -381,7 +381,7 @@ fn what_is_planted_in_place_of_a_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_folder_that_others_may_write_to_is_warned_of() {
+fn a_directory_that_others_can_write_to_causes_a_warning() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     fs::create_dir(folder.path("open")).unwrap();

@@ -1,4 +1,4 @@
-//! What is told of a tournament: standings, reports in every form, matches.
+//! Reports of tournaments: standings, reports in every format, matches.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use referee::store::{About, EntrantRow, MatchRow, Results};
 use referee::tournament::schedule::MatchId;
 use serde_json::{Value, json};
 
-/// A name that no form may take for something else.
+/// A name with special characters of all formats.
 const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";
 
-/// A round robin, unless `head` says otherwise, of bots that are not here.
+/// A tournament, a round robin unless `head` says otherwise, of bots that do not exist.
 fn create(folder: &Folder, seating: Seating, head: &str, names: &[&str]) -> Results {
     let format = if head.contains("[format]") { "" } else { "[format]\nkind = 'round_robin'\ncycles = 4" };
     let mut config = format!("{head}\n{format}\n");
@@ -63,7 +63,7 @@ fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         cpu_ms: vec![Some(120), None],
         record: Some(format!("m{number}.jsonl")),
         seal: None,
-        // 2026-11-22T18:30:00Z, and a minute later each.
+        // From 2026-11-22T18:30:00Z on, one per minute.
         began_at: Some(UNIX_EPOCH + Duration::from_secs(1_795_372_200 + 60 * u64::from(number - 1))),
     }
 }
@@ -84,7 +84,7 @@ fn forfeited(row: MatchRow, code: &str) -> MatchRow {
 const WIN: [u8; 2] = [1, 2];
 const LOSS: [u8; 2] = [2, 1];
 
-/// Ada beats Bob and both beat the third, once by its time-out. A match was cut off and played again, one aborted.
+/// Ada beats Bob and both beat the third, once by a timeout. A match was cut off and replayed, one aborted.
 fn cup() -> Folder {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'round_robin'";
@@ -149,14 +149,14 @@ fn told(folder: &Folder, what: &[&str]) -> String {
     referee(["tournament", what[0], &cup].into_iter().chain(what[1..].iter().copied())).done().stdout
 }
 
-/// The cells of the row of a table that holds this.
+/// The cells of the table row that contains this name.
 fn cells<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let row = text.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name} in {text}"));
     row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }
 
 #[test]
-fn standings_tell_wins_by_play_apart_from_wins_by_fault() {
+fn standings_separate_wins_by_play_and_by_fault() {
     let text = told(&cup(), &["standings"]);
     assert!(text.starts_with("Cup of <2026>: checkers (rules 1), 2 seats, 5 matches in 3 sets\n"), "{text}");
     assert_eq!(cells(&text, "ada")[..8], ["1", "ada", "4", "4", "4-0-0", "0-0-0", "0", "2"]);
@@ -166,7 +166,7 @@ fn standings_tell_wins_by_play_apart_from_wins_by_fault() {
 }
 
 #[test]
-fn standings_for_programs_have_the_same_numbers() {
+fn standings_in_json_have_the_same_numbers() {
     let standings: Value = serde_json::from_str(&told(&cup(), &["standings", "--json"])).unwrap();
     assert_eq!((&standings["matches"], &standings["sets"]), (&json!(5), &json!(3)));
     let bob = &standings["entrants"][1];
@@ -187,7 +187,7 @@ fn standings_for_programs_have_the_same_numbers() {
 }
 
 #[test]
-fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
+fn three_teams_share_points_and_are_listed_during_the_tournament() {
     let folder = Folder::new();
     let mut db = create(&folder, Seating::new(6, 3), "game = 'keezen'\nseats = 6", &["ada", "bob", "eve"]);
     let lineup = vec![0, 1, 2, 0, 1, 2];
@@ -215,7 +215,7 @@ fn three_teams_share_the_points_and_are_told_of_while_the_tournament_runs() {
 }
 
 #[test]
-fn every_form_lists_who_played_whom_when_with_which_result_and_the_record() {
+fn every_format_lists_entrants_time_result_and_record_of_matches() {
     let folder = cup();
     let text = told(&folder, &["report"]);
     let list = text.split_once("Matches\n").unwrap().1;
@@ -251,7 +251,7 @@ fn every_form_lists_who_played_whom_when_with_which_result_and_the_record() {
 }
 
 #[test]
-fn rounds_of_a_swiss_tournament_are_told_with_their_byes() {
+fn rounds_of_a_swiss_tournament_are_listed_with_byes() {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'swiss'\nrounds = 2";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", "eve"]);
@@ -315,7 +315,7 @@ eve 0 ─┘";
 }
 
 #[test]
-fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() {
+fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
@@ -326,7 +326,7 @@ fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() 
     let standings =
         |folder: &Folder| -> Value { serde_json::from_str(&told(folder, &["standings", "--json"])).unwrap() };
     assert_eq!(standings(&folder)["champion"], Value::Null);
-    // Nobody has won the final, so the higher seed does, who had a bye in the first round.
+    // The final is drawn, so the higher seed wins, who had a bye in the first round.
     db.add_matches(&[row(4, [1, 0], [1, 1])]).unwrap();
     let standings = standings(&folder);
     assert_eq!((&standings["type"], &standings["champion"]), (&json!("standings"), &json!("ada")));
@@ -349,7 +349,7 @@ fn who_won_a_knockout_is_told_and_comes_first_however_many_points_others_have() 
 }
 
 #[test]
-fn a_report_has_cross_table_ratings_faults_and_what_was_broken_off() {
+fn a_report_has_cross_table_ratings_faults_and_aborts() {
     let folder = cup();
     let text = told(&folder, &["report"]);
     for part in ["Standings", "Cross table", "Ratings with 95% intervals", "Glicko-2", "Weng-Lin", "Faults"] {
@@ -376,7 +376,7 @@ fn a_report_has_cross_table_ratings_faults_and_what_was_broken_off() {
 }
 
 #[test]
-fn time_use_and_time_outs_come_from_the_records() {
+fn time_use_and_timeouts_come_from_the_records() {
     let folder = played("hostile/honest.py", "4");
     let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
     let records = (1..=4).flat_map(|number| folder.record(&format!("cup/records/m{number}.jsonl")));
@@ -401,7 +401,7 @@ fn time_use_and_time_outs_come_from_the_records() {
 }
 
 #[test]
-fn the_csv_of_a_report_has_a_row_an_entrant() {
+fn the_csv_of_a_report_has_one_row_per_entrant() {
     let text = told(&cup(), &["report", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
@@ -412,7 +412,7 @@ fn the_csv_of_a_report_has_a_row_an_entrant() {
 }
 
 #[test]
-fn in_junit_only_who_made_a_fault_fails() {
+fn in_junit_only_entrants_with_faults_fail() {
     let xml = told(&cup(), &["report", "--format", "junit"]);
     let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
     let cases: Vec<(&str, bool)> = report.test_suites[0]
@@ -428,8 +428,8 @@ fn in_junit_only_who_made_a_fault_fails() {
 }
 
 #[test]
-fn matches_that_are_still_to_be_played_have_no_result_and_those_of_a_decided_pair_need_none() {
-    // Of the best of 5 the third set is needed, and the others may not be.
+fn unplayed_matches_have_no_result_unless_unnecessary() {
+    // Of the best of 5 the third set is needed; the others may not be.
     for (best_of, unfinished) in [(3, 0), (5, 2)] {
         let folder = Folder::new();
         let head = format!("game = 'checkers'\n[format]\nkind = 'knockout'\nbest_of = {best_of}");
@@ -448,7 +448,7 @@ fn matches_that_are_still_to_be_played_have_no_result_and_those_of_a_decided_pai
 }
 
 #[test]
-fn status_counts_the_rounds_to_come() {
+fn status_counts_future_rounds() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     for (format, told, numbers) in [
         ("kind = 'swiss'\nrounds = 5", "0 matches played, 40 missing", [40, 40]),
@@ -465,7 +465,7 @@ fn status_counts_the_rounds_to_come() {
 }
 
 #[test]
-fn in_github_a_summary_is_added_and_faults_are_annotated() {
+fn github_gets_a_summary_and_annotations() {
     let folder = cup();
     let summary = folder.write("summary.md", "before\n");
     let run = || {
@@ -494,7 +494,7 @@ fn in_github_a_summary_is_added_and_faults_are_annotated() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("$GITHUB_STEP_SUMMARY is not set"));
 }
 
-/// The text of all elements of a name, in order; fails where the document is not well-formed.
+/// The text of all elements with a name, in order; fails if the document is not well-formed.
 fn elements(document: &str, name: &str) -> Vec<String> {
     let mut reader = quick_xml::Reader::from_str(document);
     let mut texts = Vec::new();
@@ -525,7 +525,7 @@ fn elements(document: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_html_report_is_well_formed_escapes_names_and_needs_nothing_else() {
+fn the_html_report_is_well_formed_and_self_contained() {
     let html = told(&cup(), &["report", "--format", "html"]);
     assert_eq!(elements(&html, "h1"), ["Cup of <2026>"]);
     let cells = elements(&html, "td");
@@ -540,7 +540,7 @@ fn the_html_report_is_well_formed_escapes_names_and_needs_nothing_else() {
     }
 }
 
-/// A browser of this machine; `tests/run` installs one where it can.
+/// The path of a browser; `tests/run` installs one.
 fn browser() -> Option<&'static str> {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let starts = |name: &&&str| Command::new(name).arg("--version").output().is_ok();
@@ -602,7 +602,7 @@ fn a_site_links_each_match_to_a_page_that_plays_it() {
 }
 
 #[test]
-fn matches_are_exported_with_a_row_or_an_object_for_each_attempt() {
+fn exports_have_a_row_or_object_per_attempt() {
     let folder = cup();
     let text = told(&folder, &["export", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -620,7 +620,7 @@ fn matches_are_exported_with_a_row_or_an_object_for_each_attempt() {
 }
 
 #[test]
-fn pdn_of_a_tournament_verifies() {
+fn the_pdn_of_a_tournament_verifies() {
     let folder = played("python/random_bot.py", "4");
     let pdn = folder.text("games.pdn");
     assert_eq!(told(&folder, &["export", "--format", "pdn", "-o", &pdn]), "");
@@ -643,7 +643,7 @@ fn pdn_of_a_tournament_verifies() {
 }
 
 #[test]
-fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_are_read() {
+fn unsealed_and_missing_records_are_omitted_from_exports() {
     let folder = played("python/random_bot.py", "4");
     let record = |name: &str| folder.path(&format!("cup/records/{name}"));
     std::fs::rename(record("m1.jsonl"), record("m1.unsealed")).unwrap();
@@ -667,7 +667,7 @@ fn what_is_not_sealed_yet_or_not_there_is_left_out_of_an_export_but_its_times_ar
 }
 
 #[test]
-fn text_has_the_moves_of_every_match() {
+fn the_text_export_has_the_moves_of_every_match() {
     let folder = played("python/random_bot.py", "2");
     let text = told(&folder, &["export", "--format", "text"]);
     let record = folder.record("cup/records/m2.jsonl");
@@ -681,7 +681,7 @@ fn text_has_the_moves_of_every_match() {
 }
 
 #[test]
-fn a_record_that_differs_is_refused_and_the_others_are_exported() {
+fn an_invalid_record_is_rejected_and_the_others_are_exported() {
     let folder = played("python/random_bot.py", "2");
     let forged = folder.read("cup/records/m1.jsonl").replacen("\"took_us\":", "\"took_us\":9", 1);
     folder.write("cup/records/m1.jsonl", forged);
@@ -692,7 +692,7 @@ fn a_record_that_differs_is_refused_and_the_others_are_exported() {
 }
 
 #[test]
-fn only_the_folder_of_a_tournament_is_read() {
+fn only_tournament_directories_are_read() {
     let folder = Folder::new();
     let here = folder.text(".");
     for what in [["standings"].as_slice(), &["report"], &["export", "--format", "csv"]] {

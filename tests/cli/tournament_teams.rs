@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::common::{Folder, SEED, referee};
 use serde_json::Value;
 
-/// Two fixed teams and a bot that plays both seats of its side; `bad` of the second team makes a fault whenever its
-/// hand lets it move, which with this seed it does in each match.
+/// Two fixed teams and a bot that plays both seats of its side; `bad` of the second team makes a fault whenever it
+/// has a move, which with this seed it has in each match.
 const TEAMS: &str = "seed = 'SEED'
 game = 'keezen'
 seats = 4
@@ -88,12 +88,12 @@ fn a_team_of_different_bots_is_one_entrant() {
 }
 
 #[test]
-fn a_match_of_teams_that_was_killed_is_cut_off_for_the_teams() {
+fn a_killed_match_of_teams_is_cut_off_for_the_teams() {
     let folder = Folder::new();
     let (config, dir) = (teams(&folder), folder.path("cup"));
     let text = folder.text("cup");
     referee(["tournament", "run", &config, "--dir", &text]).done();
-    // As if the referee had been killed in a fourth match of the last team, whose bots are numbers 3 and 4.
+    // As if the referee had been killed in a fourth match of the last team, whose bots have the indices 3 and 4.
     let before = referee(["tournament", "status", &text, "--json"]).done().one("status");
     std::fs::write(dir.join("begun"), "m9 3,0,4,1\n").unwrap();
     referee(["tournament", "resume", &text]).done();
@@ -106,7 +106,7 @@ fn a_match_of_teams_that_was_killed_is_cut_off_for_the_teams() {
 }
 
 #[test]
-fn a_team_that_cannot_play_is_refused_with_the_reason() {
+fn an_invalid_team_is_rejected_with_the_reason() {
     let folder = Folder::new();
     let good = teams(&folder);
     let good = std::fs::read_to_string(good).unwrap();

@@ -1,7 +1,7 @@
-//! The golden transcripts in protocol/transcripts, replayed against the real referee, and the dialogue in the
-//! specification.
+//! Replays the golden transcripts in protocol/transcripts, and the dialogue in the specification, against the real
+//! referee.
 //!
-//! `UPDATE=1 cargo test --test cli transcripts` writes anew what the referee says in them.
+//! `UPDATE=1 cargo test --test transcripts` updates the messages of the referee.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ struct Head {
     args: Vec<String>,
 }
 
-/// A line that one of the two says.
+/// A line from one of the two.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -66,8 +66,7 @@ impl Transcript {
         })
     }
 
-    /// The same dialogue as the referee holds it now. Where nothing is awaited any more its answers are what comes
-    /// until it is silent.
+    /// The dialogue with the current referee. At the end, its messages are read until it is silent.
     fn replayed(&self, is_new: bool) -> String {
         let Head { about, args } = self.head();
         assert!(about.ends_with('.') && args[0] == "stdio", "{}", self.name);
@@ -84,7 +83,7 @@ impl Transcript {
                 Speaker::Referee if is_new => {}
                 Speaker::Referee => match referee.line() {
                     Some(line) => note(&mut now, &line),
-                    // The difference is seen below.
+                    // The difference is reported below.
                     None => break,
                 },
                 Speaker::Bot => {
@@ -101,7 +100,7 @@ impl Transcript {
             }
         }
         let ended = referee.end();
-        // Who speaks another protocol is no host: that is an error of the whole run.
+        // For a host, another protocol version is an error of the whole run.
         let is_refused = self.name == "another_protocol.jsonl";
         assert_eq!(ended.stderr.is_empty(), !is_refused, "{}: {}", self.name, ended.stderr);
         ended.stdout.lines().for_each(|line| note(&mut now, line));
@@ -110,7 +109,7 @@ impl Transcript {
 }
 
 #[test]
-fn the_referee_says_what_the_transcripts_say_byte_for_byte() {
+fn the_referee_reproduces_the_transcripts_exactly() {
     let is_new = std::env::var_os("UPDATE").is_some();
     let mut differing = String::new();
     let transcripts = transcripts();
@@ -144,7 +143,7 @@ fn the_referee_says_what_the_transcripts_say_byte_for_byte() {
 }
 
 #[test]
-fn the_page_about_the_transcripts_lists_them_all() {
+fn the_page_on_transcripts_lists_all_of_them() {
     let page = std::fs::read_to_string(format!("{ROOT}/protocol/transcripts/README.md")).expect("the page");
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| [")).collect();
     let name = |transcript: &Transcript| transcript.name.replace(".jsonl", "");
@@ -153,7 +152,7 @@ fn the_page_about_the_transcripts_lists_them_all() {
 }
 
 #[test]
-fn the_transcripts_show_every_message_every_ending_and_what_errors_there_are() {
+fn the_transcripts_cover_messages_endings_and_errors() {
     let mut shown: [BTreeSet<String>; 3] = Default::default();
     for transcript in transcripts() {
         for said in transcript.said().map(|(_, said)| said).filter(|said| said.from == Speaker::Referee) {
@@ -168,14 +167,14 @@ fn the_transcripts_show_every_message_every_ending_and_what_errors_there_are() {
     assert_eq!(Vec::from_iter(&types), ["bye", "end", "error", "event", "hello", "start", "turn"]);
     let all = ["aborted", "agreement", "fault", "resignation", "rules", "turn_limit"];
     assert_eq!(Vec::from_iter(&endings), all);
-    // Not here: `line_too_long` and `protocol`, which need long lines or many.
+    // Except `line_too_long` and `protocol`, which need long lines or many.
     let all = "bad_setup illegal_move info_dropped malformed no_offer no_slot no_start not_allowed out_of_state stale \
                timeout unknown_match unknown_seat unknown_type unsupported_protocol";
     assert_eq!(Vec::from_iter(&codes), Vec::from_iter(all.split(' ')));
 }
 
 #[test]
-fn in_the_matches_of_keezen_each_seat_has_a_whole_stream_of_its_own_with_its_own_cards_alone() {
+fn in_keezen_each_seat_sees_only_its_own_cards() {
     let mut matches = 0;
     for transcript in transcripts().iter().filter(|transcript| transcript.name.starts_with("keezen")) {
         let said = transcript.said().map(|(_, said)| said).filter(|said| said.from == Speaker::Referee);
@@ -195,7 +194,7 @@ fn in_the_matches_of_keezen_each_seat_has_a_whole_stream_of_its_own_with_its_own
             }
             for (n, turn) in of_type("turn").enumerate() {
                 assert_eq!((&turn["turn"], &turn["view"]["to_move"][0]), (&n.into(), &seat.into()));
-                // Where it sees another's hand, that is its partner's, and one of them has come home (K8).
+                // A seat that sees another hand sees its partner's, and one of them has finished (K8).
                 let is_home = |seat: usize| {
                     let pawns = turn["view"]["pawns"][seat].as_array().expect("pawns");
                     pawns.iter().all(|pawn| pawn.as_str().is_some_and(|pawn| pawn.starts_with('h')))
@@ -222,7 +221,7 @@ fn fences(page: &str, kind: &str, until: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_dialogue_in_the_specification_is_what_passes_between_referee_and_bot() {
+fn the_dialogue_in_the_specification_is_accurate() {
     let lines = fences("protocol/spec/README.md", "json", "### What goes wrong first");
     let (from_bot, from_referee): (Vec<String>, Vec<String>) = lines.into_iter().partition(|line| {
         line.starts_with(r#"{"type":"ready"#)
@@ -256,7 +255,7 @@ play(turn=lambda t: move(t, '23-18'))
     let args = ["play", "checkers", &bots[0], &bots[1], "--set", "fen=B:W23:B10", "--seed", SEED];
     referee(args.into_iter().chain(["--record", &records])).done();
     assert_eq!(folder.read("heard").lines().collect::<Vec<_>>(), from_referee);
-    // The page on records goes on with this match.
+    // The page on records continues with this match.
     let record = folder.record("records/m1.jsonl");
     let page = fences("protocol/spec/records.md", "record", "## The lines");
     let page: Vec<Value> = page.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -266,7 +265,7 @@ play(turn=lambda t: move(t, '23-18'))
 }
 
 #[test]
-fn a_second_reader_in_python_finds_the_same() {
+fn an_independent_reader_in_python_agrees() {
     let output = std::process::Command::new("python3")
         .arg(format!("{ROOT}/protocol/transcripts/replay.py"))
         .arg(env!("CARGO_BIN_EXE_referee"))

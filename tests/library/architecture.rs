@@ -1,15 +1,15 @@
-//! The dependency rule of src/lib.rs, read from the sources: dependencies point one way, and above the line nothing
-//! touches the world outside.
+//! Checks the dependency rule of src/lib.rs in the sources: dependencies point in one direction, and modules above
+//! the line perform no I/O.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The modules that know no file, process, socket, clock or random source.
+/// The modules without files, processes, sockets, clocks and random sources.
 const ABOVE: [&str; 5] = ["core", "games", "record", "referee", "tournament"];
 
-/// What none of them may name.
+/// Paths that these modules must not use.
 const OUTSIDE: [&str; 12] = [
     "std::env",
     "std::fs",
@@ -25,15 +25,15 @@ const OUTSIDE: [&str; 12] = [
     "tracing",
 ];
 
-/// A source file with its comments and strings taken out.
+/// A source file without comments and strings.
 struct Source {
     path: PathBuf,
-    /// Where it stands: `crate`, `games`, `checkers`, ...
+    /// Its path: `crate`, `games`, `checkers`, ...
     module: Vec<String>,
     code: String,
 }
 
-/// All sources under a folder of `src`.
+/// All sources in a directory of `src`.
 fn sources(folder: &str) -> Vec<Source> {
     let root = Path::new(ROOT).join("src");
     let mut folders = vec![root.join(folder)];
@@ -59,7 +59,7 @@ fn sources(folder: &str) -> Vec<Source> {
     sources
 }
 
-/// The text without comments and without what stands between quotes.
+/// The text without comments and string literals.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -88,7 +88,7 @@ fn code(text: &str) -> String {
 }
 
 impl Source {
-    /// Every path that the source names, in full: what `use` brings in and what stands in the code.
+    /// All paths in the source, in full: those of `use` and those in the code.
     fn paths(&self) -> BTreeSet<String> {
         let mut paths = BTreeSet::new();
         let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -110,7 +110,7 @@ impl Source {
         paths
     }
 
-    /// Seen from the root of the crate.
+    /// The path relative to the root of the crate.
     fn absolute(&self, path: &str) -> String {
         let mut here = self.module.clone();
         let mut rest = path;
@@ -174,14 +174,14 @@ fn assert_none_of(sources: Vec<Source>, forbidden: &[&str]) {
 }
 
 #[test]
-fn nothing_above_the_line_touches_the_world_outside() {
+fn modules_above_the_line_perform_no_io() {
     for folder in ABOVE {
         assert_names_none(folder, &OUTSIDE);
     }
 }
 
 #[test]
-fn nothing_above_the_line_uses_what_is_below() {
+fn modules_above_the_line_do_not_use_the_shell() {
     let mut below: Vec<String> = std::fs::read_dir(format!("{ROOT}/src"))
         .expect("the folder can be read")
         .map(|entry| entry.expect("an entry").path())
@@ -214,8 +214,8 @@ fn dependencies_point_one_way() {
 }
 
 #[test]
-fn no_game_knows_another() {
-    // What all games share has no folder.
+fn games_do_not_depend_on_each_other() {
+    // Modules shared by all games have no directory.
     let is_game = |module: &str| Path::new(ROOT).join("src/games").join(module).is_dir();
     let of_games: Vec<Source> = sources("games")
         .into_iter()
@@ -231,7 +231,7 @@ fn no_game_knows_another() {
     }
 }
 
-/// The dependencies in a section of a manifest that are always there, and those that are optional.
+/// The mandatory and the optional dependencies in a section of a manifest.
 fn dependencies(manifest: &str, section: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let text = std::fs::read_to_string(format!("{ROOT}/{manifest}")).expect("the manifest");
     let section = text.split(&format!("\n[{section}]\n")).nth(1).expect("the section").split("\n[").next();
@@ -242,14 +242,14 @@ fn dependencies(manifest: &str, section: &str) -> (BTreeSet<String>, BTreeSet<St
 }
 
 #[test]
-fn the_protocol_depends_on_serde_alone() {
+fn the_protocol_depends_only_on_serde() {
     let (always, optional) = dependencies("protocol/Cargo.toml", "dependencies");
     assert_eq!(Vec::from_iter(always), ["serde"]);
     assert_eq!(Vec::from_iter(optional), ["schemars"]);
 }
 
 #[test]
-fn what_the_shell_needs_is_optional() {
+fn dependencies_of_the_shell_are_optional() {
     let (always, optional) = dependencies("Cargo.toml", "dependencies");
     let rules_match_record_and_statistics = [
         "hmac",
@@ -271,7 +271,7 @@ fn what_the_shell_needs_is_optional() {
 
 #[test]
 fn every_subcommand_writes_through_one_writer() {
-    // `println!` and its kin panic where the output cannot be written.
+    // `println!` and similar macros panic if the output fails.
     let mut sources = sources("");
     sources.retain(|source| {
         !["screen", "output", "relay", "log", "progress"]
@@ -286,7 +286,7 @@ fn every_subcommand_writes_through_one_writer() {
 }
 
 #[test]
-fn this_test_sees_what_it_looks_for() {
+fn the_checks_detect_violations() {
     let source = |text: &str| Source {
         path: PathBuf::new(),
         module: ["crate", "games", "checkers", "moves"].map(str::to_owned).to_vec(),

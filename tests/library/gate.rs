@@ -1,5 +1,5 @@
-//! The default test of `referee regress` against simulated bots: how often a version passes, and after how many sets.
-//! The figures of its help are those of the long form.
+//! The default test of `referee regress` with simulated bots: pass rates and numbers of sets. The figures in its help
+//! come from the long form.
 
 use std::f64::consts::LN_10;
 
@@ -11,7 +11,7 @@ use referee::tournament::{Deals, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 
-/// How many runs: all with LONG_TESTS, else `short`.
+/// The number of runs: all with LONG_TESTS, otherwise `short`.
 fn runs(short: u32, all: u32) -> u32 {
     if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
 }
@@ -20,12 +20,12 @@ fn stream(name: &str) -> RandomStream {
     Seed([7; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
-/// From 0 to below 1.
+/// Uniform in [0, 1).
 fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
-/// How often the new version loses and draws a match, with this expected score and part of draws.
+/// The probabilities of a loss and a draw of the new version, with this expected score and draw rate.
 fn losses_and_draws(score: f64, draws: f64) -> [f64; 2] {
     let drawn = draws * 2.0 * score.min(1.0 - score);
     [1.0 - score - drawn / 2.0, drawn]
@@ -48,14 +48,14 @@ fn score_of_normalized(elo: f64, draws: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// How bots are simulated: in so many of the sets both play alike, in the others the matches come out independently.
+/// Simulated bots: in this share of the sets both play alike, in the others matches are independent.
 #[derive(Clone, Copy)]
 struct Bots {
     alike: f64,
     losses_and_draws: [f64; 2],
 }
 
-/// The part of the runs that pass, and the sets that they take on average.
+/// The pass rate and the mean number of sets.
 fn simulate(name: &str, sprt: Sprt, bots: Bots, runs: u32) -> (f64, f64) {
     let mut stream = stream(name);
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
@@ -103,12 +103,12 @@ fn gate(elo0: f64, elo1: f64) -> Sprt {
 /// and 71% (greedy).
 const DRAWS: [f64; 3] = [0.0, 0.05, 0.7];
 
-/// Three standard errors of a part.
+/// Three standard errors of a rate.
 fn error(part: f64, runs: u32) -> f64 {
     3.0 * (part * (1.0 - part) / f64::from(runs)).sqrt()
 }
 
-/// Simulates bots that never play alike, and compares with what is said of the test.
+/// Simulates bots that never play alike, and compares with the documented figures.
 fn check(sprt: Sprt, (elo, draws): (f64, f64), (part, sets): (f64, f64), runs: u32) {
     let losses_and_draws = losses_and_draws(score_of_normalized(elo, draws), draws);
     let name = format!("{} to {}, {elo} normalized Elo, {draws} draws", sprt.elo0(), sprt.elo1());
@@ -119,7 +119,7 @@ fn check(sprt: Sprt, (elo, draws): (f64, f64), (part, sets): (f64, f64), runs: u
 }
 
 #[test]
-fn the_default_gate_passes_equals_and_refuses_losses_as_its_help_says() {
+fn the_default_test_has_the_documented_pass_rates() {
     let runs = runs(20, 3000);
     for draws in if runs > 20 { &DRAWS[..] } else { &DRAWS[2..] } {
         for (elo, part, sets) in
@@ -130,9 +130,9 @@ fn the_default_gate_passes_equals_and_refuses_losses_as_its_help_says() {
     }
 }
 
-/// What a loss in Elo, not normalized, comes to: for the long form to print.
+/// The pass rates for losses in Elo that is not normalized, printed in the long form.
 #[test]
-fn losses_in_elo_are_found_the_better_the_more_is_drawn() {
+fn losses_in_elo_are_detected_better_with_more_draws() {
     let runs = runs(20, 1000);
     for elo in if runs > 20 { &[-20.0, -50.0, -100.0][..] } else { &[-50.0] } {
         let passed = DRAWS.map(|draws| {
@@ -145,7 +145,7 @@ fn losses_in_elo_are_found_the_better_the_more_is_drawn() {
 }
 
 #[test]
-fn other_hypotheses_take_the_sets_that_the_help_says() {
+fn other_hypotheses_take_the_documented_numbers_of_sets() {
     if runs(0, 1) == 1 {
         check(gate(-10.0, 0.0), (0.0, 0.05), (0.95, 3100.0), 1000);
         check(gate(-20.0, 0.0), (0.0, 0.05), (0.95, 790.0), 500);
@@ -155,10 +155,10 @@ fn other_hypotheses_take_the_sets_that_the_help_says() {
 }
 
 #[test]
-fn sets_played_alike_let_no_more_than_5_percent_of_bots_at_the_limit_pass() {
+fn sets_played_alike_pass_at_most_5_percent_at_the_limit() {
     let runs = runs(40, 5000);
     for (elo0, parts) in [(-50.0, &[0.0, 0.3, 0.6, 0.99][..]), (-10.0, &[0.99])] {
-        // The expected score of all sets is that of `elo0`; those that differ are lost by as much as is left.
+        // The expected score of all sets is that of `elo0`; sets that differ are lost accordingly.
         let deficit = 0.5 - score_of_elo(elo0);
         let least = 2.0 * deficit;
         for part in parts {

@@ -1,4 +1,4 @@
-//! What a tournament's pairings promise, over hundreds of random tournaments.
+//! Properties of pairings, tested with hundreds of random tournaments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use referee::core::Seating;
 use referee::tournament::schedule::{Format, Schedule};
 use referee::tournament::{Deals, Entrant, Lineup};
 
-/// The line-ups of all matches.
+/// The lineups of all matches.
 fn lineups(schedule: &Schedule) -> Vec<Lineup> {
     let legs = schedule.legs() as usize;
     let deals = schedule.plan().deals;
     schedule.sets().iter().flat_map(|set| (0..legs).map(move |leg| deals.leg(set.first, leg))).collect()
 }
 
-/// By pair of entrants: in how many sets they are on different sides (or the same one).
+/// By pair of entrants: the number of sets with them on different sides (or on the same one).
 fn meetings(schedule: &Schedule, on_same_side: bool) -> BTreeMap<(u16, u16), u32> {
     let mut count = BTreeMap::new();
     for set in schedule.sets() {
@@ -32,7 +32,7 @@ fn meetings(schedule: &Schedule, on_same_side: bool) -> BTreeMap<(u16, u16), u32
     count
 }
 
-/// The greatest difference of how often an entrant had one side and another.
+/// The maximum difference between the numbers of times that an entrant had two sides.
 fn imbalance(schedule: &Schedule, entrants: usize) -> u32 {
     let mut had = vec![[0u32; 6]; entrants];
     let lineups = lineups(schedule);
@@ -53,7 +53,7 @@ fn pairs(entrants: usize) -> usize {
 }
 
 #[test]
-fn in_a_round_robin_every_pair_meets_as_often_as_promised_with_even_seats_and_late_entrants_only_add() {
+fn round_robins_are_balanced_and_late_entrants_only_add_matches() {
     check(300, (2usize..14, 0usize..5, 1u32..5, any::<bool>()), |(field, late, cycles, mirrored)| {
         let deals = if mirrored { Deals::Mirrored } else { Deals::Single };
         let format = Format::RoundRobin { cycles };
@@ -69,7 +69,7 @@ fn in_a_round_robin_every_pair_meets_as_often_as_promised_with_even_seats_and_la
 }
 
 #[test]
-fn in_a_gauntlet_the_first_meets_each_other_as_often_as_promised_with_even_seats() {
+fn gauntlets_are_balanced() {
     check(200, (2usize..12, 0usize..4, 1u32..5), |(field, late, cycles)| {
         let schedule = scheduled(plan(Format::Gauntlet { cycles }, TWO, Deals::Single, field, late));
         let meetings = meetings(&schedule, false);
@@ -81,7 +81,7 @@ fn in_a_gauntlet_the_first_meets_each_other_as_often_as_promised_with_even_seats
 }
 
 #[test]
-fn three_teams_meet_in_every_combination_with_even_seats() {
+fn three_teams_meet_in_every_combination_balanced() {
     check(60, (3usize..12, 0usize..3, 1u32..4), |(field, late, cycles)| {
         let all = field + late;
         let schedule =
@@ -104,7 +104,7 @@ fn three_teams_meet_in_every_combination_with_even_seats() {
 }
 
 #[test]
-fn free_partners_have_each_other_equally_often_but_for_one() {
+fn rotating_partners_are_balanced() {
     let seatings = [Seating::new(4, 2), Seating::new(6, 3)];
     check(150, (0usize..2, 6usize..16, 0usize..2, 1u32..4), |(seating, field, late, cycles)| {
         let schedule =
@@ -112,7 +112,7 @@ fn free_partners_have_each_other_equally_often_but_for_one() {
         let partners = meetings(&schedule, true);
         prop_assert_eq!(partners.len(), pairs(field + late));
         let (least, most) = (partners.values().min().unwrap(), partners.values().max().unwrap());
-        // All partnerships of one who comes late share it, so those of the others come again beside them.
+        // All partnerships of a late entrant share it, so those of the others are repeated.
         prop_assert!(*least == cycles && (late > 0 || *most <= cycles + 1), "{} to {}", least, most);
         prop_assert_eq!(imbalance(&schedule, field + late), 0);
         let single =
@@ -123,7 +123,7 @@ fn free_partners_have_each_other_equally_often_but_for_one() {
 }
 
 #[test]
-fn free_partners_are_a_whist_tournament_where_one_exists() {
+fn rotating_partners_form_a_whist_tournament_if_one_exists() {
     for (entrants, cycles) in [4, 5, 8, 9, 12, 13, 16, 21, 29].into_iter().flat_map(|n| [(n, 1), (n, 2)]) {
         let schedule =
             scheduled(plan(Format::Partners { cycles }, Seating::new(4, 2), Deals::Single, entrants, 0));
@@ -134,8 +134,7 @@ fn free_partners_are_a_whist_tournament_where_one_exists() {
     }
 }
 
-/// What a round of a Swiss tournament costs at least, tried out over all pairings: rematches, then seat surpluses
-/// beyond one.
+/// The minimum cost of a round of a Swiss tournament over all pairings: rematches, then seat surpluses beyond one.
 fn least_cost(
     players: &[Player],
     left: u32,
@@ -168,7 +167,7 @@ fn least_cost(
     best
 }
 
-/// By how much surpluses must exceed one after these two have met.
+/// The necessary excess of surpluses over one after these two have met.
 fn beyond(a: i32, b: i32) -> u32 {
     (a.min(b) + 1).unsigned_abs().saturating_sub(1) + (a.max(b) - 1).unsigned_abs().saturating_sub(1)
 }
@@ -181,7 +180,7 @@ struct Player {
 }
 
 #[test]
-fn a_swiss_tournament_avoids_rematches_and_seat_surpluses_where_possible_and_gives_byes_fairly() {
+fn swiss_rounds_minimise_rematches_and_surpluses_and_share_byes() {
     let mut rematches = 0;
     let unavoidable = std::cell::Cell::new(0);
     check(300, (2usize..12, 1u32..14, any::<u64>(), any::<bool>()), |(entrants, rounds, seed, mirrored)| {
@@ -227,7 +226,7 @@ fn a_swiss_tournament_avoids_rematches_and_seat_surpluses_where_possible_and_giv
 }
 
 #[test]
-fn in_a_swiss_tournament_the_best_meet_and_the_top_half_begins_against_the_lower_half() {
+fn swiss_rounds_pair_score_groups_and_halves() {
     let mut schedule = scheduled(plan(Format::Swiss { rounds: 4, sets: 1 }, TWO, Deals::Mirrored, 16, 0));
     let first_round: Vec<(u16, u16)> = schedule
         .sets()
@@ -240,8 +239,8 @@ fn in_a_swiss_tournament_the_best_meet_and_the_top_half_begins_against_the_lower
         })
         .collect();
     assert_eq!(first_round, (0..8).map(|seed| (seed, seed + 8)).collect::<Vec<_>>());
-    // The lower number always wins: without upsets all pairs are within score groups, and after four rounds one has won
-    // all.
+    // The lower number always wins: without upsets all pairs are within score groups, and after four rounds one has
+    // won all matches.
     play(
         &mut schedule,
         |due| if due.lineup.seats()[0] < due.lineup.seats()[1] { vec![1, 2] } else { vec![2, 1] },
@@ -263,7 +262,7 @@ fn in_a_swiss_tournament_the_best_meet_and_the_top_half_begins_against_the_lower
 }
 
 #[test]
-fn a_knockout_is_won_by_the_strongest_and_everyone_else_loses_once() {
+fn the_strongest_wins_a_knockout_and_others_lose_once() {
     check(150, (2usize..40, 1u32..4, any::<u64>(), any::<bool>()), |(entrants, best_of, seed, mirrored)| {
         let deals = if mirrored { Deals::Mirrored } else { Deals::Single };
         let mut schedule =
@@ -290,7 +289,7 @@ fn a_knockout_is_won_by_the_strongest_and_everyone_else_loses_once() {
 }
 
 #[test]
-fn a_tie_is_broken_by_further_sets_and_at_last_by_the_seeds() {
+fn a_tie_is_broken_by_further_sets_then_by_seeds() {
     let knockout = Format::Knockout { best_of: 2, tie_breaks: 3 };
     let mut schedule = scheduled(plan(knockout, TWO, Deals::Mirrored, 2, 0));
     play(&mut schedule, |_| vec![1, 1]);

@@ -1,4 +1,4 @@
-//! Ratings of tournaments whose truth is known, against simulation.
+//! Ratings of simulated tournaments with known strengths.
 
 use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
@@ -13,17 +13,17 @@ fn stream(name: &str) -> RandomStream {
     Seed([43; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
-/// From 0 to below 1.
+/// Uniform in [0, 1).
 fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
-/// Normally distributed, by G. E. P. Box and M. E. Muller.
+/// Normally distributed, by the method of G. E. P. Box and M. E. Muller.
 fn normal(stream: &mut RandomStream) -> f64 {
     (-2.0 * (1.0 - unit(stream)).ln()).sqrt() * (std::f64::consts::TAU * unit(stream)).cos()
 }
 
-/// Normally distributed strengths about a mean of 0.
+/// Normally distributed strengths with mean 0.
 fn strengths(deviation: f64, entrants: usize, stream: &mut RandomStream) -> Vec<f64> {
     let mut elo: Vec<f64> = (0..entrants).map(|_| deviation * normal(stream)).collect();
     let mean = elo.iter().sum::<f64>() / entrants as f64;
@@ -31,8 +31,8 @@ fn strengths(deviation: f64, entrants: usize, stream: &mut RandomStream) -> Vec<
     elo
 }
 
-/// Plays a tournament; with `draws` of matches between equals drawn. In mirrored sets chance favours the same seat in
-/// both matches half of the time.
+/// Plays a tournament; `draws` is the draw rate between equals. In mirrored sets chance favours the same seat in both
+/// matches half of the time.
 fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
     let mut schedule = Schedule::new(plan.clone()).unwrap();
     let mut chance = (0, 0.0);
@@ -56,14 +56,14 @@ fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut RandomStream) -> Ve
     schedule.results().copied().collect()
 }
 
-/// What came of fits over many tournaments.
+/// The results of fits over many tournaments.
 #[derive(Debug)]
 struct Found {
-    /// The part of the intervals that cover the strength.
+    /// The share of intervals that cover the strength.
     covered: f64,
     /// The deviation of the estimates over that of the strengths.
     spread: f64,
-    /// What a true difference is, on average, over what it is estimated to be.
+    /// The mean ratio of true to estimated differences.
     slope: f64,
 }
 
@@ -104,7 +104,7 @@ fn is_long() -> bool {
 }
 
 #[test]
-fn intervals_of_a_swiss_tournament_cover_the_strengths_at_their_rate_and_are_not_stretched() {
+fn swiss_intervals_have_their_coverage_and_no_stretch() {
     let shapes = [(16, 7), (32, 6), (32, 9), (64, 9)];
     let fields = [
         (Deals::Single, 200.0, 0.0),
@@ -120,17 +120,17 @@ fn intervals_of_a_swiss_tournament_cover_the_strengths_at_their_rate_and_are_not
             let plan = Plan::new(Format::Swiss { rounds, sets: 1 }, TWO, deals, entrants);
             let runs = if is_long() { 4096 / entrants as u32 } else { 12 };
             let found = simulate(&plan, deviation, draws, runs);
-            // 92% to 97%, and what simulations of this length are off by.
+            // 92% to 97%, and the error of simulations of this length.
             let [least, most] = if is_long() { [0.91, 0.98] } else { [0.88, 0.99] };
             assert!((least..=most).contains(&found.covered), "{found:?}");
-            // Without the distribution of strengths it is 1.35 to 1.5 where matches are single.
+            // Without the distribution of strengths it is 1.35 to 1.5 for single matches.
             assert!((0.7..1.25).contains(&found.spread), "{found:?}");
         }
     }
 }
 
 #[test]
-fn intervals_of_a_knockout_cover_the_strengths_at_their_rate() {
+fn knockout_intervals_have_their_coverage() {
     for (entrants, best_of) in [(16, 1), (16, 3), (32, 5)]
         .into_iter()
         .skip(if is_long() { 0 } else { 1 })
@@ -143,7 +143,7 @@ fn intervals_of_a_knockout_cover_the_strengths_at_their_rate() {
 }
 
 #[test]
-fn no_interval_of_any_rating_excludes_its_own_estimate() {
+fn every_rating_interval_contains_its_estimate() {
     let mut stream = stream("own estimate");
     for format in [Format::Knockout { best_of: 1, tie_breaks: 3 }, Format::Swiss { rounds: 4, sets: 1 }] {
         let plan = Plan::new(format, TWO, Deals::Single, 16);
@@ -161,7 +161,7 @@ fn no_interval_of_any_rating_excludes_its_own_estimate() {
 }
 
 #[test]
-fn the_intervals_of_glicko_2_cover_the_strengths_of_a_knockout() {
+fn glicko_2_intervals_cover_the_strengths_of_a_knockout() {
     let mut stream = stream("glicko");
     let plan = Plan::new(Format::Knockout { best_of: 3, tie_breaks: 3 }, TWO, Deals::Mirrored, 16);
     let (mut covered, runs) = (0, 40);
@@ -178,7 +178,7 @@ fn the_intervals_of_glicko_2_cover_the_strengths_of_a_knockout() {
 }
 
 #[test]
-fn an_entrant_that_won_or_played_nothing_or_everything_has_its_interval() {
+fn extreme_results_have_intervals() {
     let plan = Plan::new(Format::Swiss { rounds: 3, sets: 1 }, TWO, Deals::Single, 4);
     let mut schedule = Schedule::new(plan).unwrap();
     let nothing = bradley_terry::fit_adaptive(&Counts::of(4, schedule.results()));
@@ -186,7 +186,7 @@ fn an_entrant_that_won_or_played_nothing_or_everything_has_its_interval() {
     assert!(bradley_terry::fit_adaptive(&Counts::of(0, [])).elo.is_empty());
     loop {
         let Some(due) = schedule.due().next() else { break };
-        // The first entrant wins always, and the others never come to an end against each other.
+        // The first entrant always wins, and the others never finish a match against each other.
         let ranks = match due.lineup.seats().iter().position(|entrant| entrant.0 == 0) {
             Some(seat) => [1 + seat as u8, 2 - seat as u8],
             None => [1, 1],

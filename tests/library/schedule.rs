@@ -1,4 +1,4 @@
-//! What a schedule keeps when a run is interrupted, entrants come and go, and matches are void.
+//! Schedules under interruptions, late entries, withdrawals and void matches.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn formats() -> impl Strategy<Value = (Format, Seating, Deals)> {
 }
 
 #[test]
-fn after_interruptions_at_any_moment_the_schedule_is_that_of_an_uninterrupted_run() {
+fn interruptions_do_not_change_the_schedule() {
     check(
         300,
         (formats(), 4usize..11, any::<u64>(), vec((0usize..6, 0u8..8), 1..200)),
@@ -56,7 +56,7 @@ fn after_interruptions_at_any_moment_the_schedule_is_that_of_an_uninterrupted_ru
             play(&mut whole, |due| drawn(seed, due));
             prop_assert!(whole.is_over());
 
-            // Several matches at once end in any order, and now and then everything is killed.
+            // Concurrent matches end in any order, and sometimes everything is killed.
             let mut broken = scheduled(plan.clone());
             let mut stored: Vec<(u32, MatchResult)> = Vec::new();
             for &(job, chance) in moments.iter().cycle().take(100_000) {
@@ -84,15 +84,15 @@ fn after_interruptions_at_any_moment_the_schedule_is_that_of_an_uninterrupted_ru
     );
 }
 
-/// A number that looks like chance, below `below`.
+/// A pseudorandom number below `below`.
 fn next(random: &mut u64, below: usize) -> usize {
     *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*random >> 33) as usize % below
 }
 
-/// Plays several matches at once, which end in any order. Now and then everything is killed: matches that run are cut
-/// off, and the last results are lost before they are stored. A match without ranks is void. Returns the schedule and
-/// the matches that were played.
+/// Plays several concurrent matches, which end in any order. Sometimes everything is killed: matches in progress are
+/// cut off, and the last results are lost before they are stored. A match without ranks is void. Returns the schedule
+/// and the matches that were played.
 fn play_at_once(
     plan: &Plan,
     (jobs, kills): (usize, usize),
@@ -141,7 +141,7 @@ fn play_at_once(
 }
 
 #[test]
-fn the_same_matches_are_played_with_any_number_at_once_and_after_any_kills() {
+fn concurrency_and_kills_do_not_change_the_matches() {
     let formats = vec![
         (Format::RoundRobin { cycles: 2 }, TWO),
         (Format::RoundRobin { cycles: 1 }, Seating::new(6, 3)),
@@ -161,7 +161,7 @@ fn the_same_matches_are_played_with_any_number_at_once_and_after_any_kills() {
         (format, 4usize..12, any::<u64>(), any::<u64>(), 1usize..9, (0usize..4, 0u64..6)),
         |(((format, seating), deals), entrants, seed, random, jobs, (kills, voids))| {
             let plan = plan(format, seating, deals, entrants, 0);
-            // Of eight matches some are void, in half of the tournaments.
+            // In half of the tournaments, some of each eight matches are void.
             let is_void = |due: &Due| (seed ^ (u64::from(due.id.number) * 0x9e37_79b9)) % 8 + 3 < voids;
             let rank = |due: &Due| (!is_void(due)).then(|| drawn(seed, due));
             let (whole, expected) = play_at_once(&plan, (1, 0), 0, rank);
@@ -169,7 +169,7 @@ fn the_same_matches_are_played_with_any_number_at_once_and_after_any_kills() {
             prop_assert!(whole.is_over());
             prop_assert_eq!(seen(&parallel), seen(&whole));
             prop_assert_eq!(parallel.standings(), whole.standings());
-            // Nothing was played that did not count.
+            // No match was played in vain.
             prop_assert_eq!(&played, &expected);
             prop_assert_eq!(expected.len(), whole.results().count() + whole.voids());
             Ok(())
@@ -178,13 +178,13 @@ fn the_same_matches_are_played_with_any_number_at_once_and_after_any_kills() {
 }
 
 #[test]
-fn a_pair_of_a_knockout_plays_at_once_what_it_needs_however_that_ends() {
+fn a_knockout_pair_plays_concurrently_only_what_it_needs() {
     let due = |wins: &[u32]| {
         let knockout = Format::Knockout { best_of: 5, tie_breaks: 0 };
         let mut schedule = scheduled(plan(knockout, TWO, Deals::Single, 2, 0));
         for &number in wins {
             let due = schedule.due().find(|due| due.id.number == number).unwrap();
-            // Always the first entrant.
+            // The first entrant always wins.
             let ranks = if due.lineup.seats()[0] == Entrant(0) { [1, 2] } else { [2, 1] };
             schedule.record(number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
         }
@@ -203,7 +203,7 @@ fn a_pair_of_a_knockout_plays_at_once_what_it_needs_however_that_ends() {
 }
 
 #[test]
-fn who_withdraws_at_any_moment_keeps_its_results_and_the_others_play_on() {
+fn a_withdrawn_entrant_keeps_its_results_and_others_play_on() {
     check(
         300,
         (formats(), 5usize..10, any::<u64>(), 0usize..60, 0u16..5),
@@ -250,7 +250,7 @@ fn missing_matches_are_counted_through_all_rounds() {
 }
 
 #[test]
-fn as_many_matches_are_played_as_were_missing_at_any_moment() {
+fn the_number_of_missing_matches_is_exact_at_any_moment() {
     check(
         300,
         (formats(), 5usize..12, any::<u64>(), 0usize..60, 0u16..10),
@@ -274,7 +274,7 @@ fn as_many_matches_are_played_as_were_missing_at_any_moment() {
             }
             while next(&mut schedule) {}
             prop_assert!(schedule.is_over());
-            // What was told before someone left is over.
+            // Numbers from before the withdrawal do not apply any more.
             told.drain(..before);
             told[0] =
                 Schedule::resume(schedule.plan().clone(), numbered(&schedule).into_iter().take(before), [])
@@ -293,7 +293,8 @@ fn as_many_matches_are_played_as_were_missing_at_any_moment() {
     );
 }
 
-/// A round robin of five that the first entrant leaves after so many of its four matches; the first of each pair wins.
+/// A round robin of five from which the first entrant withdraws after this number of its four matches; the first of
+/// each pair wins.
 fn left_after(matches: usize) -> Schedule {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 5, 0));
     while schedule.results().filter(|result| result.lineup.has(Entrant(0))).count() < matches {
@@ -309,21 +310,21 @@ fn left_after(matches: usize) -> Schedule {
 }
 
 #[test]
-fn withdrawn_before_half_of_the_matches_annuls_all_results() {
+fn withdrawal_before_half_of_the_matches_annuls_results() {
     let schedule = left_after(1);
     assert_eq!(schedule.withdrawn()[0], Some(Withdrawn::Annulled));
     let standings = schedule.standings();
     let last = standings.rows.last().unwrap();
     assert_eq!((last.entrant, last.points, last.matches), (Entrant(0), 0.0, 1));
     assert_eq!(last.withdrawn, Some(Withdrawn::Annulled));
-    // Three draws each, whoever had met the one that left.
+    // Three draws each, including opponents of the withdrawn entrant.
     assert!(standings.rows[..4].iter().all(|row| (row.points, row.matches, row.place) == (1.5, 3, 1)));
     assert!(schedule.awards().is_empty());
     assert_eq!(schedule.results().count(), 7, "ratings take them all in");
 }
 
 #[test]
-fn withdrawn_after_half_of_the_matches_keeps_its_results_and_opponents_win_the_rest() {
+fn withdrawal_after_half_of_the_matches_keeps_results() {
     let schedule = left_after(2);
     assert_eq!(schedule.withdrawn(), [Some(Withdrawn::Counted), None, None, None, None]);
     let awarded: Vec<u32> = schedule.awards().iter().map(|award| award.matches).collect();
@@ -333,7 +334,7 @@ fn withdrawn_after_half_of_the_matches_keeps_its_results_and_opponents_win_the_r
 }
 
 #[test]
-fn later_entrants_change_nothing_for_one_that_has_left() {
+fn later_entrants_do_not_affect_an_earlier_withdrawal() {
     let schedule = left_after(2);
     let mut plan = schedule.plan().clone();
     for _ in 0..4 {
@@ -346,7 +347,7 @@ fn later_entrants_change_nothing_for_one_that_has_left() {
 }
 
 #[test]
-fn who_comes_late_to_a_swiss_tournament_is_paired_from_the_next_round_on() {
+fn a_late_swiss_entrant_is_paired_from_the_next_round_on() {
     let swiss = Format::Swiss { rounds: 4, sets: 1 };
     let mut schedule = scheduled(plan(swiss, TWO, Deals::Mirrored, 6, 0));
     let mut stored = Vec::new();
@@ -363,13 +364,13 @@ fn who_comes_late_to_a_swiss_tournament_is_paired_from_the_next_round_on() {
     let rounds: BTreeSet<u32> =
         schedule.sets().iter().filter(|set| set.first.has(Entrant(6))).map(|set| set.round).collect();
     assert!(!rounds.contains(&1) && rounds.len() + schedule.awards().len() >= 3, "{rounds:?}");
-    // Seven are odd: one bye in each of the rounds 2 to 4, each to another.
+    // Seven is odd: one bye in each of the rounds 2 to 4, for different entrants.
     let byes: BTreeSet<Entrant> = schedule.awards().iter().map(|award| award.entrant).collect();
     assert_eq!((schedule.awards().len(), byes.len()), (3, 3));
 }
 
 #[test]
-fn a_match_that_was_cut_off_is_due_under_its_next_attempt_with_a_new_deal_but_not_in_a_mirrored_set() {
+fn a_match_that_was_cut_off_gets_a_new_deal_unless_mirrored() {
     let format = Format::RoundRobin { cycles: 1 };
     let ids = |deals| {
         let mut schedule = scheduled(plan(format, TWO, deals, 3, 0));
@@ -383,7 +384,7 @@ fn a_match_that_was_cut_off_is_due_under_its_next_attempt_with_a_new_deal_but_no
     assert_eq!(ids(Deals::Mirrored), ("m2.2".to_owned(), "s1".to_owned()));
 }
 
-/// Plays all that is due: those of these numbers are void, the first entrant of all others wins.
+/// Plays all due matches: those with these numbers are void, the first entrant wins all others.
 fn with_voids(plan: &Plan, void: &[u32]) -> Schedule {
     let mut schedule = scheduled(plan.clone());
     loop {
@@ -400,7 +401,7 @@ fn with_voids(plan: &Plan, void: &[u32]) -> Schedule {
 }
 
 #[test]
-fn a_void_match_is_not_due_again_and_gives_nobody_points() {
+fn a_void_match_is_not_replayed_and_gives_no_points() {
     for format in [Format::RoundRobin { cycles: 1 }, Format::Swiss { rounds: 3, sets: 1 }] {
         let schedule = with_voids(&plan(format, TWO, Deals::Single, 4, 0), &[2, 3]);
         assert_eq!((schedule.results().count(), schedule.voids()), (4, 2), "{format:?}");
@@ -411,14 +412,14 @@ fn a_void_match_is_not_due_again_and_gives_nobody_points() {
 }
 
 #[test]
-fn bots_of_a_void_match_have_not_met_and_may_meet_again_in_a_swiss_tournament() {
+fn a_void_match_does_not_count_as_a_meeting_in_a_swiss_tournament() {
     let swiss = plan(Format::Swiss { rounds: 2, sets: 1 }, TWO, Deals::Single, 2, 0);
     let schedule = with_voids(&swiss, &[1]);
     assert_eq!((schedule.results().count(), schedule.voids()), (1, 1));
 }
 
 #[test]
-fn void_matches_leave_a_pair_of_a_knockout_to_its_other_matches_then_to_tie_breaks_then_to_the_seeds() {
+fn a_knockout_pair_with_void_matches_uses_tie_breaks_then_seeds() {
     let knockout =
         |best_of, tie_breaks| plan(Format::Knockout { best_of, tie_breaks }, TWO, Deals::Mirrored, 2, 0);
     let champion = |plan: &Plan, void: &[u32]| {
@@ -432,7 +433,7 @@ fn void_matches_leave_a_pair_of_a_knockout_to_its_other_matches_then_to_tie_brea
 }
 
 #[test]
-fn only_what_is_due_can_be_made_void_and_a_void_match_takes_no_result() {
+fn only_due_matches_can_be_void_and_void_ones_take_no_result() {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 3, 0));
     let due = schedule.due().next().unwrap();
     let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
@@ -440,14 +441,14 @@ fn only_what_is_due_can_be_made_void_and_a_void_match_takes_no_result() {
     schedule.void(1).unwrap();
     assert!(schedule.void(1).is_err() && schedule.record(1, result).is_err());
     assert_eq!(schedule.due().map(|due| due.id.number).collect::<Vec<_>>(), [2, 3]);
-    // Others have the seats: it is another match.
+    // Another lineup: it is another match.
     let other = schedule.due().next().unwrap().lineup;
     let (again, _) = Schedule::resume(schedule.plan().clone(), [], [(1, other)]).unwrap();
     assert_eq!((again.due().count(), again.voids()), (3, 0));
 }
 
 #[test]
-fn results_that_do_not_fit_the_schedule_are_refused_and_change_nothing() {
+fn results_that_do_not_fit_are_rejected_without_a_change() {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Mirrored, 3, 0));
     let due = schedule.due().next().unwrap();
     let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
@@ -466,7 +467,7 @@ fn results_that_do_not_fit_the_schedule_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn plans_whose_parts_do_not_fit_are_refused_with_the_reason() {
+fn inconsistent_plans_are_rejected_with_the_reason() {
     let three = Seating::new(6, 3);
     for (format, seating, entrants, why) in [
         (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament does not support 3 sides"),

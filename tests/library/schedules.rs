@@ -8,7 +8,7 @@ use referee::tournament::{Deals, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
 
-/// The same cases in every run.
+/// A property test with the same cases in every run.
 pub(crate) fn check<S: Strategy>(
     cases: u32,
     strategy: S,
@@ -30,7 +30,7 @@ pub(crate) fn scheduled(plan: Plan) -> Schedule {
     Schedule::new(plan).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Plays what is due, first things first; `rank` gives the ranks of a match.
+/// Plays due matches in order; `rank` gives the ranks of a match.
 pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
     loop {
         let Some(due) = schedule.due().next() else { return };
@@ -39,7 +39,7 @@ pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
     }
 }
 
-/// A result that looks like chance but follows from the seed, the set and the leg.
+/// A pseudorandom result that depends on the seed, the set and the leg.
 pub(crate) fn drawn(seed: u64, due: &Due) -> Vec<u8> {
     let mut x = seed ^ (u64::from(due.set) << 20) ^ ((due.leg as u64) << 10) ^ 0x9e37_79b9_7f4a_7c15;
     (0..due.lineup.seating().seats())

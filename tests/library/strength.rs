@@ -1,4 +1,4 @@
-//! Ratings and tests of strength against simulated results whose truth is known.
+//! Ratings and strength tests with simulated results of known strengths.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn stream(name: &str) -> RandomStream {
     Seed([42; 32]).match_key("simulation", name, &["", ""]).stream()
 }
 
-/// From 0 to below 1.
+/// Uniform in [0, 1).
 fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
@@ -26,7 +26,7 @@ fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// Ranks of two with an expected score of `p` for the first, from a number of [`unit`]; a part of the matches is drawn.
+/// The ranks of two with an expected score of `p` for the first, from a number of [`unit`]; `draws` is the draw rate.
 fn ranks(p: f64, draws: f64, x: f64) -> [u8; 2] {
     let drawn = draws * 2.0 * p.min(1.0 - p);
     if x < p - drawn / 2.0 {
@@ -38,7 +38,7 @@ fn ranks(p: f64, draws: f64, x: f64) -> [u8; 2] {
     }
 }
 
-/// The two matches of a set: chance favours the first seat in both or in none, so that they depend on each other.
+/// The two matches of a set: chance favours the first seat in both or in neither, so that they are dependent.
 fn mirrored_set(
     set: u32,
     first: Lineup,
@@ -55,14 +55,14 @@ fn mirrored_set(
         .collect()
 }
 
-/// How a comparison of two bots is simulated.
+/// A simulated comparison of two bots.
 #[derive(Clone, Copy)]
 struct Scenario {
-    /// What `new` is better by, its faults included.
+    /// The strength advantage of `new`, including its faults.
     elo: f64,
-    /// The parts of the matches in which `new` and `base` make a fault.
+    /// The fault rates of `new` and `base`.
     faults: [f64; 2],
-    /// Whether the faults of `base` are told. Else they are simply losses.
+    /// Whether the faults of `base` are reported as such. Otherwise they are losses.
     are_told: bool,
 }
 
@@ -99,11 +99,11 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
     let runs = if sprt.model() == EloModel::Normalized { runs(400, RUNS) } else { RUNS };
     let mut stream = stream(name);
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
-    // The strength by play that gives the wanted expected score together with the matches that faults lose.
+    // The strength by play that, with the matches lost by faults, gives the intended expected score.
     let by_play = expected(scenario.elo) / (1.0 - scenario.faults[0]);
     let mut outcomes = Outcomes { runs, ..Outcomes::default() };
     for _ in 0..runs {
-        // The limit is far above the simulated rates: here it is to be seen what the faults do to the test.
+        // The limit is far above the simulated rates, to show the effect of faults on the test.
         let terms = StoppingRules { max_fault_rate: 0.2, ..StoppingRules::new(Some(sprt), 20_000) };
         let mut run = Regression::new(terms, TWO, Deals::Mirrored).unwrap();
         for set in 1.. {
@@ -150,7 +150,7 @@ fn logistic() -> Sprt {
 }
 
 #[test]
-fn the_sequential_test_errs_as_rarely_as_promised() {
+fn the_sequential_test_has_the_promised_error_rates() {
     let null = simulate("null", logistic(), NO_FAULTS);
     assert!(null.rate(null.passed) <= null.most(), "{null:?}");
     let alternative = simulate("alternative", logistic(), Scenario { elo: 25.0, ..NO_FAULTS });
@@ -159,7 +159,7 @@ fn the_sequential_test_errs_as_rarely_as_promised() {
 }
 
 #[test]
-fn the_sequential_test_errs_as_rarely_as_promised_when_both_bots_make_faults() {
+fn faults_of_both_bots_preserve_the_error_rates() {
     let faults = [0.02, 0.02];
     let null = simulate("null with faults", logistic(), Scenario { faults, ..NO_FAULTS });
     assert!(null.rate(null.passed) <= null.most(), "{null:?}");
@@ -169,7 +169,7 @@ fn the_sequential_test_errs_as_rarely_as_promised_when_both_bots_make_faults() {
 }
 
 #[test]
-fn crashes_of_the_base_do_not_pass_for_strength() {
+fn crashes_of_the_base_do_not_look_like_strength() {
     let faults = [0.0, 0.1];
     let told = simulate("base crashes", logistic(), Scenario { faults, ..NO_FAULTS });
     assert!(told.rate(told.passed) <= told.most(), "{told:?}");
@@ -179,8 +179,8 @@ fn crashes_of_the_base_do_not_pass_for_strength() {
 }
 
 #[test]
-fn the_test_in_normalized_elo_errs_as_rarely_as_promised() {
-    // With 40% draws and legs that depend on each other the deviation of a set is known from many sets.
+fn the_test_in_normalized_elo_has_the_promised_error_rates() {
+    // With 40% draws and dependent legs, the deviation of a set is known from many sets.
     let mut scores = SetScores::new(2, 1);
     let mut stream = stream("normalized");
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
@@ -197,8 +197,8 @@ fn the_test_in_normalized_elo_errs_as_rarely_as_promised() {
     assert!(alternative.rate(alternative.failed) <= alternative.most(), "{alternative:?}");
 }
 
-/// Ranks of three sides by lot: each is next with a chance proportional to its strength, so that each two compare as by
-/// Elo.
+/// Random ranks of three sides: each is next with a probability proportional to its strength, so that every two
+/// compare as by Elo.
 fn three_ranks(elo: [f64; 3], stream: &mut RandomStream) -> [u8; 3] {
     let mut weights = elo.map(|elo| 10f64.powf(elo / 400.0));
     let mut ranks = [0; 3];
@@ -216,7 +216,7 @@ fn three_ranks(elo: [f64; 3], stream: &mut RandomStream) -> [u8; 3] {
 }
 
 #[test]
-fn with_three_teams_the_test_errs_as_rarely_as_promised_too() {
+fn the_test_has_the_promised_error_rates_with_three_teams() {
     let seating = Seating::new(6, 3);
     let sprt = Sprt::new(0.0, 60.0, ALPHA, ALPHA, EloModel::Logistic).unwrap();
     let schedule =
@@ -252,7 +252,7 @@ fn with_three_teams_the_test_errs_as_rarely_as_promised_too() {
 }
 
 #[test]
-fn intervals_of_a_run_of_fixed_length_cover_the_truth_in_95_percent() {
+fn fixed_length_intervals_cover_the_truth_in_95_percent() {
     let mut stream = stream("fixed");
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
     let p = expected(30.0);
@@ -270,17 +270,17 @@ fn intervals_of_a_run_of_fixed_length_cover_the_truth_in_95_percent() {
     assert!((1900 - 35..=1900 + 35).contains(&covered), "{covered} of 2000");
 }
 
-/// How many runs of a simulation: all with LONG_TESTS, else `short`.
+/// The number of runs of a simulation: all with LONG_TESTS, otherwise `short`.
 fn runs(short: u32, all: u32) -> u32 {
     if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
 }
 
-/// By score: how likely a set of `legs` matches is to have it. In a part of the sets of two matches, `tied`, chance
+/// The probability of each score of a set of `legs` matches. In a share of the sets of two matches, `tied`, chance
 /// favours the first seat in both.
 fn set_distribution(elo: f64, draws: f64, tied: f64, legs: u32) -> Vec<f64> {
     let p = expected(elo);
     let steps = 2 * legs as usize;
-    // In fine steps of the chance that decides a match.
+    // In fine steps of the random number that decides a match.
     const STEPS: usize = 20_000;
     let points = |x: f64| match ranks(p, draws, x) {
         [1, 2] => 2,
@@ -319,7 +319,7 @@ fn normalized(distribution: &[f64], legs: u32) -> f64 {
     800.0 / std::f64::consts::LN_10 * (mean - 0.5) / (variance * f64::from(legs)).sqrt()
 }
 
-/// The difference in Elo that has this normalized Elo.
+/// The difference in Elo with this normalized Elo.
 fn with_normalized(elo: f64, draws: f64, tied: f64, legs: u32) -> f64 {
     let (mut low, mut high) = (-1200.0, 1200.0);
     for _ in 0..40 {
@@ -351,7 +351,7 @@ fn ended_test(sprt: &Sprt, distribution: &[f64], legs: u32, stream: &mut RandomS
 }
 
 #[test]
-fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cover_the_truth() {
+fn sequential_estimates_are_median_unbiased_with_correct_intervals() {
     use EloModel::{Logistic, Normalized};
     let cases: &[(EloModel, f64, f64)] = match runs(0, 1) {
         0 => &[(Normalized, 0.0, 100.0), (Logistic, 0.0, 30.0), (Logistic, 0.0, 200.0)],
@@ -381,7 +381,7 @@ fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cov
                 }
                 let sprt = Sprt::new(elo0, elo1, ALPHA, ALPHA, model).unwrap();
                 let distribution = set_distribution(truth, draws, tied, 2);
-                // The distribution is made in steps.
+                // The distribution has discrete steps.
                 let mean: f64 = distribution.iter().enumerate().map(|(at, p)| at as f64 / 4.0 * p).sum();
                 let truth = 400.0 * (mean / (1.0 - mean)).log10();
                 let normalized_truth = normalized(&distribution, 2);
@@ -420,7 +420,7 @@ fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cov
                     100.0 * part(naive, runs),
                     100.0 * part(covered_normalized, shown),
                 );
-                // Three standard errors and what tests of few sets are off by.
+                // Three standard errors and the known bias of tests of few sets.
                 let error = |p: f64| 3.0 * (p * (1.0 - p) / f64::from(runs)).sqrt();
                 let off = match (model, sets / u64::from(runs)) {
                     (_, 60..) => 0.02,
@@ -428,7 +428,7 @@ fn estimates_after_a_sequential_test_are_median_unbiased_and_their_intervals_cov
                     _ => 0.1,
                 };
                 assert!((above - 0.5).abs() < error(0.5) + off, "{name}: {above} too high");
-                // What the text of the estimates promises.
+                // The coverage that the module documents.
                 let (least, most) = match (model, sets / u64::from(runs)) {
                     (Normalized, _) => (0.93, 0.98),
                     (Logistic, 100..) => (0.93, 0.98),
@@ -534,9 +534,9 @@ fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_sh
     assert!((0.93..=0.97).contains(&part), "{part}");
 }
 
-/// The range in which the module promises its error rates.
+/// The range for which the module documents its error rates.
 #[test]
-fn the_error_rates_keep_to_their_range_far_from_equality_and_with_few_or_many_draws() {
+fn error_rates_hold_over_the_documented_range() {
     use EloModel::{Logistic, Normalized};
     let runs = runs(400, 3000);
     let is_short = runs < 3000;
@@ -582,10 +582,10 @@ fn the_error_rates_keep_to_their_range_far_from_equality_and_with_few_or_many_dr
     }
 }
 
-/// What the text of [`referee::tournament::sprt`] promises for alpha = beta = 5%.
+/// The error rate that [`referee::tournament::sprt`] documents for alpha = beta = 5%.
 const MOST_ERRORS: f64 = 0.062;
 
-/// A tournament of entrants with known strengths, played out.
+/// A simulated tournament of entrants with known strengths.
 fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
     let deals = plan.deals;
     let schedule = Schedule::new(plan).unwrap();
@@ -637,7 +637,7 @@ fn assert_covers(name: &str, plan: &Plan, elo: &[f64], runs: u32) {
         bias.iter().fold(0.0f64, |most, bias| most.max(bias.abs()))
     );
     assert!((0.935..=0.965).contains(&all), "{all}");
-    // Three standard errors of one interval a tournament.
+    // Three standard errors of one interval per tournament.
     let error = 3.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
     for covered in [of_advantage, of_difference] {
         assert!((covered - 0.95).abs() < error, "{covered}");
@@ -646,7 +646,7 @@ fn assert_covers(name: &str, plan: &Plan, elo: &[f64], runs: u32) {
 }
 
 #[test]
-fn elo_recovers_known_strengths_and_its_intervals_cover_them_at_their_rate() {
+fn elo_recovers_known_strengths_with_correct_coverage() {
     let elo = [180.0, 95.0, 40.0, 0.0, -35.0, -60.0, -100.0, -120.0];
     let round_robin = Plan::new(Format::RoundRobin { cycles: 12 }, TWO, Deals::Mirrored, elo.len());
     assert_covers("round robin, mirrored", &round_robin, &elo, 800);
@@ -655,7 +655,7 @@ fn elo_recovers_known_strengths_and_its_intervals_cover_them_at_their_rate() {
 }
 
 #[test]
-fn intervals_from_few_sets_are_rather_too_wide_than_too_narrow() {
+fn intervals_from_few_sets_are_conservative() {
     let elo = [60.0, 20.0, -10.0, -70.0];
     for cycles in 1..=3 {
         let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, elo.len());
@@ -674,14 +674,14 @@ fn intervals_from_few_sets_are_rather_too_wide_than_too_narrow() {
 }
 
 #[test]
-fn elo_of_free_partners_recovers_the_strength_of_each() {
+fn elo_of_rotating_partners_recovers_individual_strengths() {
     let elo = [150.0, 60.0, 0.0, -20.0, -70.0, -120.0];
     let partners = Plan::new(Format::Partners { cycles: 30 }, Seating::new(4, 2), Deals::Mirrored, elo.len());
     assert_covers("partners", &partners, &elo, 400);
 }
 
 #[test]
-fn other_ratings_order_alike() {
+fn other_ratings_give_the_same_order() {
     let elo = [150.0, 50.0, -50.0, -150.0];
     let plan = Plan::new(Format::RoundRobin { cycles: 60 }, TWO, Deals::Mirrored, elo.len());
     let results = played(plan, &elo, 0.0, &mut stream("other ratings"));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ends its side of the connection and reads on."""
+"""Half-closes its connection and continues to read."""
 
 import os
 import socket

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a hundred more connections: half of them say its name, the others nothing."""
+"""Opens a hundred more connections: half of them send its name, the others nothing."""
 
 import os
 import socket

@@ -9,7 +9,7 @@ from _bot import Json, play
 
 def misbehave(turn: Json) -> None:
     host, port = os.environ["REFEREE_ADDRESS"].rsplit(":", 1)
-    # The new connection takes the place of the old one, which ends with its last descriptor.
+    # The new connection replaces the old one, which closes with its last descriptor.
     connection = socket.create_connection((host, int(port)))
     for descriptor in (0, 1):
         os.dup2(connection.fileno(), descriptor)

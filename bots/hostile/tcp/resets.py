@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cuts its connection off with a reset."""
+"""Resets its connection."""
 
 import os
 import socket

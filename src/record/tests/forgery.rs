@@ -1,4 +1,4 @@
-//! Records that somebody has changed and sealed again.
+//! Records that were changed and resealed.
 
 use serde_json::Value;
 

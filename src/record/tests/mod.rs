@@ -166,7 +166,7 @@ fn lines(record: &[u8]) -> Vec<String> {
     String::from_utf8(record.to_vec()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Lines with a new seal, as somebody would write who knows how records are made.
+/// Lines with a new seal, as an attacker who knows the format would write them.
 fn resealed(mut lines: Vec<String>) -> Vec<u8> {
     let old: Seal = serde_json::from_str(&lines.pop().unwrap()).unwrap();
     let mut record = lines.iter().flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();

@@ -7,7 +7,7 @@ use crate::core::chance::{RandomKey, Seed};
 use crate::core::{Draw, Seat, Uniform};
 use crate::referee::Event;
 
-/// The key of the rig's matches when nobody adds a nonce.
+/// The key of the rig's matches without nonces.
 fn key(game: &str, seats: usize) -> RandomKey {
     Seed([5; 32]).match_key(game, "d1", &vec![""; seats])
 }

@@ -10,7 +10,7 @@ fn asked(rig: &Rig) -> u8 {
     (0..6).find(|&seat| rig.is_asked(seat)).expect("a seat is asked")
 }
 
-/// Whoever is asked plays at random, so many times or to the end.
+/// Plays at random, this number of decisions or to the end.
 fn play_on(rig: &mut Rig, moves: usize, rng: &mut RandomStream) {
     for _ in 0..moves {
         if rig.is_over() {

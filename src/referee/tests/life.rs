@@ -50,7 +50,7 @@ fn a_match_that_was_opened_on_request_repeats_the_id() {
 }
 
 #[test]
-fn the_first_request_goes_to_seat_0_alone_whoever_was_ready_first() {
+fn the_first_request_goes_to_seat_0_only() {
     for order in [[0, 1], [1, 0]] {
         let mut rig = RigSetup::checkers().open();
         rig.ready(order[0]);

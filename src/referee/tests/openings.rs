@@ -10,7 +10,7 @@ use crate::referee::{Abort, Event, Leg, Limits, Opening, opening};
 /// Black takes White's last piece, whatever is drawn.
 const WON_AT_ONCE: &str = "B:W18:B14";
 
-/// The key of the rig's matches of checkers when nobody adds a nonce.
+/// The key of the rig's matches of checkers without nonces.
 fn key() -> RandomKey {
     Seed([5; 32]).match_key("checkers", "d1", &["", ""])
 }
@@ -24,7 +24,7 @@ fn recorded(rig: &Rig) -> Vec<String> {
     moves(&lines.iter().map(|line| &line["event"]).collect::<Vec<_>>())
 }
 
-/// The opening as somebody else computes it, and how many were thrown away before it.
+/// An independent computation of the opening, and the number of discarded attempts.
 fn computed(plan: &RigSetup, plies: usize) -> (Vec<String>, usize) {
     let mut stream = key().opening();
     for thrown_away in 0.. {

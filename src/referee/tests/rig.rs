@@ -148,7 +148,7 @@ impl RigSetup {
         }
     }
 
-    /// The match without a shell: nobody takes its output.
+    /// The match without a shell: its output is not read.
     pub(super) fn bare(&self) -> Match {
         let setup = self.setup();
         let table = self.rules.open(&setup.header.options, self.seating).unwrap();
@@ -269,7 +269,7 @@ impl Rig {
         self.tell(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: true, info: None });
     }
 
-    /// Answers with moves in turn, whoever is asked.
+    /// Answers requests of any seat with these moves in turn.
     pub(super) fn moves(&mut self, texts: &str) {
         for text in texts.split(' ') {
             let seat = (0..self.seats()).find(|&seat| self.is_asked(seat)).unwrap();

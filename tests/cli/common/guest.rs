@@ -1,4 +1,4 @@
-//! A bot that connects by itself, step by step.
+//! A scripted bot that connects.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpStream};
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 
 use super::{PATIENCE, Referee};
 
-/// One end of a connection to a referee.
+/// A connection to a referee.
 pub(crate) struct Guest {
     lines: BufReader<TcpStream>,
-    /// What it was told so far.
+    /// The messages received so far.
     pub(crate) heard: Vec<Value>,
 }
 
 impl Guest {
-    /// Connects and says nothing.
+    /// Connects without sending anything.
     pub(crate) fn connect(address: SocketAddr) -> Guest {
         Guest::over(TcpStream::connect(address).expect("the referee listens"))
     }
 
-    /// The same from another address of the loopback interface.
+    /// The same from another loopback address.
     pub(crate) fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Guest {
         let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
         rustix::net::bind(&socket, &SocketAddrV4::new(source, 0)).expect("an address of this machine");
@@ -38,12 +38,12 @@ impl Guest {
         Guest { lines: BufReader::new(stream), heard: Vec::new() }
     }
 
-    /// Connects and introduces itself.
+    /// Connects and sends `hello`.
     pub(crate) fn named(address: SocketAddr, name: &str) -> Guest {
         Guest::saying(address, &json!({"type": "hello", "protocol": 1, "name": name}))
     }
 
-    /// Connects and says this after the referee's `hello`.
+    /// Connects and sends this after the referee's `hello`.
     pub(crate) fn saying(address: SocketAddr, hello: &Value) -> Guest {
         let mut guest = Guest::connect(address);
         assert_eq!(guest.hear()["type"], "hello");
@@ -59,10 +59,10 @@ impl Guest {
         self.write(format!("{message}\n"));
     }
 
-    /// The next message; none at the end of the stream.
+    /// The next message; `None` at the end of the stream.
     pub(crate) fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
-        // A connection that is reset has ended as well.
+        // A reset connection has ended as well.
         if self.lines.read_line(&mut line).unwrap_or(0) == 0 {
             return None;
         }
@@ -75,7 +75,7 @@ impl Guest {
         self.next().unwrap_or_else(|| panic!("the connection ended after {:?}", self.heard.last()))
     }
 
-    /// The next message of this type; the others before it are passed over.
+    /// The next message of this type; earlier ones are skipped.
     pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
         loop {
             let message = self.hear();
@@ -85,19 +85,19 @@ impl Guest {
         }
     }
 
-    /// All that comes until the end of the stream.
+    /// All messages until the end of the stream.
     pub(crate) fn rest(mut self) -> Vec<Value> {
         std::iter::from_fn(|| self.next()).collect()
     }
 
-    /// Answers a `start` or a `turn` properly.
+    /// Answers a `start` or a `turn` correctly.
     pub(crate) fn answer(&mut self, message: &Value) {
         if let Some(answer) = answer(message) {
             self.say(&answer);
         }
     }
 
-    /// Answers all that comes, up to the first message of this type, which it returns unanswered.
+    /// Answers all messages before the first one of this type, which it returns.
     pub(crate) fn play_up_to(&mut self, kind: &str) -> Value {
         loop {
             let message = self.hear();
@@ -108,7 +108,7 @@ impl Guest {
         }
     }
 
-    /// Plays until the connection ends. Returns all that it was told.
+    /// Plays until the connection ends. Returns all messages.
     pub(crate) fn play(mut self) -> Vec<Value> {
         while let Some(message) = self.next() {
             self.answer(&message);
@@ -116,23 +116,23 @@ impl Guest {
         self.heard
     }
 
-    /// Plays on beside the test.
+    /// Plays on a thread of its own.
     pub(crate) fn play_along(self) -> JoinHandle<Vec<Value>> {
         std::thread::spawn(|| self.play())
     }
 
-    /// Ends its side of the connection and listens on.
+    /// Shuts down its sending side and continues to read.
     pub(crate) fn half_close(&mut self) {
         self.lines.get_mut().shutdown(Shutdown::Write).expect("a socket");
     }
 
-    /// Cuts the connection off without a word of goodbye.
+    /// Resets the connection.
     pub(crate) fn reset(self) {
         set_socket_linger(self.lines.get_ref(), Some(Duration::ZERO)).expect("a socket");
     }
 }
 
-/// The proper answer to a message, if it wants one.
+/// The correct answer to a message, if it needs one.
 pub(crate) fn answer(message: &Value) -> Option<Value> {
     let place = |kind| json!({"type": kind, "match": message["match"], "seat": message["seat"]});
     let mut answer = match message["type"].as_str() {
@@ -147,7 +147,7 @@ pub(crate) fn answer(message: &Value) -> Option<Value> {
     Some(answer)
 }
 
-/// Starts a referee that listens on a port of its own, and waits until it does. `args` go without `--json --listen`.
+/// Starts a referee that listens on a free port, and waits until it does. `args` exclude `--json --listen`.
 pub(crate) fn listening(args: &[&str]) -> (Referee, SocketAddr) {
     let mut referee = Referee::start(args.iter().chain(&["--json", "--listen", "127.0.0.1:0"]));
     let address = referee.hear_of("listening")["address"].as_str().expect("text").to_owned();

@@ -1,4 +1,4 @@
-//! What the black-box tests share: the real binary, bots to play with, folders that go away.
+//! Shared by the black-box tests: the real binary, bots, temporary directories.
 
 pub(crate) mod guest;
 
@@ -14,31 +14,31 @@ pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::Value;
 
-/// Longer than anything takes on a busy machine: only what hangs reaches it.
+/// A timeout that only a hanging process exceeds, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The run seed of the specification's examples.
 pub(crate) const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// A position of checkers in which Black takes White's last piece at once.
+/// A position of checkers in which Black captures White's last piece at once.
 pub(crate) const WON: &str = "fen=B:W18:B14";
 
-/// What a bot begins with that keeps its process id in a file of its name.
+/// The start of a bot that writes its process id to a file with its name.
 pub(crate) const KEEPS_ITS_PID: &str = "import pathlib
 PIDS = pathlib.Path(__file__).with_suffix('.pids')
 with PIDS.open('a') as file:
     file.write(f'{os.getpid()}\\n')
 ";
 
-/// A folder of the repository.
+/// The root of the repository.
 pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The command line of a bot of the repository.
+/// The command line of a sample bot.
 pub(crate) fn sample(bot: &str) -> String {
     format!("python3 '{ROOT}/bots/{bot}'")
 }
 
-/// A sample bot in Rust. Cargo builds it beside the referee when the whole workspace is tested.
+/// A sample bot in Rust. Cargo builds it with the referee when the whole workspace is tested.
 pub(crate) fn in_rust(bot: &str) -> PathBuf {
     let bot = Path::new(env!("CARGO_BIN_EXE_referee")).with_file_name(bot);
     if !bot.exists() {
@@ -53,11 +53,11 @@ pub(crate) fn in_rust(bot: &str) -> PathBuf {
 pub(crate) fn in_java(class: &str) -> String {
     let classes = ["classes", "test-classes"].map(|folder| format!("{ROOT}/bots/java/target/{folder}:"));
     let path = format!("'{}/usr/share/java/gson.jar'", classes.concat());
-    // As quick to start as can be: most of them live for a moment.
+    // Optimised for start-up time: most of them are short-lived.
     format!("java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp {path} refereebot.{class}")
 }
 
-/// A running referee. What hangs is killed and fails the test.
+/// A running referee. If it hangs, it is killed and the test fails.
 pub(crate) struct Referee {
     child: Child,
     input: Option<ChildStdin>,
@@ -65,7 +65,7 @@ pub(crate) struct Referee {
     errors: Receiver<String>,
 }
 
-/// What a referee left behind.
+/// The result of a referee process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -78,7 +78,7 @@ impl Referee {
         Referee::start_as(Command::new(env!("CARGO_BIN_EXE_referee")).args(args))
     }
 
-    /// Starts another command in its place, as a terminal around it.
+    /// Starts a wrapper command instead, such as a terminal.
     pub(crate) fn start_as(command: &mut Command) -> Referee {
         let command = command.current_dir(ROOT);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -100,7 +100,7 @@ impl Referee {
         std::thread::spawn(move || {
             let mut text = String::new();
             stderr.read_to_string(&mut text).expect("standard error is UTF-8");
-            // The test may have failed meanwhile.
+            // The test may have failed already.
             let _ = tell.send(text);
         });
         Referee { child, input, output, errors }
@@ -124,7 +124,7 @@ impl Referee {
         self.write(message.to_string() + "\n");
     }
 
-    /// The next line of its standard output, without the break; none at the end.
+    /// The next line of its standard output, without the line break; `None` at the end.
     pub(crate) fn line(&mut self) -> Option<String> {
         match self.output.recv_timeout(PATIENCE) {
             Ok(line) => Some(line.strip_suffix('\n').expect("a whole line").to_owned()),
@@ -133,7 +133,7 @@ impl Referee {
         }
     }
 
-    /// The next line if it comes within the time.
+    /// The next line, if it arrives in time.
     pub(crate) fn line_within(&mut self, time: Duration) -> Option<String> {
         self.output.recv_timeout(time).ok().map(|line| line.trim_end().to_owned())
     }
@@ -145,7 +145,7 @@ impl Referee {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// The next message of this type; the others before it are passed over.
+    /// The next message of this type; earlier ones are skipped.
     pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
         loop {
             let message = self.hear();
@@ -155,12 +155,12 @@ impl Referee {
         }
     }
 
-    /// Ends its standard input.
+    /// Closes its standard input.
     pub(crate) fn close(&mut self) {
         self.input = None;
     }
 
-    /// Waits until it has ended by itself. Its standard input stays as it is.
+    /// Waits until it exits. Its standard input stays open.
     pub(crate) fn wait(mut self) -> Ended {
         let mut stdout = String::new();
         loop {
@@ -174,7 +174,7 @@ impl Referee {
         Ended { code: self.child.wait().expect("it ends").code(), stdout, stderr }
     }
 
-    /// Ends its standard input and waits until it has ended.
+    /// Closes its standard input and waits until it exits.
     pub(crate) fn end(mut self) -> Ended {
         self.close();
         self.wait()
@@ -189,18 +189,18 @@ impl Referee {
 
 impl Drop for Referee {
     fn drop(&mut self) {
-        // Both fail only where it has ended already.
+        // Both fail only if it has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs the referee to its end, with nothing on its standard input.
+/// Runs the referee with an empty standard input.
 pub(crate) fn referee(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ended {
     Referee::start(args).end()
 }
 
-/// Starts the referee on one processor, so that it has one lane.
+/// Starts the referee on one CPU, so that it has one lane.
 pub(crate) fn on_one_processor(args: &[&str]) -> Referee {
     let script = "import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -209,7 +209,7 @@ os.execv(sys.argv[1], sys.argv[1:])";
     Referee::start_as(python.args(["-c", script, env!("CARGO_BIN_EXE_referee")]).args(args))
 }
 
-/// Runs the referee on a terminal. What it shows there is in `stdout`.
+/// Runs the referee on a terminal, whose contents are in `stdout`.
 pub(crate) fn on_a_terminal(options: &[&str], args: &[&str]) -> Referee {
     let mut terminal = Command::new("python3");
     terminal.arg(format!("{ROOT}/tests/cli/common/terminal.py")).args(options);
@@ -217,14 +217,14 @@ pub(crate) fn on_a_terminal(options: &[&str], args: &[&str]) -> Referee {
 }
 
 impl Ended {
-    /// Checks how it ended.
+    /// Checks its exit code.
     #[track_caller]
     pub(crate) fn with_code(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
-    /// Checks that it ended well and said nothing beside its results and, on a busy machine, its progress.
+    /// Checks that it succeeded and printed only results and, on a busy machine, progress.
     #[track_caller]
     pub(crate) fn done(self) -> Ended {
         let ended = self.with_code(0);
@@ -234,7 +234,7 @@ impl Ended {
         ended
     }
 
-    /// Checks that its standard error says all of these, and nothing of a panic.
+    /// Checks that its standard error contains these texts and no panic.
     #[track_caller]
     pub(crate) fn says(self, texts: &[&str]) -> Ended {
         for text in texts {
@@ -244,7 +244,7 @@ impl Ended {
         self
     }
 
-    /// Its standard output, a JSON object a line.
+    /// Its standard output, one JSON object per line.
     #[track_caller]
     pub(crate) fn json(&self) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -266,7 +266,7 @@ impl Ended {
     }
 }
 
-/// A folder that goes away, with bots and records in it.
+/// A temporary directory for bots and records.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -281,7 +281,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// The same as text, for a command line.
+    /// The path as text, for a command line.
     pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).to_str().expect("its name is UTF-8").to_owned()
     }
@@ -291,7 +291,7 @@ impl Folder {
         self.text(name)
     }
 
-    /// Writes a file that others cannot read.
+    /// Writes a file that other users cannot read.
     pub(crate) fn write_secret(&self, name: &str, text: impl AsRef<[u8]>) -> String {
         let path = self.write(name, text);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its own file");
@@ -302,7 +302,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Writes a bot and returns its command line. The script stands on `testbot.py`.
+    /// Writes a bot and returns its command line. The script uses `testbot.py`.
     pub(crate) fn bot(&self, name: &str, script: &str) -> String {
         let path = self.write(&format!("{name}.py"), format!("from testbot import *\n\n{script}\n"));
         format!("python3 '{path}'")
@@ -313,7 +313,7 @@ impl Folder {
         self.bot(name, "play()")
     }
 
-    /// A bot that plays illegally whenever this Python expression of the turn `t` is true.
+    /// A bot that plays an illegal move if this Python expression of the turn `t` is true.
     pub(crate) fn illegal_bot(&self, when: &str) -> String {
         self.bot("illegal", &format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))"))
     }
@@ -324,7 +324,7 @@ impl Folder {
         self.read(name).lines().map(parse).collect()
     }
 
-    /// Waits until a file is there and returns what it holds.
+    /// Waits until a file exists and returns its contents.
     pub(crate) fn wait_for(&self, name: &str) -> String {
         for _ in 0..PATIENCE.as_millis() / 5 {
             match std::fs::read_to_string(self.path(name)) {
@@ -335,7 +335,7 @@ impl Folder {
         panic!("{name} does not come");
     }
 
-    /// The process ids that bots wrote to a file, a line each.
+    /// The process ids that bots wrote to a file, one per line.
     pub(crate) fn pids(&self, name: &str) -> Vec<u32> {
         self.read(name).lines().map(|line| line.parse().expect("a process id")).collect()
     }
@@ -362,7 +362,7 @@ fn pid(pid: u32) -> Pid {
     Pid::from_raw(pid.cast_signed()).expect("a process id")
 }
 
-/// Checks that these processes have ended. Who was killed may take a moment.
+/// Checks that these processes have ended. A killed process may take a moment.
 #[track_caller]
 pub(crate) fn assert_gone(processes: &[u32]) {
     assert!(!processes.is_empty(), "no process to look for");
@@ -379,13 +379,13 @@ pub(crate) fn assert_gone(processes: &[u32]) {
 }
 
 fn lives(process: u32) -> bool {
-    // What was left behind and killed may stay as a zombie where nobody asks for it.
+    // A killed orphan may remain as a zombie if it is not reaped.
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let is_zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
     !is_zombie && test_kill_process(pid(process)).is_ok()
 }
 
-/// The files of a folder by name.
+/// The files of a directory by name.
 pub(crate) fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the folder can be read");
     let mut names: Vec<String> =

@@ -29,7 +29,7 @@ shown = b""
 while True:
     try:
         got = os.read(terminal, 65536)
-    except OSError:  # Linux: nobody has the terminal open any more
+    except OSError:  # Linux: no process has the terminal open any more
         break
     if not got:
         break
