@@ -280,9 +280,9 @@ impl AcceptLoop {
                 // An error means that the owner of the acceptor has been dropped.
                 reason = &mut closing => return self.close(&reason.unwrap_or_default()),
                 notice = self.lane.next() => {
-                    self.take_in(notice);
+                    self.handle_notice(notice);
                     while let Some(notice) = self.lane.noticed() {
-                        self.take_in(notice);
+                        self.handle_notice(notice);
                     }
                     // A pending connection may have closed.
                     self.paused = None;
@@ -342,7 +342,7 @@ impl AcceptLoop {
             }
             self.paused = match self.pending.vacancy(now) {
                 Some(Vacancy::InPlaceOf(session)) => {
-                    self.look_at_or_close(session);
+                    self.read_or_close(session);
                     continue;
                 }
                 Some(Vacancy::From(from)) => Some(from.min(now + REST)),
@@ -378,12 +378,12 @@ impl AcceptLoop {
                 return;
             }
             let Some(Vacancy::InPlaceOf(session)) = self.pending.vacancy(Instant::now()) else { return };
-            self.look_at_or_close(session);
+            self.read_or_close(session);
         }
     }
 
     /// Closes a pending connection, unless its `hello` has arrived.
-    fn look_at_or_close(&mut self, session: SessionKey) {
+    fn read_or_close(&mut self, session: SessionKey) {
         if self.lane.reads_hello(session) {
             // Its notice follows. If it cannot be admitted at once, it is closed the next time.
             return;
@@ -404,7 +404,7 @@ impl AcceptLoop {
         Ok(())
     }
 
-    fn take_in(&mut self, notice: Notice) {
+    fn handle_notice(&mut self, notice: Notice) {
         match notice {
             Notice::HelloReceived(session) => self.decide(session),
             Notice::LongLine(session) => {
@@ -413,7 +413,7 @@ impl AcceptLoop {
                     && let Some(longest) = self.long.pop_front()
                 {
                     if self.pending.contains(longest) {
-                        self.look_at_or_close(longest);
+                        self.read_or_close(longest);
                     }
                 }
             }

@@ -54,9 +54,9 @@ impl Archive {
             seal(records, &fixture.id, record, reveal)?;
             return Ok(digest);
         };
-        if fixture.leg == Leg::Earlier || report.is_to_come() {
+        if fixture.leg == Leg::Earlier || report.is_to_be_replayed() {
             if self.is_resumable {
-                records.set_aside(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
+                records.keep_unsealed(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
             }
             let (deal, match_id) = (deal.clone(), fixture.id.clone());
             self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
@@ -101,7 +101,7 @@ pub(super) fn seal(
 /// Seals a record and removes the unsealed copy, if there is one.
 fn seal_late(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
     seal(records, match_id, record, reveal)?;
-    records.put_away(match_id);
+    records.remove_unsealed(match_id);
     Ok(())
 }
 

@@ -48,11 +48,11 @@ key! {
 
 pub(super) enum State {
     /// Requested from the runner.
-    Asked,
+    Requested,
     /// Its `hello` has not arrived.
     Greeting(SessionKey),
     /// It can play.
-    Here(SessionKey),
+    Ready(SessionKey),
     /// It could not be started or did not connect.
     Failed(FaultCode, Detail),
     /// It has left, or has not been requested.
@@ -61,7 +61,7 @@ pub(super) enum State {
 
 /// A bot of a lane: a process or connection, or the slot for one.
 pub(super) struct Bot {
-    pub(super) entrant: usize,
+    pub(super) spec: usize,
     pub(super) state: State,
     pub(super) process: Option<Process>,
     /// Seats that wait for its next process or connection.
@@ -73,9 +73,9 @@ pub(super) struct Bot {
 }
 
 impl Bot {
-    pub(super) fn new(entrant: usize) -> Bot {
+    pub(super) fn new(spec: usize) -> Bot {
         Bot {
-            entrant,
+            spec,
             state: State::Absent,
             process: None,
             waiting: Vec::new(),
@@ -86,8 +86,8 @@ impl Bot {
 
     pub(super) fn session(&self) -> Option<SessionKey> {
         match self.state {
-            State::Greeting(session) | State::Here(session) => Some(session),
-            State::Asked | State::Failed(..) | State::Absent => None,
+            State::Greeting(session) | State::Ready(session) => Some(session),
+            State::Requested | State::Failed(..) | State::Absent => None,
         }
     }
 

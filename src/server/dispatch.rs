@@ -58,7 +58,7 @@ impl Lane {
         if !session.count_line(bytes) {
             let (most_lines, most_bytes) = (limits::LINES_BETWEEN_REQUESTS, limits::BYTES_BETWEEN_REQUESTS);
             let detail = Detail::Flood { most_lines: most_lines.into(), most_bytes: most_bytes.into() };
-            return self.throw_out(key, now, detail);
+            return self.end_for_violation(key, now, detail);
         }
         match line {
             Line::Text([]) => {}
@@ -92,32 +92,32 @@ impl Lane {
         }
         match message {
             Incoming::Hello(hello) => self.greet(key, hello, now),
-            Incoming::Bye(_) => self.lose(key, now, (FaultCode::Disconnected, &Detail::SaidBye), None),
+            Incoming::Bye(_) => self.end_session(key, now, (FaultCode::Disconnected, &Detail::SaidBye), None),
             Incoming::Pong(_) => {}
             Incoming::Ready(ready) => {
                 if let Some((game, seat)) = self.place(key, &ready.r#match, ready.seat) {
-                    self.tell(game, now, Event::Ready { seat, nonce: ready.nonce.as_deref() });
+                    self.notify_match(game, now, Event::Ready { seat, nonce: ready.nonce.as_deref() });
                 }
             }
             Incoming::Move(answer) => {
                 let Some((game, seat)) = self.place(key, &answer.r#match, answer.seat) else { return };
                 let (turn, text, offer_draw) = (answer.turn, &*answer.r#move, answer.offer_draw);
                 let info = answer.info.map(RawValue::get);
-                self.tell(game, now, Event::Answer { seat, turn, text, offer_draw, info });
+                self.notify_match(game, now, Event::Answer { seat, turn, text, offer_draw, info });
             }
             Incoming::AcceptDraw(answer) => {
                 if let Some((game, seat)) = self.place(key, &answer.r#match, answer.seat) {
-                    self.tell(game, now, Event::AcceptDraw { seat, turn: answer.turn });
+                    self.notify_match(game, now, Event::AcceptDraw { seat, turn: answer.turn });
                 }
             }
             Incoming::Resign(resign) => {
                 if let Some((game, seat)) = self.place(key, &resign.r#match, resign.seat) {
-                    self.tell(game, now, Event::Resign(seat));
+                    self.notify_match(game, now, Event::Resign(seat));
                 }
             }
             Incoming::Open(open) => self.handle_open(key, open, now),
             Incoming::Abort(abort) => match self.by_id.get(&*abort.r#match) {
-                Some(&game) => self.tell(game, now, Event::Abort(&Abort::ByHost)),
+                Some(&game) => self.notify_match(game, now, Event::Abort(&Abort::ByHost)),
                 None => {
                     let message = unknown_match(&abort.r#match);
                     self.refuse_match(key, &abort.r#match, ErrorCode::UnknownMatch, message);
@@ -186,7 +186,7 @@ impl Lane {
         let session = &mut self.sessions[key];
         session.fall_back_to_plain_text();
         session.refuse(code, detail.to_string(), None, None);
-        self.lose(key, now, (FaultCode::NoStart, &detail), Some(&detail));
+        self.end_session(key, now, (FaultCode::NoStart, &detail), Some(&detail));
     }
 
     fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>, now: u64) {
@@ -320,7 +320,7 @@ impl Lane {
         now: u64,
     ) {
         let before = self.matches[game].play.faults(seat);
-        self.tell(game, now, event);
+        self.notify_match(game, now, event);
         let running = &mut self.matches[game];
         if let Some(line) = line.filter(|_| running.play.faults(seat) != before) {
             running.malformed.insert(seat, beginning(line));
@@ -340,7 +340,7 @@ impl Lane {
         let session = &self.sessions[key];
         let only = session.seats.first().copied().filter(|_| session.seats.len() == 1);
         match self.addressed(key, address).or(only) {
-            Some((game, seat)) => self.tell(game, now, Event::Stray { seat, code, message }),
+            Some((game, seat)) => self.notify_match(game, now, Event::Stray { seat, code, message }),
             None => {
                 let id = address.id.as_ref().map(ToString::to_string);
                 self.note_refused(key, address.match_id.as_deref(), refused);

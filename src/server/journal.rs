@@ -30,8 +30,7 @@ pub(super) fn start(
     let (ask, asked) = channel::<Beginning>();
     let work = move || {
         while let Some(beginnings) = take(&asked) {
-            let entries =
-                beginnings.iter().map(|Beginning { fixture, .. }| (&*fixture.id, &*fixture.entrants));
+            let entries = beginnings.iter().map(|Beginning { fixture, .. }| (&*fixture.id, &*fixture.bots));
             let noted = journal.begin(entries);
             if let Err(error) = &noted {
                 let ids: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();

@@ -299,7 +299,9 @@ impl Lane {
         for (seat, place) in (0..).map(Seat).zip(&places) {
             match place {
                 Ok(session) => self.join(*session, key, seat),
-                Err((code, detail)) => self.tell(key, opened.0, Event::Gone { seat, code: *code, detail }),
+                Err((code, detail)) => {
+                    self.notify_match(key, opened.0, Event::Gone { seat, code: *code, detail })
+                }
             }
         }
         self.touch(key);
@@ -323,16 +325,16 @@ impl Lane {
                 running.places[seat.index()] = Some(session);
                 self.join(session, key, seat);
                 let wants = self.hello(session).map(|hello| hello.wants).unwrap_or_default();
-                self.tell(key, now, Event::Restart { seat, ready_ms, wants });
+                self.notify_match(key, now, Event::Restart { seat, ready_ms, wants });
             }
-            Err((code, detail)) => self.tell(key, now, Event::Gone { seat, code, detail: &detail }),
+            Err((code, detail)) => self.notify_match(key, now, Event::Gone { seat, code, detail: &detail }),
         }
     }
 
     /// Aborts a match.
     pub fn abort(&mut self, key: MatchKey, reason: &Abort) {
         let now = self.now();
-        self.tell(key, now, Event::Abort(reason));
+        self.notify_match(key, now, Event::Abort(reason));
     }
 
     /// The matches in progress.
@@ -414,7 +416,7 @@ impl Lane {
         let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
         self.measured = stamp;
-        self.tell_of_pauses(stamp);
+        self.report_pauses(stamp);
         match self.answered.take() {
             Some(key) => {
                 self.spin.note_found(started - asked);
@@ -424,7 +426,7 @@ impl Lane {
         }
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
-            self.look_at(key, stamp);
+            self.check_session(key, stamp);
         }
         // Sessions with lines left.
         ready.append(&mut self.ready);
@@ -435,7 +437,7 @@ impl Lane {
                     if let Some(session) = self.sessions.get_mut(key) {
                         session.alarm = None;
                     }
-                    self.look_at(key, stamp);
+                    self.check_session(key, stamp);
                 }
                 Timer::Match(key) => self.expire(key, stamp),
             }
@@ -444,7 +446,7 @@ impl Lane {
     }
 
     /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
-    fn tell_of_pauses(&mut self, stamp: u64) {
+    fn report_pauses(&mut self, stamp: u64) {
         let paused = self.clock.paused();
         if paused == self.paused {
             return;
@@ -454,11 +456,11 @@ impl Lane {
             let running = &mut self.matches[key];
             let us = paused - std::mem::replace(&mut running.paused, paused);
             if us > 0 {
-                self.tell(key, stamp, Event::Paused { us });
+                self.notify_match(key, stamp, Event::Paused { us });
             }
             let play = &self.matches[key].play;
             if play.has_clock() && play.paused() > limits::PAUSED_MS * 1000 {
-                self.tell(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
+                self.notify_match(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
             }
         }
     }
@@ -484,13 +486,13 @@ impl Lane {
                     );
                 }
             }
-            self.tell(key, stamp, Event::Tick);
+            self.notify_match(key, stamp, Event::Tick);
         }
         self.touch(key);
     }
 
     /// Passes an event to a match.
-    pub(super) fn tell(&mut self, key: MatchKey, now: u64, event: Event<'_>) {
+    pub(super) fn notify_match(&mut self, key: MatchKey, now: u64, event: Event<'_>) {
         let Some(running) = self.matches.get_mut(key) else { return };
         let stamp =
             Stamp { at: Tick(now.saturating_sub(running.opened.0)), lag: self.lag - running.opened.1 };
@@ -507,7 +509,7 @@ impl Lane {
     }
 
     /// Checks whether a session has ended, and sets its timer.
-    pub(super) fn look_at(&mut self, key: SessionKey, now: u64) {
+    pub(super) fn check_session(&mut self, key: SessionKey, now: u64) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.date_end(|| self.clock.now());
         }
@@ -521,8 +523,8 @@ impl Lane {
         if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
             return match (session.role, code) {
                 (Role::Connection, FaultCode::NoStart) => self.reject(key, ErrorCode::NoStart, detail, now),
-                (_, FaultCode::Protocol) => self.throw_out(key, now, detail),
-                _ => self.lose(key, now, (code, &detail), None),
+                (_, FaultCode::Protocol) => self.end_for_violation(key, now, detail),
+                _ => self.end_session(key, now, (code, &detail), None),
             };
         }
         let Some(session) = self.sessions.get_mut(key) else { return };
@@ -558,7 +560,7 @@ impl Lane {
                 session.write(stamp);
                 if session.deadline().is_some() {
                     // Rare: a stream that is blocked, closed or new.
-                    self.look_at(key, stamp);
+                    self.check_session(key, stamp);
                 }
             }
         }

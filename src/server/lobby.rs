@@ -103,7 +103,7 @@ impl Lobby {
         loop {
             tokio::select! {
                 notice = self.lane.next() => {
-                    if self.take_in(notice) {
+                    if self.handle_notice(notice) {
                         return;
                     }
                 }
@@ -124,7 +124,7 @@ impl Lobby {
     }
 
     /// Returns whether a bot has left.
-    fn take_in(&mut self, notice: Notice) -> bool {
+    fn handle_notice(&mut self, notice: Notice) -> bool {
         let Notice::Gone { session, detail, .. } = notice else { return false };
         let name = self.lane.hello(session).map(|hello| hello.name.clone());
         self.lane.forget(session);

@@ -46,7 +46,7 @@ pub struct MatchRunner {
     /// The teams of the game.
     pub seating: Seating,
     /// The bots.
-    pub entrants: Vec<BotSpec>,
+    pub bots: Vec<BotSpec>,
     /// How processes are started.
     pub launch: Launch,
     /// The number of pairings that play concurrently. Each plays as many concurrent matches as its bots have slots
@@ -92,14 +92,14 @@ impl MatchRunner {
         run: Run,
         rules: &'static dyn Rules,
         seating: Seating,
-        entrants: Vec<BotSpec>,
+        bots: Vec<BotSpec>,
         launch: Launch,
     ) -> MatchRunner {
         MatchRunner {
             run,
             rules,
             seating,
-            entrants,
+            bots,
             launch,
             jobs: 1,
             processes: usize::MAX,
@@ -172,7 +172,7 @@ impl MatchRunner {
             run,
             rules,
             seating,
-            entrants,
+            bots,
             launch,
             jobs,
             processes,
@@ -186,8 +186,7 @@ impl MatchRunner {
             unsealed,
             watch,
         } = self;
-        let (jobs, processes) = if entrants.iter().any(|entrant| matches!(entrant.source, Source::Command(_)))
-        {
+        let (jobs, processes) = if bots.iter().any(|entrant| matches!(entrant.source, Source::Command(_))) {
             descriptors::affordable(jobs, processes, seating.seats())?
         } else {
             (jobs, processes)
@@ -204,7 +203,7 @@ impl MatchRunner {
         let journal = journal.map(|journal| journal::start(journal, runner.clone()).map_err(no_thread));
         let (journal, journal_thread) = journal.transpose()?.unzip();
         let schedule = SharedScheduler::new(Box::new(schedule));
-        let common = Arc::new(Common { run, rules, seating, entrants, slots, records: records.clone() });
+        let common = Arc::new(Common { run, rules, seating, bots, slots, records: records.clone() });
         let untold = Arc::default();
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&untold)));
         let archive = Archive::new(records, unsealed);
@@ -328,7 +327,7 @@ impl Driver {
         runner: ToRunner,
     ) -> Result<(), Halt> {
         if let Some(listen) = listen {
-            let names = self.common.entrants.iter().filter_map(|entrant| match &entrant.source {
+            let names = self.common.bots.iter().filter_map(|entrant| match &entrant.source {
                 Source::Tcp(name) => Some(name.clone()),
                 Source::Command(_) => None,
             });
@@ -506,8 +505,7 @@ impl Driver {
                 self.supply()?;
             }
             LaneEvent::ConnectionEnded(entrant) => {
-                if let (Some(lobby), Source::Tcp(name)) =
-                    (&mut self.lobby, &self.common.entrants[entrant].source)
+                if let (Some(lobby), Source::Tcp(name)) = (&mut self.lobby, &self.common.bots[entrant].source)
                 {
                     lobby.left(name);
                 }
@@ -545,9 +543,8 @@ impl Driver {
 
     /// Tells the schedule whether a bot is connected.
     fn set_absent(&self, name: &str, is_absent: bool) {
-        let entrants = self.common.entrants.iter().enumerate();
-        let of_name =
-            entrants.filter(|(_, entrant)| matches!(&entrant.source, Source::Tcp(of) if of == name));
+        let bots = self.common.bots.iter().enumerate();
+        let of_name = bots.filter(|(_, entrant)| matches!(&entrant.source, Source::Tcp(of) if of == name));
         self.schedule.set_absent(of_name.map(|(index, _)| index), is_absent);
     }
 
@@ -589,7 +586,7 @@ impl Driver {
             }
             let mut busy = Vec::new();
             for (key, entrant) in need.bots {
-                let come = match self.common.clone().entrants[entrant].source {
+                let come = match self.common.clone().bots[entrant].source {
                     Source::Command(ref command) => {
                         let LaneThread { orders, cpu, .. } = &self.lanes[need.lane];
                         self.starts.start((need.lane, orders, *cpu), (key, entrant), command);
@@ -618,7 +615,7 @@ impl Driver {
         let Some(lobby) = &self.lobby else { return Vec::new() };
         let names: Vec<&String> = bots
             .iter()
-            .filter_map(|&(_, entrant)| match &self.common.entrants[entrant].source {
+            .filter_map(|&(_, entrant)| match &self.common.bots[entrant].source {
                 Source::Tcp(name) => Some(name),
                 Source::Command(_) => None,
             })

@@ -198,7 +198,7 @@ impl Scheduler for InOrder {
             options,
             opening,
             // Seat numbers of a side differ by multiples of the number of sides.
-            entrants: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
+            bots: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
             wait: Wait::Always,
         })
     }
@@ -207,7 +207,7 @@ impl Scheduler for InOrder {
         let Some(ended @ Leftover { set, index, attempt }) = self.running.remove(&fixture.id) else {
             return false;
         };
-        if report.is_to_come() {
+        if report.is_to_be_replayed() {
             self.begun.push_back(Leftover { attempt: attempt + 1, ..ended });
         } else if index + 1 < self.size {
             self.begun.push_back(Leftover { set, index: index + 1, attempt: 1 });
@@ -226,10 +226,10 @@ impl Play {
     pub fn check(&self) -> Result<(), String> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
-            check_fresh(self.runner.rules, self.runner.entrants.iter().map(|entrant| &entrant.source))
+            check_fresh(self.runner.rules, self.runner.bots.iter().map(|entrant| &entrant.source))
                 .map_err(|what| format!("--mirror: {what}; --trust-bots overrides this check"))?;
         }
-        let size = mirror.size(self.runner.entrants.len()) as u32;
+        let size = mirror.size(self.runner.bots.len()) as u32;
         if !self.matches.is_multiple_of(size) {
             return Err(format!(
                 "-n {}: --mirror needs a multiple of {size}, the number of matches of a set",
@@ -252,14 +252,14 @@ impl Play {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
         let Play { mut runner, matches, openings, mirror, .. } = self;
-        for entrant in &mut runner.entrants {
+        for entrant in &mut runner.bots {
             entrant.is_fresh = is_fresh;
         }
         let mut tally = Tally::new(&runner, mirror, trust_bots);
-        if let Err(why) = check_programs(&runner.entrants) {
+        if let Err(why) = check_programs(&runner.bots) {
             return PlayResult { summary: tally.into_summary(), stopped: Some(why) };
         }
-        let size = mirror.map_or(1, |mirror| mirror.size(runner.entrants.len()) as u32);
+        let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
         let schedule = InOrder {
             sets: 1..=matches / size,
             size,
@@ -267,7 +267,7 @@ impl Play {
             begun: VecDeque::new(),
             running: HashMap::new(),
             seats: runner.seating.seats(),
-            bots: runner.entrants.len(),
+            bots: runner.bots.len(),
             openings,
         };
         let told = |happening: RunEvent<'_>| {
@@ -310,7 +310,7 @@ struct Tally {
 
 impl Tally {
     fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> Tally {
-        let bots = runner.entrants.iter().map(|entrant| BotSummary {
+        let bots = runner.bots.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
             matches: 0,
@@ -335,7 +335,7 @@ impl Tally {
             interrupted: false,
             first_faults: FirstFaults::default(),
         };
-        let bots = runner.entrants.len();
+        let bots = runner.bots.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
         let scores = (bots == 2).then(|| SetScores::new(legs, 1));
         Tally { seating: runner.seating, summary, sets: Vec::new(), scores }
@@ -350,7 +350,7 @@ impl Tally {
         self.summary.paused += u32::from(report.paused_ms > 0);
         for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
             let seats: Vec<usize> =
-                (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == bot).collect();
+                (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == bot).collect();
             for &seat in &seats {
                 summary.faults.merge(&report.counted_faults(seat));
                 summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
@@ -376,7 +376,7 @@ impl Tally {
 
     /// Adds a match to its set, if it belongs to one. Returns the set once it is complete.
     fn add_to_set(&mut self, fixture: &Fixture, report: &MatchReport) -> Option<SetReport> {
-        let deal = fixture.deal.as_ref().filter(|_| !report.is_to_come() || report.is_cut_off)?;
+        let deal = fixture.deal.as_ref().filter(|_| !report.is_to_be_replayed() || report.is_cut_off)?;
         let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
             self.sets.push(SetReport {
                 id: deal.clone(),
@@ -391,7 +391,7 @@ impl Tally {
         set.matches.push(report.id.clone());
         set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
             for (bot, sum) in sums.iter_mut().enumerate() {
-                let seat = fixture.entrants.iter().position(|&entrant| entrant == bot);
+                let seat = fixture.bots.iter().position(|&entrant| entrant == bot);
                 *sum += seat.map_or(0.0, |seat| scores[seat]);
             }
             sums

@@ -171,14 +171,13 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
                 None => why,
                 Some(said) => format!("{why}\n{said}"),
             };
-            NoShow { entrant: fixture.entrants[seat], seat: Seat(seat as u8), why }
+            NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why }
         });
         if report.faults.iter().any(|faults| faults.total() > 0) {
             report.evidence = evidence::collect(&record, &malformed, &bots);
         }
-        let is_process =
-            |&entrant: &usize| matches!(self.common.entrants[entrant].source, Source::Command(_));
-        if self.common.records.is_some() && fixture.entrants.iter().any(is_process) {
+        let is_process = |&entrant: &usize| matches!(self.common.bots[entrant].source, Source::Command(_));
+        if self.common.records.is_some() && fixture.bots.iter().any(is_process) {
             record::add_bots(&mut record, &bots);
         }
         let unsealed = record.len();

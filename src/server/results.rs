@@ -114,7 +114,7 @@ pub struct Loss {
 
 impl MatchReport {
     /// Whether the match still has to be played to an end.
-    pub(super) fn is_to_come(&self) -> bool {
+    pub(super) fn is_to_be_replayed(&self) -> bool {
         self.ranks.is_none() && !self.is_void
     }
 

@@ -80,7 +80,7 @@ pub(super) struct Common {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,
-    pub(super) entrants: Vec<BotSpec>,
+    pub(super) bots: Vec<BotSpec>,
     /// The maximum number of concurrent matches per process or connection.
     pub(super) slots: usize,
     pub(super) records: Option<Records>,

@@ -35,7 +35,7 @@ pub struct Fixture {
     /// The opening.
     pub opening: Arc<Opening>,
     /// The bots by seat. A bot with several seats gets a process or connection for each.
-    pub entrants: Vec<usize>,
+    pub bots: Vec<usize>,
     /// What it does if one of them is not connected.
     pub wait: Wait,
 }

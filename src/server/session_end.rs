@@ -10,11 +10,11 @@ use crate::server::session::{Role, SessionKey};
 
 impl Lane {
     /// Ends a session that violates the protocol, reporting the reason.
-    pub(super) fn throw_out(&mut self, key: SessionKey, now: u64, what: Detail) {
+    pub(super) fn end_for_violation(&mut self, key: SessionKey, now: u64, what: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.refuse(ErrorCode::Protocol, what.to_string(), None, None);
         }
-        self.lose(key, now, (FaultCode::Protocol, &what), Some(&what));
+        self.end_session(key, now, (FaultCode::Protocol, &what), Some(&what));
     }
 
     /// The open requests of a session.
@@ -24,7 +24,7 @@ impl Lane {
     }
 
     /// Ends a session and tells its matches. `farewell` is sent last.
-    pub(super) fn lose(
+    pub(super) fn end_session(
         &mut self,
         key: SessionKey,
         now: u64,
@@ -42,17 +42,17 @@ impl Lane {
         let is_host = matches!(session.role, Role::Host { .. });
         for (key, seat) in session.seats.clone() {
             if is_host {
-                self.tell(key, now, Event::Abort(&Abort::HostLeft));
+                self.notify_match(key, now, Event::Abort(&Abort::HostLeft));
                 continue;
             }
             let running = &mut self.matches[key];
             running.places[seat.index()] = None;
             if left_properly && running.play.awaits_ready(seat) {
                 waiting.push((key, seat));
-                self.tell(key, now, Event::Vacated(seat));
+                self.notify_match(key, now, Event::Vacated(seat));
             } else {
                 let before = running.play.faults(seat);
-                self.tell(key, now, Event::Gone { seat, code, detail });
+                self.notify_match(key, now, Event::Gone { seat, code, detail });
                 if self.matches[key].play.faults(seat) != before {
                     lost.push((key, seat));
                 }

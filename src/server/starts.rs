@@ -38,7 +38,7 @@ pub(super) struct Starts {
 struct Started {
     lane: usize,
     key: BotKey,
-    entrant: usize,
+    spec: usize,
     result: io::Result<BotArrival>,
 }
 
@@ -56,11 +56,11 @@ impl Starts {
     pub(super) fn start(
         &mut self,
         (lane, orders, cpu): (usize, &Orders, Option<Cpu>),
-        (key, entrant): (BotKey, usize),
+        (key, spec): (BotKey, usize),
         command: &Command,
     ) {
         let (launcher, command, orders) = (self.launcher.clone(), command.clone(), orders.clone());
-        let delays = if self.cannot_start.contains(&entrant) { &[][..] } else { &DELAYS };
+        let delays = if self.cannot_start.contains(&spec) { &[][..] } else { &DELAYS };
         let mut is_over = self.is_over.subscribe();
         self.running.spawn(async move {
             let mut result = start(&launcher, &command, cpu, &orders).await;
@@ -72,7 +72,7 @@ impl Starts {
                 }
                 result = start(&launcher, &command, cpu, &orders).await;
             }
-            Started { lane, key, entrant, result }
+            Started { lane, key, spec, result }
         });
     }
 
@@ -80,17 +80,17 @@ impl Starts {
     pub(super) async fn next(&mut self) -> Option<(usize, LaneOrder)> {
         loop {
             // A start that has panicked has no result.
-            let Ok(Started { lane, key, entrant, result }) = self.running.join_next().await? else {
+            let Ok(Started { lane, key, spec, result }) = self.running.join_next().await? else {
                 continue;
             };
             let come = match result {
                 Ok(come) => {
-                    self.cannot_start.remove(&entrant);
+                    self.cannot_start.remove(&spec);
                     Ok(come)
                 }
                 Err(error) => {
                     if error.kind() != io::ErrorKind::ResourceBusy {
-                        self.cannot_start.insert(entrant);
+                        self.cannot_start.insert(spec);
                     }
                     Err((FaultCode::NoStart, Detail::NotStarted { error: error.to_string() }))
                 }

@@ -105,7 +105,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
                 }
             }
             Some(kept) = kept(&mut server.record_writer) => served = server.note_kept(kept),
-            notice = server.lane.next() => served = server.take_in(notice),
+            notice = server.lane.next() => served = server.handle_notice(notice),
         }
     }
     // The host may not have read the end of the last match yet.
@@ -206,7 +206,7 @@ impl Server {
         }
     }
 
-    fn take_in(&mut self, notice: Notice) -> io::Result<()> {
+    fn handle_notice(&mut self, notice: Notice) -> io::Result<()> {
         match notice {
             Notice::Greeted(_) => self.open_more(),
             Notice::OpenAsked(_, open) => {

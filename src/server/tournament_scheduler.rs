@@ -89,7 +89,7 @@ impl TournamentScheduler {
     }
 
     /// Returns a copy of the schedule that stays up to date.
-    pub fn board(&mut self) -> LiveSchedule {
+    pub fn live_schedule(&mut self) -> LiveSchedule {
         let news = self.news.get_or_insert_default().clone();
         LiveSchedule { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
     }
@@ -128,14 +128,14 @@ impl TournamentScheduler {
             Leg::Earlier
         };
         let (options, opening) = self.openings.of(due.set);
-        let entrants = self.scoring.roster.seated(&due.lineup);
+        let bots = self.scoring.roster.seated(&due.lineup);
         Fixture {
             id: due.id.to_string(),
             deal: due.is_mirrored.then(|| due.deal()),
             leg,
             options,
             opening,
-            entrants,
+            bots,
             wait,
         }
     }
@@ -205,7 +205,7 @@ pub struct Scoring {
 impl Scoring {
     /// The entrants by seat.
     pub fn entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
-        fixture.entrants.iter().map(|&bot| Entrant(self.roster.entrant_of(bot) as u16)).collect()
+        fixture.bots.iter().map(|&bot| Entrant(self.roster.entrant_of(bot) as u16)).collect()
     }
 
     /// The result of a match; `None` if it was aborted.
@@ -265,81 +265,81 @@ mod tests {
     use crate::tournament::schedule::{Format, Plan};
     use crate::tournament::{Cause, Deals};
 
-    fn contest(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
+    fn scheduler(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
         let schedule = schedule::Schedule::new(Plan::new(format, seating, deals, 2)).unwrap();
         let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(2)));
         let scoring = Scoring { seating, legs, on_fault: OnFault::Forfeit, roster };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut contest = TournamentScheduler::new(schedule, scoring, openings);
-        let board = contest.board();
-        (contest, board)
+        let mut scheduler = TournamentScheduler::new(schedule, scoring, openings);
+        let live = scheduler.live_schedule();
+        (scheduler, live)
     }
 
     /// Plays the next match and aborts it with this cause. Returns its id.
-    fn abort(contest: &mut TournamentScheduler, cause: Cause) -> String {
-        let Next::Match(fixture) = contest.next(None) else { panic!("nothing is due") };
+    fn abort(scheduler: &mut TournamentScheduler, cause: Cause) -> String {
+        let Next::Match(fixture) = scheduler.next(None) else { panic!("nothing is due") };
         let MatchId { attempt, .. } = fixture.id.parse().unwrap();
-        contest.ended(&fixture, &MatchReport::aborted(&fixture.id, cause, cause.is_void(attempt)));
+        scheduler.ended(&fixture, &MatchReport::aborted(&fixture.id, cause, cause.is_void(attempt)));
         fixture.id
     }
 
     #[test]
-    fn a_match_that_was_paused_for_too_long_is_played_again_twice_and_is_void_then() {
+    fn a_match_paused_for_too_long_is_replayed_twice_then_void() {
         for (deals, rest) in [(Deals::Single, 0), (Deals::Mirrored, 1)] {
-            let (mut contest, board) = contest(deals);
-            let played: Vec<String> = (0..3).map(|_| abort(&mut contest, Cause::Paused)).collect();
+            let (mut scheduler, live) = scheduler(deals);
+            let played: Vec<String> = (0..3).map(|_| abort(&mut scheduler, Cause::Paused)).collect();
             assert_eq!(played, ["m1", "m1.2", "m1.3"]);
-            let schedule = board.look();
+            let schedule = live.look();
             assert_eq!((schedule.voids(), schedule.due().count()), (1, rest));
         }
     }
 
     #[test]
-    fn matches_of_an_absent_entrant_come_last_and_one_that_has_not_begun_comes_again() {
+    fn matches_of_absent_bots_come_last() {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
         let schedule = schedule::Schedule::new(Plan::new(format, seating, Deals::Single, 3)).unwrap();
         let scoring =
             Scoring { seating, legs: 1, on_fault: OnFault::Forfeit, roster: Arc::new(Roster::alone(3)) };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut contest = TournamentScheduler::new(schedule, scoring, openings);
-        let next = |contest: &mut TournamentScheduler| match contest.next(None) {
+        let mut scheduler = TournamentScheduler::new(schedule, scoring, openings);
+        let next = |scheduler: &mut TournamentScheduler| match scheduler.next(None) {
             Next::Match(fixture) => Some(fixture),
             Next::Later | Next::Never => None,
         };
-        let first = next(&mut contest).unwrap();
+        let first = next(&mut scheduler).unwrap();
         assert_eq!(first.wait, Wait::Never);
-        let absent = first.entrants[0];
-        contest.set_absent(absent, true);
-        contest.put_back(&first);
-        let other = next(&mut contest).unwrap();
-        assert!(!other.entrants.contains(&absent) && next(&mut contest).is_none(), "it may bring more");
+        let absent = first.bots[0];
+        scheduler.set_absent(absent, true);
+        scheduler.put_back(&first);
+        let other = next(&mut scheduler).unwrap();
+        assert!(!other.bots.contains(&absent) && next(&mut scheduler).is_none(), "it may bring more");
         let mut report = MatchReport::aborted(&other.id, Cause::Interrupted, false);
         report.ranks = Some(vec![1, 2]);
-        contest.ended(&other, &report);
-        let awaited = next(&mut contest).unwrap();
+        scheduler.ended(&other, &report);
+        let awaited = next(&mut scheduler).unwrap();
         assert_eq!((awaited.id.as_str(), awaited.wait), (first.id.as_str(), Wait::AsLastResort));
-        assert!(next(&mut contest).is_none());
-        contest.set_absent(absent, false);
-        assert_eq!(next(&mut contest).map(|fixture| fixture.wait), Some(Wait::Never));
+        assert!(next(&mut scheduler).is_none());
+        scheduler.set_absent(absent, false);
+        assert_eq!(next(&mut scheduler).map(|fixture| fixture.wait), Some(Wait::Never));
     }
 
     #[test]
-    fn a_match_that_was_interrupted_is_never_void() {
-        let (mut contest, board) = contest(Deals::Single);
+    fn an_interrupted_match_is_never_void() {
+        let (mut scheduler, live) = scheduler(Deals::Single);
         for _ in 0..9 {
-            abort(&mut contest, Cause::Interrupted);
+            abort(&mut scheduler, Cause::Interrupted);
         }
-        let schedule = board.look();
+        let schedule = live.look();
         assert_eq!((schedule.voids(), schedule.due().count()), (0, 1));
     }
 
     #[test]
-    fn a_match_of_which_no_bot_is_left_is_void_at_once_and_the_tournament_is_over() {
-        let (mut contest, board) = contest(Deals::Single);
-        abort(&mut contest, Cause::NoBots);
-        assert!(matches!(contest.next(None), Next::Never));
-        let schedule = board.look();
+    fn a_match_without_bots_is_void_at_once() {
+        let (mut scheduler, live) = scheduler(Deals::Single);
+        abort(&mut scheduler, Cause::NoBots);
+        assert!(matches!(scheduler.next(None), Next::Never));
+        let schedule = live.look();
         assert!(schedule.is_over() && schedule.results().count() == 0);
     }
 }

@@ -24,7 +24,7 @@ pub struct Trial {
     /// Whether sets can repeat the moves of earlier ones.
     can_repeat: bool,
     /// Whether a crash of `new` is treated as any other fault, instead of ending the run.
-    goes_on: bool,
+    recover: bool,
     /// The shard of the sets; `None`: all.
     shard: Option<Shard>,
     /// The match in which `new` crashed, and how.
@@ -82,11 +82,11 @@ impl Trial {
         regression: Regression,
         scoring: Scoring,
         can_repeat: bool,
-        goes_on: bool,
+        recover: bool,
         shard: Option<Shard>,
     ) -> Trial {
         let (open, faults) = (BTreeMap::new(), <[Faults; 2]>::default());
-        Trial { regression, scoring, can_repeat, goes_on, shard, crash: None, open, faults }
+        Trial { regression, scoring, can_repeat, recover, shard, crash: None, open, faults }
     }
 
     /// The shard of the sets; `None`: all.
@@ -109,14 +109,14 @@ impl Trial {
         let result = self.scoring.result(fixture, report).or_else(|| self.scoring.void(fixture, report));
         let Some(result) = result else { return Added::default() };
         let mut faults = <[Faults; 2]>::default();
-        for (seat, &entrant) in fixture.entrants.iter().enumerate() {
+        for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&report.counted_faults(seat));
         }
         let moves = moves(fixture, record);
         let played = TrialMatch { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
         let set = result.set;
         if self.regression.verdict().is_none()
-            && !self.goes_on
+            && !self.recover
             && let Some(what) = crash_of_new(fixture, report)
         {
             let kept = ResultLine::Crash { set, what: what.clone(), matches: vec![ResultMatch::of(&played)] };
@@ -219,7 +219,7 @@ struct Event<'a> {
 fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
     let is_crash =
         |code: FaultCode| matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
-    let of_new = (0..fixture.entrants.len()).filter(|&seat| fixture.entrants[seat] == NEW.index());
+    let of_new = (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == NEW.index());
     let crashes = of_new.filter_map(|seat| {
         let (code, _) = report.faults[seat].iter().find(|&(code, _)| is_crash(code))?;
         let ended =
@@ -234,7 +234,7 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
 /// A digest of the opening and of the moves by seat. The order between seats does not matter: simultaneous answers
 /// arrive in any order.
 fn moves(fixture: &Fixture, record: &[u8]) -> Moves {
-    let mut by_seat = vec![String::new(); fixture.entrants.len()];
+    let mut by_seat = vec![String::new(); fixture.bots.len()];
     for line in record.split(|&byte| byte == b'\n').filter(|line| line.starts_with(br#"{"type":"event""#)) {
         if let Ok(Line { event: Event { kind: "move", seat: Some(seat), text: Some(text) } }) =
             serde_json::from_slice(line)

@@ -42,7 +42,7 @@ const NOTED_SOON: Duration = Duration::from_millis(1);
 struct Pairing {
     bots: Vec<BotKey>,
     /// Their configurations, in the same order.
-    entrants: Vec<usize>,
+    specs: Vec<usize>,
     /// Matches that wait for the bots.
     next: VecDeque<QueuedMatch>,
     /// The number of matches that wait for their journal entry.
@@ -143,7 +143,7 @@ impl Worker {
                 biased;
                 // Never `None`: the lane holds a sender.
                 Some(order) = orders.recv() => self.handle_order(order),
-                notice = self.lane.next() => self.take_in(notice),
+                notice = self.lane.next() => self.handle_notice(notice),
                 () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
         }
@@ -167,7 +167,7 @@ impl Worker {
     }
 
     /// Sends an event to the runner.
-    fn say(&self, word: LaneEvent) {
+    fn send_event(&self, word: LaneEvent) {
         // The receiver is gone if the run is failing.
         let _ = self.runner.send((self.number, word));
     }
@@ -176,14 +176,14 @@ impl Worker {
         match order {
             LaneOrder::Wake => {
                 for pairing in self.pairing_keys() {
-                    self.play_on(pairing);
+                    self.continue_pairing(pairing);
                 }
                 self.fill();
             }
             LaneOrder::Journaled(pairing, fixture) => self.begin(pairing, fixture),
             LaneOrder::Stop => self.stop(),
             LaneOrder::Exited(session, how) => self.lane.exited(session, how),
-            LaneOrder::BotArrived(key, come) => self.receive(key, come),
+            LaneOrder::BotArrived(key, come) => self.handle_arrival(key, come),
             LaneOrder::PutBack(bots) => self.put_back(&bots),
         }
     }
@@ -196,7 +196,7 @@ impl Worker {
         }
         for pairing in self.pairing_keys() {
             self.pairings[pairing].next.clear();
-            self.play_on(pairing);
+            self.continue_pairing(pairing);
         }
     }
 
@@ -216,29 +216,28 @@ impl Worker {
     }
 
     fn pair(&mut self, fixture: Fixture) {
-        let entrants = fixture.entrants.clone();
-        let mut bots = Vec::with_capacity(entrants.len());
-        for &entrant in &entrants {
-            let idle = self.idle.iter().position(|&key| self.bots[key].entrant == entrant);
+        let specs = fixture.bots.clone();
+        let mut bots = Vec::with_capacity(specs.len());
+        for &spec in &specs {
+            let idle = self.idle.iter().position(|&key| self.bots[key].spec == spec);
             bots.push(match idle {
                 Some(index) => self.idle.remove(index),
-                None => self.bots.insert(|_| Bot::new(entrant)),
+                None => self.bots.insert(|_| Bot::new(spec)),
             });
         }
-        let is_fresh = entrants.iter().any(|&entrant| self.common.entrants[entrant].is_fresh);
+        let is_fresh = specs.iter().any(|&spec| self.common.bots[spec].is_fresh);
         let next = VecDeque::from([QueuedMatch { fixture, is_noted: false }]);
-        let pairing = Pairing { bots, entrants, next, noting: 0, running: 0, is_fresh };
+        let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh };
         let key = self.pairings.insert(pairing);
         self.make_room();
-        self.play_on(key);
+        self.continue_pairing(key);
     }
 
     /// Ends idle processes while there are too many; the longest idle first.
     fn make_room(&mut self) {
-        let is_process =
-            |entrant: &&usize| matches!(self.common.entrants[**entrant].source, Source::Command(_));
-        let entrants = self.pairings.iter().flat_map(|(_, pairing)| &pairing.entrants);
-        let playing = entrants.filter(is_process).count();
+        let is_process = |spec: &&usize| matches!(self.common.bots[**spec].source, Source::Command(_));
+        let specs = self.pairings.iter().flat_map(|(_, pairing)| &pairing.specs);
+        let playing = specs.filter(is_process).count();
         let most = (self.jobs * self.common.seating.seats()).saturating_add(self.spare);
         while playing + self.idle.len() > most && !self.idle.is_empty() {
             let key = self.idle.remove(0);
@@ -247,7 +246,7 @@ impl Worker {
     }
 
     /// Opens matches of a pairing while its bots have free slots. Disbands the pairing if nothing is left to play.
-    fn play_on(&mut self, key: usize) {
+    fn continue_pairing(&mut self, key: usize) {
         loop {
             let Some(pairing) = self.pairings.get_mut(key) else { return };
             let begun = pairing.running + pairing.noting;
@@ -255,21 +254,21 @@ impl Worker {
                 Some(next) => next,
                 None if self.is_stopping || pairing.is_fresh || begun >= self.slots(key) => break,
                 None => {
-                    let entrants = &self.pairings[key].entrants;
-                    match self.schedule.next((self.number, &self.orders), Some(entrants)) {
+                    let specs = &self.pairings[key].specs;
+                    match self.schedule.next((self.number, &self.orders), Some(specs)) {
                         scheduler::Next::Match(fixture) => QueuedMatch { fixture, is_noted: false },
                         scheduler::Next::Later | scheduler::Next::Never => break,
                     }
                 }
             };
-            if !self.are_here(key, next.fixture.wait) {
+            if !self.are_available(key, next.fixture.wait) {
                 self.pairings[key].next.push_front(next);
                 return;
             }
             let QueuedMatch { fixture, is_noted } = next;
             let begun = if is_noted { self.open(key, fixture) } else { self.note(key, fixture) };
             if let Err(why) = begun {
-                return self.say(LaneEvent::Failed(why));
+                return self.send_event(LaneEvent::Failed(why));
             }
         }
         let pairing = &self.pairings[key];
@@ -294,7 +293,7 @@ impl Worker {
         if let Some(fixture) = noted.filter(|_| !self.is_stopping) {
             pairing.next.push_back(QueuedMatch { fixture, is_noted: true });
         }
-        self.play_on(key);
+        self.continue_pairing(key);
     }
 
     /// The maximum number of concurrent matches of a pairing.
@@ -307,27 +306,27 @@ impl Worker {
     }
 
     /// Whether all bots of a pairing are connected or have failed. Requests those that are missing.
-    fn are_here(&mut self, pairing: usize, wait: Wait) -> bool {
+    fn are_available(&mut self, pairing: usize, wait: Wait) -> bool {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots
             .iter()
             .filter(|&&key| matches!(self.bots[key].state, State::Absent))
-            .map(|&key| (key, self.bots[key].entrant))
+            .map(|&key| (key, self.bots[key].spec))
             .collect();
-        let are_here =
-            bots.iter().all(|&key| matches!(self.bots[key].state, State::Here(_) | State::Failed(..)));
-        self.ask_for(missing, wait);
-        are_here
+        let are_available =
+            bots.iter().all(|&key| matches!(self.bots[key].state, State::Ready(_) | State::Failed(..)));
+        self.request_bots(missing, wait);
+        are_available
     }
 
-    fn ask_for(&mut self, missing: Vec<(BotKey, usize)>, wait: Wait) {
+    fn request_bots(&mut self, missing: Vec<(BotKey, usize)>, wait: Wait) {
         if missing.is_empty() {
             return;
         }
         for &(key, _) in &missing {
-            self.bots[key].state = State::Asked;
+            self.bots[key].state = State::Requested;
         }
-        self.say(LaneEvent::NeedsBots(missing, wait));
+        self.send_event(LaneEvent::NeedsBots(missing, wait));
     }
 
     /// Returns the match that needs these bots to the schedule: one of them is not connected.
@@ -343,17 +342,19 @@ impl Worker {
         for QueuedMatch { fixture, .. } in mem::take(&mut self.pairings[key].next) {
             self.schedule.put_back(&fixture);
         }
-        self.play_on(key);
+        self.continue_pairing(key);
     }
 
     /// Handles a requested bot that has arrived or is not available.
-    fn receive(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
+    fn handle_arrival(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
         // The bot may not be needed any more when the lane is stopping.
-        let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Asked));
+        let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Requested));
         let come = match come {
             Ok(come) if is_wanted => come,
-            Ok(BotArrival::Process(process, ..)) => return self.say(LaneEvent::EndProcess(process)),
-            Ok(BotArrival::Connection(moving)) => return self.say(LaneEvent::ReturnsConnection(moving)),
+            Ok(BotArrival::Process(process, ..)) => return self.send_event(LaneEvent::EndProcess(process)),
+            Ok(BotArrival::Connection(moving)) => {
+                return self.send_event(LaneEvent::ReturnsConnection(moving));
+            }
             Err(_) if !is_wanted => return,
             Err((code, detail)) => return self.fail(key, code, detail),
         };
@@ -378,17 +379,17 @@ impl Worker {
             }
             BotArrival::Connection(moving) => match self.lane.adopt(*moving) {
                 Ok(session) => {
-                    bot.state = State::Here(session);
+                    bot.state = State::Ready(session);
                     self.by_session.insert(session, key);
-                    self.has_come(key);
+                    self.handle_hello(key);
                 }
                 // It disconnected without a match, which is not a fault; another one may connect.
                 Err(error) => {
-                    let entrant = bot.entrant;
-                    tracing::debug!(bot = self.common.entrants[entrant].name, %error, "gone");
-                    self.say(LaneEvent::ConnectionEnded(entrant));
+                    let spec = bot.spec;
+                    tracing::debug!(bot = self.common.bots[spec].name, %error, "gone");
+                    self.send_event(LaneEvent::ConnectionEnded(spec));
                     let wait = self.wait_for(key);
-                    self.ask_for(vec![(key, entrant)], wait);
+                    self.request_bots(vec![(key, spec)], wait);
                 }
             },
         }
@@ -405,10 +406,10 @@ impl Worker {
     }
 
     /// The `hello` of a bot has arrived.
-    fn has_come(&mut self, key: BotKey) {
+    fn handle_hello(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         let Some(session) = bot.session() else { return };
-        bot.state = State::Here(session);
+        bot.state = State::Ready(session);
         let id = self.common.rules.meta().id;
         let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
@@ -420,7 +421,7 @@ impl Worker {
         for (game, seat) in mem::take(&mut bot.waiting) {
             self.lane.seat(game, seat, Ok(session), ready_ms);
         }
-        self.play_on_with(key);
+        self.continue_pairing_of(key);
     }
 
     /// Dismisses a bot that does not play the game.
@@ -428,20 +429,20 @@ impl Worker {
         self.lane.dismiss(session, "the bot does not play this game");
         self.lane.forget(session);
         self.by_session.remove(&session);
-        self.lose(key);
+        self.release(key);
     }
 
     /// Returns the process or connection of a bot to the runner.
-    fn lose(&mut self, key: BotKey) {
+    fn release(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         match bot.process.take() {
             Some(process) => {
                 bot.gone.push(process.stderr().clone());
-                self.say(LaneEvent::EndProcess(process));
+                self.send_event(LaneEvent::EndProcess(process));
             }
             None => {
-                let entrant = bot.entrant;
-                self.say(LaneEvent::ConnectionEnded(entrant));
+                let spec = bot.spec;
+                self.send_event(LaneEvent::ConnectionEnded(spec));
             }
         }
     }
@@ -453,17 +454,17 @@ impl Worker {
         for (game, seat) in mem::take(&mut bot.waiting) {
             self.lane.seat(game, seat, Err((code, detail.clone())), 0);
         }
-        self.play_on_with(key);
+        self.continue_pairing_of(key);
     }
 
     /// Continues with the pairing of a bot.
-    fn play_on_with(&mut self, key: BotKey) {
+    fn continue_pairing_of(&mut self, key: BotKey) {
         if let Some((pairing, _)) = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key)) {
-            self.play_on(pairing);
+            self.continue_pairing(pairing);
         }
     }
 
-    fn take_in(&mut self, notice: Notice) {
+    fn handle_notice(&mut self, notice: Notice) {
         match notice {
             Notice::Ended(finished) => self.end(*finished),
             Notice::Moved(key) => {
@@ -473,7 +474,7 @@ impl Worker {
             }
             Notice::Greeted(session) => {
                 if let Some(&key) = self.by_session.get(&session) {
-                    self.has_come(key);
+                    self.handle_hello(key);
                 }
             }
             Notice::Gone { session, code, detail, waiting, lost } => {
@@ -482,9 +483,9 @@ impl Worker {
                 self.lane.forget(session);
                 let Some(key) = self.by_session.remove(&session) else { return };
                 let bot = &mut self.bots[key];
-                let entrant = bot.entrant;
-                tracing::debug!(bot = self.common.entrants[entrant].name, %code, %detail, "gone");
-                self.lose(key);
+                let spec = bot.spec;
+                tracing::debug!(bot = self.common.bots[spec].name, %code, %detail, "gone");
+                self.release(key);
                 if !had_come {
                     return self.fail(key, code, detail);
                 }
@@ -492,7 +493,7 @@ impl Worker {
                 bot.state = State::Absent;
                 bot.waiting.extend(waiting);
                 if !bot.waiting.is_empty() {
-                    self.ask_for(vec![(key, entrant)], Wait::Always);
+                    self.request_bots(vec![(key, spec)], Wait::Always);
                 }
                 if let Some(index) = self.idle.iter().position(|idle| *idle == key) {
                     self.idle.remove(index);
@@ -523,21 +524,21 @@ impl Worker {
         // A bot with several seats fills them with its processes in order.
         let mut free = self.pairings[pairing].bots.clone();
         let mut bots = Vec::with_capacity(free.len());
-        for &entrant in &fixture.entrants {
-            let fits = free.iter().position(|&key| self.bots[key].entrant == entrant);
+        for &spec in &fixture.bots {
+            let fits = free.iter().position(|&key| self.bots[key].spec == spec);
             let index = fits.ok_or("the schedule confuses the bots of two pairings")?;
             bots.push(free.remove(index));
         }
         let seats = bots.iter().map(|&key| {
             let bot = &self.bots[key];
-            let entrant = &common.entrants[bot.entrant];
+            let spec = &common.bots[bot.spec];
             let session = bot.session();
             let hello = session.and_then(|session| self.lane.hello(session));
             PlannedSeat {
-                name: entrant.name.clone(),
+                name: spec.name.clone(),
                 ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
-                clock: terms.clock.and_then(|clock| entrant.clock(clock)),
-                bot: entrant.in_header(hello),
+                clock: terms.clock.and_then(|clock| spec.clock(clock)),
+                bot: spec.in_header(hello),
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
             }
         });
@@ -557,9 +558,11 @@ impl Worker {
         };
         let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
-            State::Here(session) => Ok(*session),
+            State::Ready(session) => Ok(*session),
             State::Failed(code, detail) => Err((*code, detail.clone())),
-            State::Asked | State::Greeting(_) | State::Absent => Err((FaultCode::NoStart, Detail::NotHere)),
+            State::Requested | State::Greeting(_) | State::Absent => {
+                Err((FaultCode::NoStart, Detail::NotHere))
+            }
         });
         let places = places.collect();
         let key = self.lane.open(setup, table, places);
@@ -580,14 +583,13 @@ impl Worker {
         for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
             let State::Failed(code, detail) = &bot.state else { continue };
-            let entrant = &self.common.entrants[bot.entrant];
-            let why =
-                format!("the bot `{}` does not start ({code}: {detail}): `{}`", entrant.name, entrant.source);
+            let spec = &self.common.bots[bot.spec];
+            let why = format!("the bot `{}` does not start ({code}: {detail}): `{}`", spec.name, spec.source);
             no_show = Some((seat, why));
             bot.state = State::Absent;
         }
         let (record, reveal) = (play.take_log(), play.reveal());
-        let source = |&entrant: &usize| self.common.entrants[entrant].source.to_string();
+        let source = |&spec: &usize| self.common.bots[spec].source.to_string();
         let header = &play.setup().header;
         let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
         let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
@@ -598,7 +600,7 @@ impl Worker {
             id: header.r#match.clone(),
             game: header.game.clone(),
             seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
-            bots: fixture.entrants.iter().map(source).collect(),
+            bots: fixture.bots.iter().map(source).collect(),
             ranks: ending.ranks,
             scores: ending.scores,
             ended_by: ending.ended_by,
@@ -621,7 +623,7 @@ impl Worker {
             self.report();
         }
         self.pairings[pairing].running -= 1;
-        self.play_on(pairing);
+        self.continue_pairing(pairing);
     }
 
     /// Ends a pairing; its bots are free for others.
@@ -630,9 +632,9 @@ impl Worker {
         for key in pairing.bots {
             let bot = &self.bots[key];
             if bot.process.is_some()
-                && !self.common.entrants[bot.entrant].is_fresh
+                && !self.common.bots[bot.spec].is_fresh
                 && !self.is_stopping
-                && matches!(bot.state, State::Here(_))
+                && matches!(bot.state, State::Ready(_))
             {
                 self.idle.push(key);
             } else {
@@ -658,13 +660,13 @@ impl Worker {
                     self.lane.dismiss(session, reason);
                     self.lane.forget(session);
                 }
-                self.say(LaneEvent::EndProcess(process));
+                self.send_event(LaneEvent::EndProcess(process));
             }
             (None, Some(session)) => match self.lane.release(session) {
-                Some(moving) => self.say(LaneEvent::ReturnsConnection(Box::new(moving))),
+                Some(moving) => self.send_event(LaneEvent::ReturnsConnection(Box::new(moving))),
                 None => {
                     self.lane.forget(session);
-                    self.say(LaneEvent::ConnectionEnded(bot.entrant));
+                    self.send_event(LaneEvent::ConnectionEnded(bot.spec));
                 }
             },
             (None, None) => {}

@@ -105,7 +105,7 @@ impl Records {
     ///
     /// # Errors
     /// I/O errors, or if it exists already.
-    pub fn set_aside(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
+    pub fn keep_unsealed(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
         self.write(aside_name(match_id), record)
     }
 
@@ -145,7 +145,7 @@ impl Records {
     }
 
     /// Removes the unsealed record of a match, if there is one, after the next [`Records::sync`].
-    pub fn put_away(&self, match_id: &str) {
+    pub fn remove_unsealed(&self, match_id: &str) {
         self.0.obsolete.lock().unwrap_or_else(PoisonError::into_inner).push(aside_name(match_id));
     }
 
@@ -161,7 +161,7 @@ impl Records {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn discard_aside(&self, match_id: &str) -> io::Result<()> {
+    pub fn discard_unsealed(&self, match_id: &str) -> io::Result<()> {
         self.0.folder.remove(&aside_name(match_id))
     }
 
@@ -177,7 +177,7 @@ impl Records {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn take_up(&self, match_id: &str) -> io::Result<Vec<u8>> {
+    pub fn read_unsealed(&self, match_id: &str) -> io::Result<Vec<u8>> {
         self.0.folder.read(&aside_name(match_id))
     }
 

@@ -338,7 +338,7 @@ fn a_panicking_lane_ends_the_run() {
         leg: Leg::Only,
         options: serde_json::value::to_raw_value(&json!({})).expect("an object").into(),
         opening: Arc::new(Opening::None),
-        entrants: vec![0, 1],
+        bots: vec![0, 1],
         wait: Wait::Always,
     };
     let (tell, told) = std::sync::mpsc::channel();

@@ -289,7 +289,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
     let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
-    let contest = TournamentScheduler::new(schedule, scoring, openings);
+    let scheduler = TournamentScheduler::new(schedule, scoring, openings);
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -304,7 +304,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let mut first_faults = FirstFaults::default();
     let max_time = args.test.max_time.map(Duration::from_millis);
     let is_out_of_time = Cell::new(false);
-    let missing = check_programs(&runner.entrants);
+    let missing = check_programs(&runner.bots);
     let stopped = with_bots(|| {
         if trial.regression.verdict().is_some() {
             return RunEnd::default();
@@ -341,7 +341,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
             }
             Ok(())
         };
-        runner.play(contest, interrupted_or(max_time, &is_out_of_time), tell)
+        runner.play(scheduler, interrupted_or(max_time, &is_out_of_time), tell)
     });
     let is_out_of_time = is_out_of_time.get();
     let outcome = match (trial.regression.verdict(), stopped, max_time) {

@@ -110,7 +110,7 @@ impl<'a> Auditor<'a> {
         Ok(bots)
     }
 
-    fn row(&self, id: MatchId, entrants: Vec<usize>, account: Account) -> Recorded {
+    fn row(&self, id: MatchId, bots: Vec<usize>, account: Account) -> Recorded {
         let Account {
             header,
             ending,
@@ -130,7 +130,7 @@ impl<'a> Auditor<'a> {
             leg: Leg::Only,
             options: header.options.into(),
             opening: header.opening.into(),
-            entrants,
+            bots,
             wait: Wait::Always,
         };
         let report = MatchReport {

@@ -58,7 +58,7 @@ enum Format {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]
 #[derive(Debug)]
-struct Told<'a> {
+struct JsonLine<'a> {
     #[serde(flatten)]
     report: &'a ListedMatch,
 }
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
         }
         Format::Json => each(&args.folder, &db, |row| {
-            let json = json::text(&Told { report: &matches.report(row) });
+            let json = json::text(&JsonLine { report: &matches.report(row) });
             out.add((json + "\n").as_bytes())
         })?,
         Format::Text => each(&args.folder, &db, |row| match records.sheet(row)? {

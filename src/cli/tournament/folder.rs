@@ -154,7 +154,7 @@ impl TournamentFolder {
         for match_id in self.records.matches().map_err(wrong)?.1 {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
             let deal = format!("s{}", id.set(self.schedule.legs()));
-            let record = self.records.take_up(&match_id).map_err(wrong)?;
+            let record = self.records.read_unsealed(&match_id).map_err(wrong)?;
             let seats = self.schedule.plan().seating.seats();
             let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
             unsealed.push(Unsealed { deal, match_id, record, reveal });
@@ -234,7 +234,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
             continue;
         }
         if is_aside {
-            records.discard_aside(match_id).map_err(Failure::cannot_run)?;
+            records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
         }
         if !has_row {
             let recorded = auditor.recorded(id, &record).map_err(|what| {
@@ -252,7 +252,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
         if rows.contains_key(&id) || results.has(id).map_err(Failure::cannot_run)? {
             continue;
         }
-        let mut record = records.take_up(match_id).map_err(Failure::cannot_run)?;
+        let mut record = records.read_unsealed(match_id).map_err(Failure::cannot_run)?;
         let seats = reading.schedule.plan().seating.seats();
         record::seal(&mut record, reveal(&seed, match_id, &auditor.deal(id), seats));
         match auditor.recorded(id, &record) {
@@ -262,7 +262,7 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
             }
             Err(_) => {
                 tracing::warn!("{match_id}.unsealed: removed, because it is incomplete");
-                records.discard_aside(match_id).map_err(Failure::cannot_run)?;
+                records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
             }
         }
     }

@@ -160,9 +160,9 @@ fn play_until_changed(
     // The names of bots: a team has several.
     let names: Vec<String> = prepared.entrants.iter().map(|bot| bot.name.clone()).collect();
     let mut no_shows = NoShows::default();
-    let mut contest = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
-    let board = contest.board();
-    let (shown, shown_names) = (board.clone(), config.names());
+    let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
+    let live = scheduler.live_schedule();
+    let (shown, shown_names) = (live.clone(), config.names());
     let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names));
     let runner = MatchRunner {
         jobs: prepared.jobs,
@@ -224,7 +224,7 @@ fn play_until_changed(
         }
         Ok(())
     };
-    let stopped = with_bots(|| runner.play(contest, interrupted(), &mut tell));
+    let stopped = with_bots(|| runner.play(scheduler, interrupted(), &mut tell));
     no_shows.lines(&names).for_each(|line| progress.line(line));
     progress.finish();
     if let Some(why) = stopped.why {
@@ -236,7 +236,7 @@ fn play_until_changed(
     {
         return Ok(Played::Changes(stopped.lobby));
     }
-    standings::show(&mut out, &path, &results, &board.look(), is_json)?;
+    standings::show(&mut out, &path, &results, &live.look(), is_json)?;
     if !is_json {
         for line in evidence_lines(first_faults, |_| true) {
             // An error is kept for the end.

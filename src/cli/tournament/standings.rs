@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "standings")]
 #[derive(Debug)]
-struct Told<'a> {
+struct JsonLine<'a> {
     #[serde(flatten)]
     report: &'a StandingsReport,
 }
@@ -58,7 +58,7 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     let report = StandingsReport::of(db, schedule).map_err(|error| unreadable(folder, &error))?;
     if is_json {
-        writeln!(out, "{}", json::text(&Told { report: &report }))?;
+        writeln!(out, "{}", json::text(&JsonLine { report: &report }))?;
     } else {
         out.write_all(standings_table(&report).as_bytes())?;
     }

@@ -19,7 +19,7 @@ impl Schedule {
         if self.round > 0 {
             for at in 0..self.pairs.len() {
                 let [one, other] = self.pairs[at].entrants;
-                let goes_out = if self.goes_on(at) == one { other } else { one };
+                let goes_out = if self.advancing(at) == one { other } else { one };
                 self.out[goes_out.index()] = Some(self.round);
             }
             let is_in = |entrant: &Entrant| self.out[entrant.index()].is_none();
@@ -46,7 +46,7 @@ impl Schedule {
     }
 
     /// The entrant of a pair that advances, once the pair plays no more.
-    fn goes_on(&self, pair: usize) -> Entrant {
+    fn advancing(&self, pair: usize) -> Entrant {
         let [one, other] = self.pairs[pair].entrants;
         self.winner(pair).unwrap_or(one.min(other))
     }
