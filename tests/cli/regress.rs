@@ -180,7 +180,7 @@ def start(message):
     matches.append(message)
     ready(message)
 play(start=start, turn=lambda t: move(t, t['legal'][-1 if len(matches) == 9 else 0]))";
-    let more = ["--max-sets", "25", "--set", "turn_limit=20", "--json"];
+    let more = ["--max-sets", "25", "--set", "turn_limit=20", "--json", "--seed", SEED];
     let ended = regress("checkers", &folder.bot("new", script), &folder.plain_bot("base"), &more);
     let verdict = ended.with_code(UNDECIDED).one("verdict");
     assert_eq!([&verdict["counted"], &verdict["alike"]], [&json!(25), &json!(24)]);

@@ -38,7 +38,7 @@ fn a_stopped_tournament_resumes_with_changed_settings() {
     std::fs::remove_file(folder.path("two.py")).expect("it is there");
     referee(["tournament", "change", &dir, "--command", "three=x"])
         .with_code(2)
-        .says(&["unknown entrant `three`", "one, two"]);
+        .says(&["unknown bot `three`", "one, two"]);
     referee(["tournament", "change", &dir, "--clock", "5s"]).with_code(2).says(&["--clock"]);
     referee(["tournament", "change", &dir]).with_code(2);
     let repaired = folder.plain_bot("repaired");

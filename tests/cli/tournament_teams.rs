@@ -163,7 +163,7 @@ fn a_team_joins_and_the_command_of_a_bot_of_a_team_is_repaired() {
         .says(&["--listen"]);
     // A bot whose script has the name of its team gets another one.
     let said = referee(["tournament", "add", &dir, &one, &two, "--name", "two"]).done().stdout;
-    assert_eq!(said, "two joins: 3 matches more, after all others\n");
+    assert_eq!(said, "two joins: 3 more matches, after all others\n");
     referee(["tournament", "add", &dir, &one, &two, "--name", "two"])
         .with_code(2)
         .says(&["`two` takes part already"]);
@@ -176,7 +176,7 @@ fn a_team_joins_and_the_command_of_a_bot_of_a_team_is_repaired() {
     change("duo").with_code(2).says(&["`duo` is a team: name one of its bots, bad, fine"]);
     change("nobody")
         .with_code(2)
-        .says(&["there is no `nobody`: there is north, other, alone, bad, fine, one, two-2"]);
+        .says(&["unknown bot `nobody`; bots: north, other, alone, bad, fine, one, two-2"]);
     let ended = referee(["tournament", "resume", &dir, "--json"]).done();
     let matches = ended.all("match");
     assert_eq!(matches.len(), 3);

@@ -293,7 +293,7 @@ fn find_bot<'a>(config: &'a mut Config, name: &str) -> Result<(usize, &'a mut En
     let mut bots = (config.entrants.iter_mut().enumerate())
         .flat_map(|(index, entrant)| entrant.bots_mut().iter_mut().map(move |bot| (index, bot)));
     let found = bots.find(|(_, bot)| bot.name.as_deref() == Some(name));
-    found.ok_or_else(|| Failure::usage(format!("there is no `{name}`: there is {}", all.concat().join(", "))))
+    found.ok_or_else(|| Failure::usage(format!("unknown bot `{name}`; bots: {}", all.concat().join(", "))))
 }
 
 fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure> {
