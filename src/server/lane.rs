@@ -300,7 +300,7 @@ impl Lane {
             match place {
                 Ok(session) => self.join(*session, key, seat),
                 Err((code, detail)) => {
-                    self.notify_match(key, opened.0, Event::Gone { seat, code: *code, detail })
+                    self.notify_match(key, opened.0, Event::Gone { seat, code: *code, detail });
                 }
             }
         }
