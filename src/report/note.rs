@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use referee_protocol::words::EndedBy;
+use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 
 use crate::core::erased::Table;
 use crate::core::{Seat, Viewer};
-use crate::record::{Line, Note};
+use crate::record::{Line, Note, Step};
 use crate::referee::{Ending, Header};
 
 /// What is told.
@@ -113,9 +113,29 @@ impl Told {
         })
     }
 
+    /// The notes of a step as a viewer may know them; `None` for a note that tells nothing or that the viewer may not
+    /// know.
+    pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<Told>> {
+        let mut answer = None;
+        let told = step.notes.iter().map(|note| {
+            if let Note::Line(line) = note
+                && line.kind == "answer"
+            {
+                answer = line.r#move.as_deref();
+            }
+            let mut told = Told::note(note, step.table, viewer)?;
+            // The fault itself does not name the move.
+            if told.kind == Kind::Fault && told.text == FaultCode::IllegalMove.as_str() {
+                told.text.extend([": ", answer.unwrap_or_default()]);
+            }
+            Some(told)
+        });
+        told.collect()
+    }
+
     /// A note of a step as a viewer may know it. Faults are known to their seat, because they may tell about its
     /// secrets; in games without hidden information to everyone.
-    pub fn note(note: &Note<'_>, table: &dyn Table, viewer: Viewer) -> Option<Told> {
+    fn note(note: &Note<'_>, table: &dyn Table, viewer: Viewer) -> Option<Told> {
         match note {
             Note::Line(line) => {
                 let is_private = matches!(&*line.kind, "fault" | "fallback") && table.meta().hidden;

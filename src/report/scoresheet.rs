@@ -62,8 +62,7 @@ impl Scoresheet {
 
     /// Whether a step of a replay has a fault that the viewer knows of.
     pub fn has_fault(&self, step: &Step<'_, '_>) -> bool {
-        let mut told = step.notes.iter().filter_map(|note| Told::note(note, step.table, self.viewer));
-        told.any(|told| told.kind == Kind::Fault)
+        Told::of_step(step, self.viewer).iter().flatten().any(|told| told.kind == Kind::Fault)
     }
 
     /// Writes a step of a replay: what happened as the viewer saw it, then the board if there is a new one.
@@ -72,8 +71,7 @@ impl Scoresheet {
     /// Those of `out`.
     pub fn step(&mut self, out: &mut impl Write, header: &Header, step: &Step<'_, '_>) -> io::Result<()> {
         let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        let told = step.notes.iter().filter_map(|note| Told::note(note, step.table, self.viewer));
-        let told: Vec<Told> = told.collect();
+        let told: Vec<Told> = Told::of_step(step, self.viewer).into_iter().flatten().collect();
         let count = told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
         self.moves = step.moves - count;
         for told in &told {

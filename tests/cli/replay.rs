@@ -220,7 +220,7 @@ fn steps_are_shown_one_at_a_time() {
     let fault = stepped("f\nf\nq\n", &[]);
     assert_eq!(prompts(&fault), "0 5 5", "{fault}");
     assert!(fault.contains("there is no later fault\n"), "{fault}");
-    assert!(fault.contains("     fault of illegal: illegal_move\n"), "{fault}");
+    assert!(fault.contains("     fault of illegal: illegal_move: 1-32\n"), "{fault}");
     let whole = stepped(&"\n".repeat(13), &[]);
     assert!(whole.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{whole}");
     let later = referee(["show", &record, "--turn", "11"]).done().stdout;
@@ -236,5 +236,5 @@ fn faults_are_red_on_a_terminal_that_shows_colours() {
     let args = ["play", "checkers", &illegal, &plain, "--record", &records];
     referee(args).done();
     let shown = on_a_terminal(&[], &["show", &format!("{records}/m1.jsonl")]).end().with_code(0).stdout;
-    assert!(shown.contains("\x1b[31m     fault of illegal: illegal_move\x1b[0m"), "{shown}");
+    assert!(shown.contains("\x1b[31m     fault of illegal: illegal_move: 1-32\x1b[0m"), "{shown}");
 }

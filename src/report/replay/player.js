@@ -8,7 +8,7 @@ const LAYERS = 4;
 const KEPT = 64;
 
 let reel, view, at = 0, isFlipped = false, timer = 0;
-let states = [], shown = new Map(), layers = [];
+let state, states = [], faults = [], shown = new Map(), layers = [];
 
 /** An element with these attributes. Text is never markup. */
 function element(name, attributes = {}, text) {
@@ -43,11 +43,12 @@ const sees = (mask) => (mask >>> view) & 1;
 /** The things and the words of a step, as the view shows them. */
 function stateAt(step) {
   const kept = Math.floor(step / KEPT);
-  let state = { things: new Map(states[kept].things), words: [...states[kept].words] };
-  for (let i = kept * KEPT + 1; i <= step; i++) advance(state, reel.steps[i]);
-  return state;
+  const found = { things: new Map(states[kept].things), words: [...states[kept].words] };
+  for (let i = kept * KEPT + 1; i <= step; i++) advance(found, reel.steps[i]);
+  return found;
 }
 
+/** Makes a state that of the next step. */
 function advance(state, step) {
   for (const [mask, thing, ...where] of step.c) {
     if (!sees(mask)) continue;
@@ -61,12 +62,16 @@ function advance(state, step) {
   }
 }
 
+/** Prepares the view: states, and the number of faults of each seat up to each step. */
 function keepStates() {
-  const state = { things: new Map(), words: [] };
-  states = [];
+  const next = { things: new Map(), words: [] };
+  const counts = reel.seats.map(() => 0);
+  [state, states, faults] = [undefined, [], []];
   reel.steps.forEach((step, i) => {
-    advance(state, step);
-    if (i % KEPT === 0) states.push({ things: new Map(state.things), words: [...state.words] });
+    advance(next, step);
+    if (i % KEPT === 0) states.push({ things: new Map(next.things), words: [...next.words] });
+    for (const [, kind, seat] of notesOf(step)) if (kind === "fault") counts[seat]++;
+    faults.push([...counts]);
   });
 }
 
@@ -127,17 +132,14 @@ function movers(step) {
 
 function drawSeats() {
   const step = reel.steps[at], moving = movers(at);
-  const faults = reel.seats.map(() => 0);
-  for (let i = 0; i <= at; i++) {
-    for (const [, kind, seat] of notesOf(reel.steps[i])) if (kind === "fault") faults[seat]++;
-  }
   $("seats").replaceChildren(...reel.seats.map((seat, n) => {
     const item = element("li", moving.includes(n) ? { class: "moving", "aria-current": "true" } : {});
     item.append(element("span", { class: "badge b-" + seat.tone, "aria-hidden": "true" }));
     item.append(element("span", { class: "name" }, seat.name));
     const team = reel.seats.some((other, m) => m !== n && other.team === seat.team) ? `, team ${seat.team}` : "";
     item.append(element("span", { class: "faint" }, `seat ${n}${team}`));
-    if (faults[n]) item.append(element("span", { class: "fault", title: "faults" }, `⚑ ${faults[n]}`));
+    const count = faults[at][n];
+    if (count) item.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count}`));
     const left = step.b && step.b[n];
     if (left !== null && left !== undefined) {
       item.append(element("span", { class: "clock", "aria-label": "time left" }, clock(left)));
@@ -157,8 +159,10 @@ function drawNotes() {
 /** Shows a step; all that is shown of it follows from its number. */
 function go(step, isQuiet) {
   const before = $("moves").children[at];
-  at = Math.max(0, Math.min(step, reel.steps.length - 1));
-  const state = stateAt(at);
+  step = Math.max(0, Math.min(step, reel.steps.length - 1));
+  if (state && step === at + 1) advance(state, reel.steps[step]);
+  else state = stateAt(step);
+  at = step;
   draw(state.things);
   $("status").textContent = state.words[0] || "";
   $("words").textContent = state.words.join(". ");
@@ -188,7 +192,7 @@ function remember() {
   const moves = reel.steps[at].n + (at > 0 && reel.steps[at - 1].n === reel.steps[at].n ? 1 : 0);
   const match = data.matches.indexOf(reel);
   const hash = (match ? `#m=${match + 1}&t=` : "#t=") + moves;
-  history.replaceState(null, "", location.pathname.length ? hash : "");
+  history.replaceState(null, "", hash);
 }
 
 function recall() {

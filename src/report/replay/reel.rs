@@ -162,7 +162,7 @@ fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> BTreeMap<T, u32> {
 fn info(line: &crate::record::Line<'_>) -> Option<String> {
     let info: Value = serde_json::from_str(line.info?.get()).ok()?;
     let words = ["score", "depth", "nodes", "text"].into_iter().filter_map(|key| match &info[key] {
-        Value::String(text) => Some(format!("{key} {text}")),
+        Value::String(text) => Some(text.clone()),
         value @ (Value::Number(_) | Value::Bool(_)) => Some(format!("{key} {value}")),
         _ => None,
     });
@@ -172,8 +172,9 @@ fn info(line: &crate::record::Line<'_>) -> Option<String> {
 
 /// What happened in a step: kind, seat and text, with the views that know it.
 fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Value> {
+    let told: Vec<_> = viewers.iter().map(|&viewer| Told::of_step(step, viewer)).collect();
     let mut notes = Vec::new();
-    for note in step.notes {
+    for (index, note) in step.notes.iter().enumerate() {
         if let Note::Line(line) = note
             && let (Some(seat), Some(info)) = (line.seat, info(line))
         {
@@ -182,15 +183,14 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Value> {
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
             notes.push(json!([mask, "info", seat, info]));
         }
-        let told = viewers.iter().map(|&viewer| {
-            let told = Told::note(note, step.table, viewer);
+        let told = told.iter().map(|of_view| {
             let kind = |kind| match kind {
                 Kind::Move => "move",
                 Kind::Fault => "fault",
                 Kind::Fallback => "fallback",
                 Kind::Event => "event",
             };
-            told.map(|told| (kind(told.kind), told.seat, told.text)).into_iter().collect()
+            of_view[index].iter().map(|told| (kind(told.kind), told.seat, told.text.clone())).collect()
         });
         for ((kind, seat, text), mask) in by_views(told.collect()) {
             notes.push(json!([mask, kind, seat, text]));
