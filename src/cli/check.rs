@@ -145,7 +145,8 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io:
         "{}",
         table(&["step", "", "time", ""], outcomes.iter().map(row).collect(), 2..3).trim_fmt()
     )?;
-    for outcome in outcomes {
+    // What a bot writes in steps that it passes is in the other reports.
+    for outcome in outcomes.iter().filter(|outcome| outcome.verdict != StepVerdict::Passed) {
         let lines: Vec<&str> = outcome.stderr.lines().collect();
         if outcome.complaint.is_none() && lines.is_empty() {
             continue;
@@ -153,7 +154,7 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io:
         writeln!(out)?;
         match &outcome.complaint {
             Some(complaint) => writeln!(out, "{}: {complaint}", outcome.step)?,
-            None => writeln!(out, "{}:", outcome.step)?,
+            None => writeln!(out, "{}: {}", outcome.step, outcome.verdict.as_str())?,
         }
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             writeln!(out, "  stderr  {line}")?;

@@ -202,7 +202,10 @@ impl TrialReport {
         ] {
             let text = match with_fault {
                 0 => "none".to_owned(),
-                _ => format!("{}, in {with_fault} of {matches} matches", faults(codes)),
+                _ => {
+                    let matches = crate::core::counted(matches, "match", "matches");
+                    format!("{}, in {with_fault} of {matches}", faults(codes))
+                }
             };
             rows.push((who, text));
         }

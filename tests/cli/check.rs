@@ -492,6 +492,16 @@ fn the_standard_error_of_a_bot_is_shown() {
 }
 
 #[test]
+fn a_check_that_passes_ends_with_its_counts_whatever_the_bot_logs() {
+    let folder = Folder::new();
+    let bot = folder.bot("logs", "play(error=lambda e: print(e['message'], file=sys.stderr, flush=True))");
+    let ended = referee(["check", "checkers", &bot]).with_code(0);
+    assert!(!ended.stdout.contains("errors:") && !ended.stdout.contains("stderr"), "{}", ended.stdout);
+    let json = check_in("checkers", &bot, &[]).with_code(0).all("step");
+    assert!(json.iter().any(|step| step["stderr"].as_str().is_some_and(|text| text.contains("it rains"))));
+}
+
+#[test]
 fn junit_has_a_case_per_step_with_failures() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.xml");

@@ -137,3 +137,20 @@ fn a_person_sees_why_the_bot_crashed() {
 fn faulty_at_once(folder: &Folder) -> String {
     folder.bot("crashes", "def start(s):\n    raise ValueError('no book')\nplay(start=start)")
 }
+
+#[test]
+fn one_match_and_one_set_are_counted_in_the_singular() {
+    let folder = Folder::new();
+    let (plain, crashes) = (folder.plain_bot("plain"), faulty_at_once(&folder));
+    let ended = referee(["regress", "checkers", "--new", &crashes, "--base", &plain]).with_code(1);
+    assert!(ended.stdout.contains("1 exited, in 1 of 1 match\n"), "{}", ended.stdout);
+    let mut config = "game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'round_robin'\n".to_owned();
+    for (name, bot) in [("one", &plain), ("two", &crashes)] {
+        config += &format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n");
+    }
+    let dir = folder.text("cup");
+    let ended = referee(["tournament", "run", &folder.write("cup.toml", config), "--dir", &dir]).done();
+    assert!(ended.stdout.contains(" 2 seats, 1 match in 1 set\n"), "{}", ended.stdout);
+    let xml = referee(["tournament", "report", &dir, "--format", "junit"]).done().stdout;
+    assert!(xml.contains("1 exited in 1 match, 1 lost by fault: m1"), "{xml}");
+}

@@ -166,7 +166,7 @@ fn a_team_joins_and_the_command_of_a_bot_of_a_team_is_repaired() {
     assert_eq!(said, "two joins: 3 more matches, after all others\n");
     referee(["tournament", "add", &dir, &one, &two, "--name", "two"])
         .with_code(2)
-        .says(&["`two` takes part already"]);
+        .says(&["`two` is an entrant already"]);
 
     let repaired = folder.plain_bot("repaired");
     let change =

@@ -14,9 +14,9 @@ use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::openings::{OpeningOptions, Order};
 use crate::cli::options::{ListenOptions, SLOTS, clock, game, milliseconds, seed, seed_of_file};
-use crate::core::Seating;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
+use crate::core::{Seating, counted};
 use crate::games;
 use crate::server::{
     BotSpec, Listen, Openings, Roster, Run, Source, Terms, check_clock, check_fresh, check_name,
@@ -235,8 +235,8 @@ impl EntrantConfig {
             );
         }
         if self.team.len() != seats / sides {
-            let (bots, seats) = (self.team.len(), seats / sides);
-            return Err(format!("its team has {bots} bots, but a side of {game} has {seats} seats"));
+            let (bots, seats) = (counted(self.team.len(), "bot", "bots"), seats / sides);
+            return Err(format!("its team has {bots}, but a side of {game} has {seats} seats"));
         }
         if self.team.iter().any(|bot| !bot.team.is_empty()) {
             return Err("a bot of a team cannot have a `team` itself".to_owned());

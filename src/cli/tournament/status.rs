@@ -120,12 +120,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let lost = status.void - status.void_for.values().sum::<u32>() as usize;
     if lost > 0 {
-        writeln!(out, "  {lost} matches do not count: the results that they depend on were lost")?;
+        let matches = counted(lost, "match does", "matches do");
+        writeln!(out, "  {matches} not count: results that the schedule depends on were lost")?;
     }
     for entrant in status.entrants {
         let left = if entrant.has_left { ", withdrawn" } else { "" };
         let absent = if entrant.is_absent { ", not connected" } else { "" };
-        writeln!(out, "  {}: {} interruptions{left}{absent}", entrant.name, entrant.interruptions)?;
+        let interruptions = counted(entrant.interruptions, "interruption", "interruptions");
+        writeln!(out, "  {}: {interruptions}{left}{absent}", entrant.name)?;
     }
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use super::TournamentReport;
 use super::text;
+use crate::core::counted;
 use crate::report::github::annotation;
 
 /// An error for each entrant that lost by a fault, a warning for each other entrant with a fault and for matches
@@ -27,5 +28,6 @@ pub(super) fn fault_message(matches: u32, losses: u32, details: &super::EntrantD
     let faults = if of_team.is_empty() { text::faults(&details.faults) } else { of_team.join(", ") };
     let faulty = details.faulty.join(", ");
     let more = if details.faulty.len() == super::FAULTY { ", ..." } else { "" };
-    format!("{faults} in {matches} matches, {losses} lost by fault: {faulty}{more}")
+    let matches = counted(matches, "match", "matches");
+    format!("{faults} in {matches}, {losses} lost by fault: {faulty}{more}")
 }

@@ -88,7 +88,8 @@ pub(super) fn subtitle(report: &StandingsReport) -> String {
     let StandingsReport { game, rules, seats, matches, sets, .. } = report;
     let won = report.champion.as_ref().map(|champion| format!(", won by {champion}"));
     let won = won.unwrap_or_default();
-    format!("{game} (rules {rules}), {seats} seats, {matches} matches in {sets} sets{won}")
+    let (matches, sets) = (counted(*matches, "match", "matches"), counted(*sets, "set", "sets"));
+    format!("{game} (rules {rules}), {seats} seats, {matches} in {sets}{won}")
 }
 
 /// The advantage of the seats, one line per side.
