@@ -122,7 +122,7 @@ fn check_turn<G: Game>(turn: Turn, turns_left: Option<u32>, seating: Seating) {
         Turn::Over(outcome) => {
             assert!(
                 (0..seating.sides()).any(|side| outcome.standing(side) == 0),
-                "nobody is best in {outcome:?}"
+                "no side is best in {outcome:?}"
             );
             assert!(!outcome.turn_limit || turns_left.is_some(), "{outcome:?} without a limit");
         }

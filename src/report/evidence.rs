@@ -1,4 +1,4 @@
-//! What led to faults, for people.
+//! The causes of faults, for people.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ fn lines(bot: &str, id: &str, evidence: &Evidence) -> Vec<String> {
     let mut text = format!("  {code} of {bot} in {id}");
     let mut separator = ": ";
     if let Some(detail) = detail {
-        // A String takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{separator}{detail}");
         separator = "; ";
     }

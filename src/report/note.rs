@@ -1,4 +1,4 @@
-//! What happened in a match, in words.
+//! The events of a match as text.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::core::{Seat, Viewer};
 use crate::record::{Line, Note, Step};
 use crate::referee::{Ending, Header};
 
-/// What is told.
+/// The kind of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A move.
@@ -23,14 +23,14 @@ pub enum Kind {
     Event,
 }
 
-/// Something that happened.
+/// An event as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// What is told.
+    /// The kind.
     pub kind: Kind,
-    /// Whose it is.
+    /// The seat concerned.
     pub seat: Option<Seat>,
-    /// The words, without the name of the seat.
+    /// The text, without the name of the seat.
     pub text: String,
 }
 

@@ -89,7 +89,7 @@ pub struct TrialReport {
     faults: FaultsOfBoth,
     /// The run seed.
     seed: String,
-    /// What is told of faults beside their counts; the matches have all of it.
+    /// Details of the first faults, for people; the matches have all of them.
     #[serde(skip)]
     evidence: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! What bots wrote that led to their faults. It is for the operator of the referee: the detail of a fault, which other
-//! bots receive, quotes nothing.
+//! The output of bots that caused their faults, for the operator of the referee only: the detail of a fault, which other
+//! bots receive, contains no quotations.
 
 use std::collections::BTreeMap;
 

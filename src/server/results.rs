@@ -250,7 +250,7 @@ pub struct RunSummary {
     pub trust_bots: Option<bool>,
     /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// What is told of faults beside their counts; the matches have all of it.
+    /// The first fault of each bot and code, for people; the matches have all of them.
     #[serde(skip)]
     pub first_faults: FirstFaults,
 }

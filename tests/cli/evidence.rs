@@ -3,7 +3,7 @@
 use crate::common::{Folder, SEED, referee};
 use serde_json::{Value, json};
 
-/// A bot with another fault in each of its matches: an illegal move, a line that is no message, a crash.
+/// A bot with a different fault in each match: an illegal move, a malformed line, a crash.
 fn faulty(folder: &Folder) -> String {
     folder.bot(
         "faulty",
@@ -18,7 +18,7 @@ play(turn=turn)",
     )
 }
 
-/// What is shown of its faults, in a run in which it is called so.
+/// The output about its faults, in a run in which it has this name.
 fn shown(name: &str) -> String {
     let cut = format!("1-32{}...", "x".repeat(76));
     format!(
@@ -33,7 +33,7 @@ fn shown(name: &str) -> String {
 }
 
 #[test]
-fn the_summary_of_play_shows_what_led_to_faults_with_and_without_records() {
+fn the_summary_of_play_shows_the_causes_of_faults() {
     let folder = Folder::new();
     let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
     let records = folder.text("records");
@@ -45,7 +45,7 @@ fn the_summary_of_play_shows_what_led_to_faults_with_and_without_records() {
 }
 
 #[test]
-fn a_single_match_shows_the_refused_move_and_with_json_each_match_has_all_evidence() {
+fn a_single_match_shows_the_rejected_move_and_json_has_all_evidence() {
     let folder = Folder::new();
     let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
     let ended = referee(["play", "checkers", &plain, &faulty]).done();
@@ -99,7 +99,7 @@ fn a_tournament_ends_with_what_led_to_faults() {
 }
 
 #[test]
-fn a_regression_ends_with_what_led_to_faults_in_every_report() {
+fn every_report_of_regress_shows_the_causes_of_faults() {
     let folder = Folder::new();
     let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
     let (junit, summary) = (folder.text("junit.xml"), folder.write("summary.md", ""));

@@ -27,7 +27,7 @@ fn a_person_plays_by_number_text_and_prefix() {
 }
 
 #[test]
-fn moves_are_numbered_apart_from_squares_and_ranks_in_every_game() {
+fn numbers_of_moves_are_unambiguous_in_every_game() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     for game in referee(["games", "--json"]).json() {

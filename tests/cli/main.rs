@@ -1,6 +1,6 @@
 //! The command line, from outside: real processes, sockets, files and terminals.
 //!
-//! All files are one program, since each program more takes seconds to link. `isolation` needs the processors to itself:
+//! All files are one program, because each program takes seconds to link. `isolation` needs the CPUs exclusively:
 //! `tests/run` runs it last.
 
 mod common;

@@ -193,7 +193,7 @@ fn as_limited_user(script: &str) -> Command {
 }
 
 #[test]
-fn bots_that_cannot_start_for_want_of_processes_are_retried_and_the_tournament_goes_on() {
+fn starts_that_fail_at_the_process_limit_are_retried() {
     let folder = Folder::new();
     // Uses up all processes of the user from the file `fill` to the file `release`.
     folder.write(

@@ -580,7 +580,7 @@ fn a_browser_shows_the_html_report() {
 }
 
 #[test]
-fn a_site_links_each_match_to_a_page_that_plays_it() {
+fn a_site_links_each_match_to_its_page() {
     let folder = played("python/random_bot.py", "4");
     let record = |name: &str| folder.path(&format!("cup/records/{name}"));
     std::fs::rename(record("m1.jsonl"), record("m1.unsealed")).unwrap();

@@ -147,7 +147,7 @@ fn an_invalid_team_is_rejected_with_the_reason() {
 }
 
 #[test]
-fn a_team_joins_and_the_command_of_a_bot_of_a_team_is_repaired() {
+fn a_team_joins_and_its_bots_commands_can_be_changed() {
     let folder = Folder::new();
     let (config, dir) = (teams(&folder), folder.text("cup"));
     referee(["tournament", "run", &config, "--dir", &dir]).done();

@@ -1,4 +1,5 @@
-//! The library without its shell: the direction of its imports, and what schedules, ratings and tests of strength promise.
+//! The library without its shell: the direction of its imports, and the documented properties of schedules,
+//! ratings and strength tests.
 
 mod architecture;
 mod gate;

@@ -1,4 +1,4 @@
-//! Files that are no records, or no whole ones.
+//! Invalid and incomplete records.
 
 use super::*;
 use crate::core::Uniform;

@@ -1,4 +1,4 @@
-//! Records of format 1, as they were written while it was the newest: they stay true for ever.
+//! Records of format 1, as written by earlier versions: they remain valid.
 
 use std::collections::BTreeSet;
 

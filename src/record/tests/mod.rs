@@ -1,4 +1,4 @@
-//! Records that are sound, and every way in which one can be unsound.
+//! Valid records, and all kinds of invalid ones.
 
 mod damage;
 mod forgery;

@@ -1,4 +1,4 @@
-//! Answers to what was not asked: late, twice, early.
+//! Answers without an open request: late, duplicate, early.
 
 use referee_protocol::MAX_INTEGER;
 use referee_protocol::words::FaultCode;

@@ -1,4 +1,4 @@
-//! Dice and shuffles: from what they come, and who sees them.
+//! Dice and shuffles: their derivation and visibility.
 
 use serde_json::{Value, json};
 

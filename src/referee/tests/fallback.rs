@@ -16,7 +16,7 @@ fn played() -> Rig {
     RigSetup::checkers().clock(1000, 0, 0).on_fault("random").play()
 }
 
-/// The moves that the referee made, in order.
+/// The fallback moves, in order.
 fn fallbacks(rig: &Rig) -> Vec<String> {
     rig.recorded("fallback").iter().map(|line| line["move"].as_str().unwrap().to_owned()).collect()
 }

@@ -11,7 +11,7 @@ fn played() -> Rig {
     RigSetup::checkers().clock(1000, 0, 0).play()
 }
 
-/// Whatever ended it: seat 0 has lost by one fault of this code, and all who can be reached are told so.
+/// Checks that seat 0 has lost by one fault of this code, and that all connected seats are told so.
 fn assert_lost_by(rig: &mut Rig, code: &str) {
     assert_eq!(rig.why(), ("fault", code));
     assert_eq!(rig.fault(), (0, code));

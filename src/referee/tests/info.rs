@@ -1,4 +1,4 @@
-//! What bots say of their search.
+//! Search information of bots (`info`).
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn answer(rig: &mut Rig, seat: u8, info: &str) {
     rig.tell(Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: Some(info) });
 }
 
-/// An object of so many bytes.
+/// An object of this size in bytes.
 fn sized(bytes: usize) -> String {
     format!("{{\"text\":\"{}\"}}", "x".repeat(bytes - 11))
 }

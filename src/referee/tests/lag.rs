@@ -1,4 +1,4 @@
-//! What becomes of a clock when the referee itself was late.
+//! Clocks when the referee itself is late.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Random moves before the first turn, and what the matches of a set are told of their deal.
+//! Random moves before the first turn, and the messages about the deal of a set.
 
 use serde_json::{Value, json};
 

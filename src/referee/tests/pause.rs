@@ -1,4 +1,4 @@
-//! What becomes of a match while the referee does not run: its clock stands still.
+//! Suspensions of the referee: the clock stands still.
 
 use serde_json::json;
 

@@ -16,7 +16,7 @@ use crate::referee::{
 
 pub(super) const MS: u64 = 1000;
 
-/// What a match is set up with; checkers and the toy game with their defaults, no clock, forfeit.
+/// The setup of a match: checkers or the toy game with its defaults, no clock, forfeit.
 #[derive(Clone)]
 pub(super) struct RigSetup {
     rules: &'static dyn Rules,
@@ -65,12 +65,12 @@ impl RigSetup {
         RigSetup::checkers().set("fen", fen)
     }
 
-    /// Keezenspel with so many teams of two.
+    /// Keezenspel with this number of teams of two.
     pub(super) fn keezen(teams: u8) -> RigSetup {
         RigSetup::of(games::find("keezen").unwrap(), Seating::new(2 * teams, teams))
     }
 
-    /// The toy game with so many seats and sides, in rounds of this plan.
+    /// The toy game with these numbers of seats and sides, in rounds of this plan.
     pub(super) fn toy(seats: u8, sides: u8, plan: &str) -> RigSetup {
         RigSetup::of(toy::RULES, Seating::new(seats, sides)).set("plan", plan)
     }
@@ -170,7 +170,7 @@ impl RigSetup {
         rig
     }
 
-    /// Opens the match, and all are ready. What they were told so far has been heard.
+    /// Opens the match; all seats are ready and have read their messages.
     pub(super) fn play(self) -> Rig {
         let mut rig = self.open();
         let seats = rig.seats();
@@ -185,17 +185,17 @@ impl RigSetup {
     }
 }
 
-/// A match that runs.
+/// A match in progress.
 pub(super) struct Rig {
     pub(super) play: Match,
     /// Microseconds since it was opened.
     pub(super) at: u64,
     pub(super) lag: u64,
-    /// Whether the shell leaves in the outboxes what lies there.
+    /// Whether the shell leaves the outboxes unread.
     pub(super) holds: bool,
-    /// Every byte that a seat got.
+    /// All bytes sent to each seat.
     sent: Vec<Vec<u8>>,
-    /// How much of that it has heard.
+    /// How many of them it has read.
     read: Vec<usize>,
 }
 
@@ -208,7 +208,7 @@ impl Rig {
         Stamp { at: Tick(self.at), lag: self.lag }
     }
 
-    /// Tells the match, then sends what it has to say.
+    /// Handles an event, then sends the output.
     pub(super) fn tell(&mut self, event: Event<'_>) {
         self.play.handle(self.stamp(), event);
         if !self.holds {
@@ -248,7 +248,7 @@ impl Rig {
         self.play.open_request(Seat(seat)).unwrap_or_else(|| panic!("seat {seat} is not asked"))
     }
 
-    /// Whether a seat is asked.
+    /// Whether a seat has an open request.
     pub(super) fn is_asked(&self, seat: u8) -> bool {
         self.play.open_request(Seat(seat)).is_some()
     }
@@ -303,12 +303,12 @@ impl Rig {
         self.tell(Event::Resign(Seat(seat)));
     }
 
-    /// Every byte that a seat got.
+    /// All bytes sent to each seat.
     pub(super) fn bytes(&self, seat: u8) -> &[u8] {
         &self.sent[usize::from(seat)]
     }
 
-    /// The messages that a seat has got and not heard yet. Each is one of the protocol.
+    /// The unread messages of a seat. Each must be valid.
     pub(super) fn heard(&mut self, seat: u8) -> Vec<Value> {
         let index = usize::from(seat);
         let news = &self.sent[index][self.read[index]..];
@@ -316,14 +316,14 @@ impl Rig {
         messages(news)
     }
 
-    /// The last message that a seat got, which is of this type. Everything is heard then.
+    /// The last message to a seat, which must be of this type. Marks all as read.
     pub(super) fn last(&mut self, seat: u8, kind: &str) -> Value {
         let last = self.heard(seat).pop().unwrap_or_else(|| panic!("seat {seat} heard nothing"));
         assert_eq!(last["type"], kind, "{last}");
         last
     }
 
-    /// The codes of the errors that a seat has got and not heard yet.
+    /// The codes of the unread errors of a seat.
     pub(super) fn errors(&mut self, seat: u8) -> Vec<String> {
         let codes = self.heard(seat).into_iter().filter(|message| message["type"] == "error");
         codes.map(|error| error["code"].as_str().unwrap().to_owned()).collect()
@@ -377,7 +377,7 @@ impl Rig {
     }
 }
 
-/// Reads what a seat got: whole lines, `type` first, all of the protocol.
+/// Parses the messages to a seat: whole lines, `type` first, all valid.
 pub(super) fn messages(bytes: &[u8]) -> Vec<Value> {
     let read = |line: &[u8]| {
         assert!(line.starts_with(b"{\"type\":\"") && line.ends_with(b"}\n"), "{line:?}");

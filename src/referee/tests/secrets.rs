@@ -1,4 +1,4 @@
-//! Xe Queo! as it is played: nothing that a seat gets tells what the other has chosen, or whether.
+//! Secrecy in Xe Queo!: no message to a seat reveals the other's choice, or whether it has chosen.
 
 use referee_protocol::words::FaultCode;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn go_on(rig: &mut Rig, ring: &str) {
     rig.answer(seat, &text);
 }
 
-/// What seat 1 has got after each thing that happened in a round.
+/// The messages to seat 1 after each event of a round.
 fn told_to_seat_1(plan: &RigSetup, choice: &str, first: u8) -> Vec<Vec<u8>> {
     let mut rig = choosing(plan.clone());
     let ring = rig.heard(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Decisions that several seats make at once, sealed.
+//! Simultaneous decisions, which are sealed.
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
 
 type Deed = fn(&mut Rig);
 
-/// All that seat 1 has got after seat 0 has done this, early or late.
+/// All messages to seat 1 after this action of seat 0, early or late.
 fn told_to_seat_1(plan: RigSetup, deed: Deed) -> Vec<u8> {
     let mut rig = plan.play();
     deed(rig.wait(10 * MS));
@@ -312,7 +312,7 @@ fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
 
 #[test]
 fn an_exit_of_an_idle_seat_applies_after_the_decision() {
-    // Seat 2 looks on.
+    // Seat 2 has no decision.
     for leave in [Rig::gone, Rig::resign] {
         let mut rig = RigSetup::toy(3, 3, "po").play();
         assert!(!rig.is_asked(2));

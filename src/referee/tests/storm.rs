@@ -1,5 +1,5 @@
-//! Thousands of matches in which anything happens, from fixed keys: nothing panics, every seat hears a sound story, and
-//! the record of a match gives the match again.
+//! Thousands of random matches with all kinds of events, from fixed keys: nothing panics, the messages to every seat are
+//! consistent, and records can be replayed.
 
 use referee_protocol::words::{ErrorCode, FaultCode, OnFault};
 use serde_json::Value;
@@ -16,14 +16,14 @@ const POLICIES: [&str; 4] = ["forfeit", "retry=1", "retry=3", "random"];
 const GONE: [FaultCode; 5] =
     [FaultCode::NoStart, FaultCode::Disconnected, FaultCode::Exited, FaultCode::Stalled, FaultCode::Protocol];
 
-/// A match in which anything happens.
+/// A match with random events.
 struct Storm {
     play: Match,
     rng: RandomStream,
     at: u64,
     lag: u64,
     sent: Vec<Vec<u8>>,
-    /// One event in so many is a misdeed.
+    /// One of this number of events is a fault.
     calm: u64,
 }
 
@@ -73,7 +73,7 @@ impl Storm {
         if let Some(deadline) = deadline.filter(|_| self.chance(25)) {
             self.at = self.at.max((deadline.0 + self.rng.uniform(3)).saturating_sub(1));
         }
-        // What comes in may be faster than the look at the clock.
+        // Input may be timestamped before the last reading of the clock.
         let is_due = deadline.is_some_and(|deadline| deadline.0 <= self.at);
         if is_due && !self.chance(4) || self.chance(20) {
             self.tell(Event::Tick);
@@ -162,7 +162,7 @@ impl Storm {
         }
     }
 
-    /// Plays until the end, which comes by force if need be.
+    /// Plays to the end, which is forced if necessary.
     fn blow(&mut self) {
         let mut steps = self.rng.uniform(300);
         while self.play.ending().is_none() && steps > 0 {
@@ -207,7 +207,7 @@ impl Storm {
         let times = self.play.log().split_inclusive(|&byte| byte == b'\n');
         let times = times.filter_map(|line| serde_json::from_slice::<Value>(line).unwrap()["at_us"].as_u64());
         assert!(times.is_sorted(), "time goes back in the record");
-        // What happens afterwards changes nothing.
+        // Later events have no effect.
         let log = self.play.log().to_vec();
         for _ in 0..20 {
             self.at += 1000 * MS;
@@ -236,7 +236,7 @@ fn assert_sound_story(seat: Seat, heard: &[Value], wants_events: bool) {
     assert!(wants_events || events(heard).is_empty());
 }
 
-/// The record, line by line, told to a new match.
+/// Replays the record, line by line, in a new match.
 fn replayed(plan: &RigSetup, log: &[u8]) -> Vec<u8> {
     let mut again = plan.bare();
     let seats = again.setup().header.seats.len();

@@ -1,4 +1,4 @@
-//! Three sides: who is out, who plays on, and how they rank.
+//! Three sides: elimination, continuation and ranks.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn teams(plan: &str) -> RigSetup {
     RigSetup::toy(6, 3, plan).clock(1000, 0, 0)
 }
 
-/// The seats that the event `out` has named so far, with the reasons, as this seat heard it.
+/// The seats of the `out` events that this seat has received, with the reasons.
 fn outs(rig: &mut Rig, seat: u8) -> Vec<(u64, String)> {
     let heard = rig.heard(seat);
     let outs = events(&heard).into_iter().filter(|event| event["kind"] == "out");

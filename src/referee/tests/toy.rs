@@ -1,4 +1,4 @@
-//! A small game that has what the match must bear: two and three sides, teams, secret choices at once, dice, a
+//! A small game with all features that a match supports: two and three sides, teams, secret choices at once, dice, a
 //! shuffle, facts that differ by viewer, a turn limit, and no draws by agreement.
 //!
 //! Seats collect points. The option `plan` is a round: `a` all bid secretly at once, `p` all but the last seat do,

@@ -27,7 +27,7 @@ const EXAMPLE: [&str; 12] = [
     "capture d1 b3",
     "claim",
 ];
-/// An opening after which both sides rotate and nobody attacks anything.
+/// An opening after which both sides rotate without attacking.
 const QUIET: [&str; 2] = ["place a1 W", "place e3 E"];
 
 fn started(options: &Options) -> Jeex {

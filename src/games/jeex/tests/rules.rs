@@ -217,7 +217,7 @@ fn rule_8_a_right_claim_wins() {
 #[test]
 fn rule_8_a_wrong_claim_loses() {
     let claims = [
-        (at(&["b3 E"], &["e1 N"]), "nobody attacks the centre"),
+        (at(&["b3 E"], &["e1 N"]), "the centre is not attacked"),
         (at(&["b3 SE"], &["d2 W"]), "both attack it"),
         (at(&["b3 E"], &["d2 W"]), "the opponent alone attacks it"),
         (at(&["a2 E"], &["e1 N"]), "a field lies between the stone and the centre"),

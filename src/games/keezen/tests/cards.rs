@@ -7,7 +7,7 @@ fn an_ace_brings_a_pawn_in_or_moves_one_by_1() {
     assert_eq!(plays("t5|||", "A"), "A enter, A t5");
     assert_eq!(after("t5|||", "A enter"), "t0 t5|||");
     assert_eq!(after("t5|||", "A t5"), "t6|||");
-    assert_eq!(plays("t5 t6 t7 h0.0|||", "A"), "A h0.0, A t5, A t6, A t7", "nobody is left in the base");
+    assert_eq!(plays("t5 t6 t7 h0.0|||", "A"), "A h0.0, A t5, A t6, A t7", "the base is empty");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_jack_may_bring_pawns_onto_starts() {
 }
 
 #[test]
-fn landing_on_a_pawn_sends_it_back_whoever_it_belongs_to() {
+fn landing_on_any_pawn_sends_it_back() {
     assert_eq!(after("t20|t25||", "5 t20"), "t25|||");
     assert_eq!(after("t20||t25|", "5 t20"), "t25|||");
     assert_eq!(after("t20 t25|||", "5 t20"), "t25|||");

@@ -233,7 +233,7 @@ fn an_impossible_view_is_rejected() {
 #[test]
 fn sampling_accepts_views_that_no_game_produces() {
     for (from, to) in [
-        // Of another seat, or of nobody.
+        // Of another seat, or of none.
         (r#""hand":["2","5","8","J","A"]"#, r#""hand":["2","5","8","J"]"#),
         (r#""hand":["2","5","8","J","A"]"#, r#""hand":null"#),
         // The seat to move has no cards, or none that it can play.

@@ -88,8 +88,8 @@ fn pick<T: Copy>(list: &[T], rng: &mut RandomStream) -> T {
     list[rng.uniform(list.len() as u64) as usize]
 }
 
-/// The same game with all cards that the viewer does not see shuffled among those who hold them and the deck. Whoever is
-/// to move can still play.
+/// The same game with all cards that the viewer does not see shuffled among their holders and the deck. The seat to move
+/// still has a play.
 fn other_world(game: &Keezen, viewer: Viewer, rng: &mut RandomStream) -> Keezen {
     let position = &game.position;
     let hidden: Vec<Seat> = position.board.all().filter(|&seat| !position.shows(seat, viewer)).collect();

@@ -91,7 +91,7 @@ fn round(winner: Seat, choices: [&str; 2], reason: Reason) -> Fact {
     Fact::Round(Round { winner, choices: choices.map(|pawn| Pawn::named(pawn).unwrap()), reason })
 }
 
-/// A round in which whoever begins accuses wrongly, and so gives the ring to the other.
+/// A round in which the starting player accuses wrongly, and so gives the ring to the other.
 fn lose_a_round(game: &mut XeQueo) {
     let ring = legal_of(game, "ring");
     play(game, &format!("ring {}", &ring[..2]));
@@ -99,7 +99,7 @@ fn lose_a_round(game: &mut XeQueo) {
     play(game, "accuse black");
 }
 
-/// A round in which whoever begins accuses rightly.
+/// A round in which the starting player accuses correctly.
 fn win_a_round(game: &mut XeQueo) {
     let ring = legal_of(game, "ring");
     play(game, &format!("ring {}", &ring[..2]));
