@@ -68,7 +68,7 @@ fn the_number_of_processes_is_limited() {
     let script = "import pathlib
 PIDS = pathlib.Path(__file__).parent / 'pids'
 with PIDS.open('a') as file:
-    file.write(f'{os.getpid()}\n')
+    file.write(f'{os.getpid()}\\n')
 def lives(pid):
     try:
         return open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0] != 'Z'
@@ -76,7 +76,7 @@ def lives(pid):
         return False
 alive = sum(lives(pid) for pid in PIDS.read_text().split())
 with (PIDS.parent / 'alive').open('a') as file:
-    file.write(f'{alive}\n')
+    file.write(f'{alive}\\n')
 play()";
     let entrants: Vec<String> = (0..7).map(|n| program(&folder, &format!("bot-{n}"), script)).collect();
     let ended = tournament(&folder, "jobs = 2\nprocesses = 5\nmirror = \"none\"", &entrants).with_code(0);
