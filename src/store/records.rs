@@ -230,7 +230,7 @@ mod tests {
             let plants: [Plant<'_>; 5] = [
                 ("a symbolic link", &|path| symlink(&victim, path).unwrap()),
                 ("a FIFO", &fifo),
-                ("a folder", &|path| fs::create_dir(path).unwrap()),
+                ("a directory", &|path| fs::create_dir(path).unwrap()),
                 ("a socket", &|path| drop(UnixListener::bind(path).unwrap())),
                 ("a file", &|path| fs::write(path, "older").unwrap()),
             ];
