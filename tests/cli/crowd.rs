@@ -42,7 +42,7 @@ struct Client {
 impl Client {
     fn start(task: &Value) -> Client {
         let mut this = Command::new(std::env::current_exe().expect("this program"));
-        let this = this.args(["client", "--exact", "--nocapture"]).env("CLIENT", task.to_string());
+        let this = this.args(["crowd::client", "--exact", "--nocapture"]).env("CLIENT", task.to_string());
         let mut child = this.stdout(Stdio::piped()).spawn().expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         Client { child, output }
