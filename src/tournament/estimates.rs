@@ -4,7 +4,7 @@
 //! **Normalized Elo of a fixed number of sets.** The interval holds the middle 95% of 4,000 distributions drawn from
 //! the posterior of the scores, a Dirichlet distribution with a prior that is worth about one set. It includes the
 //! uncertainty of the deviation, by which normalized Elo divides. It is not shown for fewer than [`LEAST_SETS`] sets, if
-//! the sum of the scores can take too few values ([`LEAST_VARIATION`]), and beyond 1000.
+//! the sum of the scores can take too few values (`LEAST_VARIATION`), and beyond 1000.
 //!
 //! Scores are discrete, so no interval has a coverage of 95% for every truth: with few sets that differ in score, the
 //! coverage jumps as the truth passes the end of one of the few possible intervals. In simulations of 20 to 1000 sets of

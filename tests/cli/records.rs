@@ -254,6 +254,21 @@ fn several_files_and_directories_are_all_verified() {
 }
 
 #[test]
+fn a_record_of_line_breaks_takes_little_more_memory_than_its_size() {
+    let folder = Folder::new();
+    let (first, last) = (record().lines().next().unwrap(), record().lines().last().unwrap());
+    let mut text = format!("{first}\n").into_bytes();
+    text.resize(text.len() + (128 << 20), b'\n');
+    text.extend_from_slice(last.as_bytes());
+    let file = folder.write("breaks.jsonl", text);
+    let mut shell = std::process::Command::new("sh");
+    // 768 MiB: a list of the lines would take 2 GiB.
+    shell.args(["-c", "ulimit -v 786432; exec \"$0\" verify \"$1\"", env!("CARGO_BIN_EXE_referee"), &file]);
+    let ended = crate::common::Referee::start_as(&mut shell).end().with_code(1);
+    assert!(ended.stdout.contains("a record has at most 16777216 lines"), "{}", ended.stdout);
+}
+
+#[test]
 fn missing_files_and_empty_directories_are_usage_errors() {
     let folder = Folder::new();
     let (missing, empty) = (folder.text("missing.jsonl"), folder.text(""));
