@@ -7,7 +7,7 @@
 //! the sum of the scores can take too few values (`LEAST_VARIATION`), and beyond 1000.
 //!
 //! Scores are discrete, so no interval has a coverage of 95% for every truth: with few sets that differ in score, the
-//! coverage jumps as the truth passes the end of one of the few possible intervals. In simulations of 20 to 1000 sets of
+//! coverage jumps as the truth passes the end of one of the few possible intervals. In simulations of 20 to 150 sets of
 //! one, two and three matches, with 0% to 95% draws and 0 to 500 normalized Elo, 93% to 97% of the intervals hold the truth
 //! where at least nine of ten results have one, and so do 93% to 97% of all together (`tests/strength.rs`). Where fewer
 //! results have an interval, those that do are unusual for their truth, and more or fewer of them hold it.
