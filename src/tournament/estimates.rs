@@ -9,7 +9,7 @@
 //! Scores are discrete, so no interval has a coverage of 95% for every truth: with few sets that differ in score, the
 //! coverage jumps as the truth passes the end of one of the few possible intervals. In simulations of 20 to 150 sets of
 //! one, two and three matches, with 0% to 95% draws and 0 to 500 normalized Elo, 93% to 97% of the intervals hold the truth
-//! where at least nine of ten results have one, and so do 93% to 97% of all together (`tests/strength.rs`). Where fewer
+//! where at least nine of ten results have one, and so do 93% to 97% of all together (`tests/library/strength.rs`). Where fewer
 //! results have an interval, those that do are unusual for their truth, and more or fewer of them hold it.
 //!
 //! **After a sequential test** the estimates of a fixed number of sets are too far from 0: a test stops when the scores

@@ -1,7 +1,7 @@
 //! The command line, from outside: real processes, sockets, files and terminals.
 //!
-//! All files are one program, because each program takes seconds to link. `isolation` needs the CPUs exclusively:
-//! `tests/run` runs it last.
+//! All files are one program, because each program takes seconds to link. `crowd`, `isolation` and
+//! `pause` need the CPUs exclusively: `tests/run` runs them last.
 
 mod common;
 
