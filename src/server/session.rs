@@ -69,7 +69,7 @@ pub(crate) enum HelloError {
     Field {
         /// The rejection, for the detail of a later timeout.
         refused: RefusedLine,
-        /// What the bot is told.
+        /// The text of the `error` for the bot.
         message: String,
     },
 }

@@ -200,7 +200,7 @@ fn an_embedding_program_can_start_bots() {
         let on_exit = |how| drop(ended.send(how));
         let started = launcher.start(move |starter| starter.start(&command, on_exit)).await;
         let _process = started.expect("it starts");
-        let how = tokio::time::timeout(PATIENCE, has_ended).await.expect("in time").expect("it is told");
+        let how = tokio::time::timeout(PATIENCE, has_ended).await.expect("in time").expect("its exit status");
         assert_eq!(how.to_string(), "status 7");
         let missing = "./no-such-bot".parse().expect("a command");
         let started = launcher.start(move |starter| starter.start(&missing, |_| {})).await;

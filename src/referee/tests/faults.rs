@@ -11,7 +11,7 @@ fn played() -> Rig {
     RigSetup::checkers().clock(1000, 0, 0).play()
 }
 
-/// Checks that seat 0 has lost by one fault of this code, and that all connected seats are told so.
+/// Checks that seat 0 has lost by one fault of this code, and that every connected seat receives that in `end`.
 fn assert_lost_by(rig: &mut Rig, code: &str) {
     assert_eq!(rig.why(), ("fault", code));
     assert_eq!(rig.fault(), (0, code));

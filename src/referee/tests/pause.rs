@@ -8,7 +8,7 @@ use crate::referee::Event;
 const KINGS: &str = "B:WK32:BK1";
 
 impl Rig {
-    /// The shell's clock stands still in a pause, so only the match is told.
+    /// Reports a pause to the match. Time does not advance: the shell's clock stops during a pause.
     fn pause(&mut self, ms: u64) {
         self.tell(Event::Paused { us: ms * MS });
     }
