@@ -4,20 +4,14 @@
 //!
 //! The whole process tree is pinned to one core, the two alternate, and the result is the median ratio.
 //! `cargo bench --bench contest [MATCHES]`
-#![expect(clippy::disallowed_methods, reason = "a bench measures")]
-
 mod common;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
+use common::{Result, VIEW_AND_LEGAL, instant, pin, time};
 
 const ROUNDS: usize = 7;
 const MATCHES: u32 = 20_000;
-/// More time than this number of matches takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(600);
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -29,15 +23,9 @@ fn main() -> Result<()> {
     }
 }
 
-/// The duration of a referee command, in seconds.
-fn time(args: &[&str]) -> Result<f64> {
-    let _limit = Limit::new(LIMIT, format!("`referee {}`", args.join(" ")));
-    let start = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_referee")).args(args).stdout(Stdio::null()).output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    Ok(start.elapsed().as_secs_f64())
+/// The duration of a referee command.
+fn seconds(args: &[&str]) -> Result<f64> {
+    Ok(time(args)?.as_secs_f64())
 }
 
 fn bench(matches: u32) -> Result<()> {
@@ -49,7 +37,7 @@ fn bench(matches: u32) -> Result<()> {
     for _ in 0..ROUNDS {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
         let text = |name: &str| folder.path().join(name).display().to_string();
-        let played = time(&[
+        let played = seconds(&[
             "play",
             "checkers",
             &bot,
@@ -61,7 +49,7 @@ fn bench(matches: u32) -> Result<()> {
             &text("play"),
         ])?;
         write_config(&folder.path().join("cup.toml"), &bot, matches)?;
-        let contested = time(&["tournament", "run", &text("cup.toml"), "--dir", &text("cup"), "--json"])?;
+        let contested = seconds(&["tournament", "run", &text("cup.toml"), "--dir", &text("cup"), "--json"])?;
         let each = |seconds: f64| format!("{:.1} us", seconds * 1e6 / f64::from(matches));
         println!("{:>14} {:>14} {:>8.3}", each(played), each(contested), contested / played);
         ratios.push(contested / played);
@@ -84,8 +72,8 @@ fn bench_disk(matches: u32, bot: &str) -> Result<()> {
         let text = |name: &str| folder.path().join(name).display().to_string();
         write_config(&folder.path().join("cup.toml"), bot, matches)?;
         let args = ["tournament", "run", &text("cup.toml"), "--json", "--dir"];
-        let volatile = time(&[&args[..], &[&text("volatile"), "--no-fsync"]].concat())?;
-        let durable = time(&[&args[..], &[&text("durable")]].concat())?;
+        let volatile = seconds(&[&args[..], &[&text("volatile"), "--no-fsync"]].concat())?;
+        let durable = seconds(&[&args[..], &[&text("durable")]].concat())?;
         let each = |seconds: f64| format!("{:.1} us", seconds * 1e6 / f64::from(matches));
         println!("{:>14} {:>14} {:>8.3}", each(volatile), each(durable), durable / volatile);
         ratios.push(durable / volatile);

@@ -3,7 +3,9 @@
 //! Records are written to memory if there is a suitable file system: the figure should not depend on the disk. The
 //! whole process tree is pinned to one core, the two alternate, and the result is the median ratio. Instant bots
 //! search for what they need in a line without parsing it; one row has bots of the Rust SDK. Before that, two cores
-//! are compared with one. `cargo bench --bench decision`
+//! are compared with one. At the end: records on disk beside records in memory, and bots in Python and JavaScript with
+//! their SDK beside bots of ten lines without it. `cargo bench --bench decision`; with `-- sandboxes` only what sandboxes
+//! cost, with `-- alternatives` only the end.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -172,19 +174,28 @@ fn folder() -> Result<tempfile::TempDir> {
     Ok(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?)
 }
 
+/// A folder on the disk of this program.
+fn folder_on_disk() -> Result<tempfile::TempDir> {
+    Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().ok_or("no folder")?)?)
+}
+
 /// The time of one decision, in microseconds, and the number of decisions.
 struct Figure {
     each: f64,
     decisions: u64,
 }
 
-/// `referee play` between two instant bots, records written.
-fn play(referee: impl AsRef<OsStr>, matches: u32, bot: &str, options: &[&str]) -> Result<(f64, u64)> {
-    let folder = folder()?;
-    let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
+/// `referee play` between two of a bot, records written to a folder.
+fn play(
+    referee: impl AsRef<OsStr>,
+    matches: u32,
+    bot: &str,
+    options: &[&str],
+    folder: tempfile::TempDir,
+) -> Result<(f64, u64)> {
     let start = Instant::now();
     let output = Command::new(referee)
-        .args(["play", "checkers", &bot, &bot, "--json", "-n", &matches.to_string(), "--record"])
+        .args(["play", "checkers", bot, bot, "--json", "-n", &matches.to_string(), "--record"])
         .arg(folder.path())
         .args(options)
         .output()?;
@@ -200,11 +211,17 @@ fn play(referee: impl AsRef<OsStr>, matches: u32, bot: &str, options: &[&str]) -
     Ok((took, decisions))
 }
 
-/// The same without starting processes: the difference between many matches on each lane and one.
+/// The same between instant bots, without starting processes: the difference between many matches on each lane and one.
 fn pipes(referee: impl AsRef<OsStr>, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
-    let (one, many) = (play(&referee, lanes, bot, options)?, play(&referee, lanes * MATCHES, bot, options)?);
-    let decisions = many.1 - one.1;
-    Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
+    let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
+    let of = |matches| play(&referee, matches, &bot, options, folder()?);
+    difference(of(lanes)?, of(lanes * MATCHES)?)
+}
+
+/// What the matches of a long run cost beyond those of a short one.
+fn difference(short: (f64, u64), long: (f64, u64)) -> Result<Figure> {
+    let decisions = long.1.checked_sub(short.1).filter(|&more| more > 0).ok_or("no decisions")?;
+    Ok(Figure { each: (long.0 - short.0) / decisions as f64, decisions })
 }
 
 /// The same between two bots that connect.
@@ -237,9 +254,7 @@ fn tcp(matches: u32) -> Result<(f64, u64)> {
 }
 
 fn connections() -> Result<Figure> {
-    let (one, many) = (tcp(1)?, tcp(MATCHES)?);
-    let decisions = many.1 - one.1;
-    Ok(Figure { each: (many.0 - one.0) / decisions as f64, decisions })
+    difference(tcp(1)?, tcp(MATCHES)?)
 }
 
 /// Bare round trips with two echoing processes that connect, one after the other.
@@ -437,9 +452,118 @@ fn compare(
     Ok(())
 }
 
+/// What sandboxes cost: a decision, and the start of a program. The modes alternate, each round in another order, and the
+/// ratios are those to `none` in the same round. Layers that the machine lacks are left out.
+fn sandboxes() -> Result<()> {
+    const MODES: [&str; 3] = ["none", "basic", "strict"];
+    let bot = format!("as-bot '{VIEW_AND_LEGAL}'");
+    let allowed = ["landlock_scope", "cgroup"].map(|layer| ["--sandbox-allow-missing", layer]);
+    let mut rows = [const { [const { Vec::new() }; 3] }; MODES.len()];
+    for round in 0..ROUNDS {
+        let _limit = Limit::new(LIMIT, "sandboxes: a round");
+        let mut decisions = [0.0; MODES.len()];
+        for at in (0..MODES.len()).map(|at| (at + round) % MODES.len()) {
+            let options = [&["--sandbox", MODES[at]], allowed.as_flattened()].concat();
+            decisions[at] = pipes(REFEREE, 1, &bot, &options)?.each;
+        }
+        let output = Command::new(REFEREE).args(["sandbox", "check", "--json"]).output()?;
+        let checked: Value = serde_json::from_slice(&output.stdout)?;
+        let starts = checked["modes"].as_array().ok_or("no modes")?;
+        for (at, mode) in MODES.into_iter().enumerate() {
+            let start = starts.iter().find(|start| start["mode"] == mode);
+            let start = start.and_then(|start| start["start_ms"].as_f64()).ok_or("it does not start")?;
+            rows[at]
+                .iter_mut()
+                .zip([decisions[at], decisions[at] / decisions[0], start])
+                .for_each(|(values, value)| values.push(value));
+        }
+    }
+    println!("{:<28} {:>11} {:>8} {:>11}", "sandboxes", "a decision", "ratio", "a start");
+    for (mode, [each, ratio, start]) in MODES.into_iter().zip(rows) {
+        println!("{mode:<28} {:8.2} us {:8.3} {:8.1} ms", median(each), median(ratio), median(start));
+    }
+    println!();
+    Ok(())
+}
+
+/// Bots that play the first legal move, each in its language without and with the SDK.
+const SCRIPTS: [(&str, &str, &str, &str); 2] = [
+    (
+        "Python",
+        "python3",
+        r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "turn":
+        where = {name: message[name] for name in ("match", "seat", "turn")}
+        print(json.dumps({"type": "move", **where, "move": message["legal"][0]}), flush=True)
+    elif kind == "hello":
+        print(json.dumps({"type": "hello", "protocol": 1, "name": "lines"}), flush=True)
+    elif kind == "start":
+        print(json.dumps({"type": "ready", "match": message["match"], "seat": message["seat"]}), flush=True)
+"#,
+        "import sys\nsys.path.insert(0, 'ROOT/bots/python')\nfrom referee_bot import run\n\
+         run(lambda turn: turn.legal[0], name='sdk')\n",
+    ),
+    (
+        "JavaScript",
+        "node",
+        r#"
+import { createInterface } from "node:readline";
+const say = (message) => process.stdout.write(JSON.stringify(message) + "\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { type, match, seat, turn, legal } = JSON.parse(line);
+  if (type === "turn") say({ type: "move", match, seat, turn, move: legal[0] });
+  else if (type === "hello") say({ type: "hello", protocol: 1, name: "lines" });
+  else if (type === "start") say({ type: "ready", match, seat });
+});
+"#,
+        "import { run } from 'ROOT/bots/javascript/src/index.js';\nawait run((turn) => turn.legal[0], { name: 'sdk' });\n",
+    ),
+];
+
+/// What a choice of the user costs beside its alternative.
+fn alternatives() -> Result<()> {
+    let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
+    let instant = format!("'{}' {instant}", std::env::current_exe()?.display());
+    println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "beside", "ratio");
+    // Bots that play the first legal move need openings for matches that differ.
+    let of = |bot: &str, matches: u32, folder: fn() -> Result<tempfile::TempDir>| {
+        let of = |matches| play(REFEREE, matches, bot, &["--opening-plies", "4"], folder()?);
+        difference(of(1)?, of(matches)?)
+    };
+    compare(
+        "records on disk, in memory",
+        || of(&instant, MATCHES, folder_on_disk),
+        |_| Ok(of(&instant, MATCHES, folder)?.each),
+    )?;
+    let scripts = tempfile::tempdir()?;
+    for (language, program, lines, sdk) in SCRIPTS {
+        let command = |name: &str, text: &str| {
+            let script = scripts.path().join(format!("{language}_{name}.mjs"));
+            std::fs::write(&script, text.replace("ROOT", env!("CARGO_MANIFEST_DIR")))?;
+            Result::Ok(format!("{program} '{}'", script.display()))
+        };
+        let (lines, sdk) = (command("lines", lines)?, command("sdk", sdk)?);
+        compare(
+            &format!("{language}: SDK, ten lines"),
+            || of(&sdk, MATCHES / 4, folder),
+            |_| Ok(of(&lines, MATCHES / 4, folder)?.each),
+        )?;
+    }
+    Ok(())
+}
+
 fn bench() -> Result<()> {
+    if let Some(only) = std::env::args().find(|arg| ["sandboxes", "alternatives"].contains(&arg.as_str())) {
+        pin(0)?;
+        return if only == "sandboxes" { sandboxes() } else { alternatives() };
+    }
     cores()?;
     pin(0)?;
+    sandboxes()?;
     let (turn, events, answer) = (TURN.len(), EVENTS.len(), ANSWER.len());
     let request = turn + events;
     println!("checkers between instant bots, one core, records written");
@@ -460,5 +584,6 @@ fn bench() -> Result<()> {
             |decisions| bare_stdio(slots, request, answer, decisions),
         )?;
     }
-    Ok(())
+    println!();
+    alternatives()
 }

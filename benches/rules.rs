@@ -5,8 +5,8 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::{Game, Notation, Seating, Sheet, Turn, Uniform, Validity, perft};
+use referee::core::chance::Seed;
+use referee::core::{DrawOf, Game, Notation, Seating, Sheet, Turn, Uniform, Validity, perft};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
 use referee::games::keezen::Keezen;
@@ -41,7 +41,7 @@ fn perft_9_with_move_lists(bencher: Bencher) {
         list.iter()
             .map(|&mv| {
                 let mut next = position.clone();
-                next.play(seat, mv, &mut |_| {});
+                next.play_unchecked(seat, mv, &mut |_| {});
                 count(&next, depth - 1, deeper)
             })
             .sum()
@@ -51,27 +51,32 @@ fn perft_9_with_move_lists(bencher: Bencher) {
     bencher.counter(ItemsCount::new(3_963_680u64)).bench_local(|| count(&position, 9, &mut lists));
 }
 
-fn playout<G: Game>(
-    seating: Seating,
-    rng: &mut RandomStream,
-    moves: &mut Vec<G::Move>,
-    drawn: &mut Vec<u16>,
-) -> u32 {
+/// A linear congruential generator: the random numbers of a match, which are HMACs, take longer than the rules.
+struct Fast(u64);
+
+impl Uniform for Fast {
+    fn uniform(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 32) * n) >> 32
+    }
+}
+
+fn playout<G: Game>(seating: Seating, rng: &mut Fast, moves: &mut Vec<G::Move>, drawn: &mut Vec<u16>) -> u32 {
     let mut position: G = start(seating);
     let mut decisions = 0;
     loop {
         match position.turn() {
             Turn::Over(_) => return decisions,
             Turn::Draw(draw) => {
-                rng.draw(draw, drawn);
-                position.settle(drawn, &mut |_| {});
+                rng.draw(draw.into(), drawn);
+                draw.settle(&mut position, drawn, &mut |_| {});
             }
             Turn::Decide(seats) => {
                 for seat in seats.iter() {
                     moves.clear();
                     position.legal_moves(seat, moves);
                     let mv = moves[rng.uniform(moves.len() as u64) as usize];
-                    position.play(seat, mv, &mut |_| {});
+                    position.play_unchecked(seat, mv, &mut |_| {});
                     decisions += 1;
                 }
             }
@@ -83,7 +88,7 @@ fn playout<G: Game>(
 fn a_thousand_playouts<G: Game>(bencher: Bencher, seating: Seating) {
     let (mut moves, mut drawn) = (Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
-        let mut rng = Seed([7; 32]).match_key(G::META.id, "bench", &[""; 0]).stream();
+        let mut rng = Fast(7);
         (0..1000).map(|_| playout::<G>(seating, &mut rng, &mut moves, &mut drawn)).sum::<u32>()
     });
 }
@@ -121,7 +126,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
                 position.legal_moves(seat, &mut moves);
                 let mv = moves[rng.uniform(moves.len() as u64) as usize];
                 sheet.moves.push(mv.to_string());
-                position.play(seat, mv, &mut |_| {});
+                position.play_unchecked(seat, mv, &mut |_| {});
             }
         }
         notation.write(&sheet, &mut text).unwrap_or_else(|what| unreachable!("it was played: {what}"));

@@ -1,5 +1,19 @@
 //! A headless referee for programs that play board games against each other.
 //!
+//! This crate is the command `referee` and a library. With the library, a program can
+//!
+//! * play and search positions: [`core::Game`], the rules in [`games`], [`core::perft`]
+//! * referee matches without I/O, under virtual time: [`referee::Match`]
+//! * verify and replay records: [`record::Replay`]
+//! * compute standings, ratings and sequential tests: [`tournament`]
+//! * add a game to all subcommands: [`core::Catalog`], `cli::main`
+//! * run matches between programs: `runner::Play`, `runner::MatchRunner`
+//!
+//! The example `embed` plays matches with the state machine and between programs; `examples/custom_game` in the repository
+//! is a crate that adds a game. The messages are the crate [`referee_protocol`]; bots in Rust use `referee-bot`.
+//!
+//! # Modules
+//!
 //! * [`core`]: shared types and traits: seats, games, chance, outcomes, clocks
 //! * [`games`]: the rules of each game
 //! * [`referee`]: the match as a state machine
@@ -12,11 +26,21 @@
 //!
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
-//! * `server`: sessions with bots, and the drivers of matches
+//! * `driver`: one lane: the matches and streams of one thread
+//! * `sources`: where bots come from: processes and connections
+//! * `runner`: many matches on many lanes
 //! * `store`: folders of records, results in SQLite
 //! * `check`: tests whether a bot conforms to the protocol
 //! * `report`: results as text, JSON and other formats
+//! * `web`: a read-only HTTP server for spectators
+//! * `league`: ladders that a server plays without an end
 //! * `cli`: the subcommands
+//!
+//! # Features
+//!
+//! * `shell` (default): everything that touches the outside world, and the command `referee`. Linux and other Unix
+//! * `schema`: JSON Schemas of games; part of `shell`
+//! * `fuzzing`: what the fuzz targets of the repository call; not covered by semantic versioning
 
 #[cfg(all(feature = "shell", not(unix)))]
 compile_error!("referee runs on Linux and other Unix only: it needs process groups and pipes");
@@ -34,13 +58,24 @@ pub mod check;
 #[cfg(feature = "shell")]
 pub mod cli;
 #[cfg(feature = "shell")]
+pub mod driver;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
+#[cfg(feature = "shell")]
+pub mod league;
+#[cfg(feature = "shell")]
 pub mod report;
 #[cfg(feature = "shell")]
-pub mod server;
+pub mod runner;
+#[cfg(feature = "shell")]
+pub mod sources;
 #[cfg(feature = "shell")]
 pub mod store;
 #[cfg(feature = "shell")]
 pub mod transport;
+#[cfg(feature = "shell")]
+pub mod web;
 
 /// Name and version of the referee, as written in messages and records.
 pub const SERVER: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));

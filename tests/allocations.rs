@@ -7,7 +7,7 @@ use std::alloc::System;
 use std::hint::black_box;
 
 use referee::core::chance::{RandomKey, Uniform};
-use referee::core::{Game, Seating, Turn};
+use referee::core::{DrawOf, Game, Imagine, Seating, Turn};
 use referee::games::{Visitor, visit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 
@@ -35,15 +35,15 @@ fn playout<G: Game>(
         match position.turn() {
             Turn::Over(_) => return (decisions, region.change()),
             Turn::Draw(draw) => {
-                rng.draw(draw, drawn);
-                position.settle(drawn, &mut |_| {});
+                rng.draw(draw.into(), drawn);
+                draw.settle(&mut position, drawn, &mut |_| {});
             }
             Turn::Decide(seats) => {
                 let mut next = position.clone();
                 for seat in seats.iter() {
                     moves.clear();
                     position.legal_moves(seat, moves);
-                    next.play(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
+                    next.play_unchecked(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
                     decisions += 1;
                 }
                 position = next;
@@ -55,7 +55,7 @@ fn playout<G: Game>(
 struct NoAllocations(u32);
 
 impl Visitor for NoAllocations {
-    fn game<G: Game>(&mut self) {
+    fn game<G: Imagine>(&mut self) {
         for &seating in G::META.seatings {
             for number in 0..PLAYOUTS {
                 let (mut moves, mut drawn) = (Vec::new(), Vec::new());

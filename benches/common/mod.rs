@@ -3,9 +3,10 @@
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
 use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -103,6 +104,21 @@ impl Limit {
         });
         Limit(end)
     }
+}
+
+/// Longer than a command of a benchmark takes on a slow machine.
+const COMMAND: Duration = Duration::from_secs(600);
+
+/// Runs a referee command and returns its duration.
+#[expect(clippy::disallowed_methods, reason = "a bench measures")]
+pub(crate) fn time(args: &[&str]) -> Result<Duration> {
+    let _limit = Limit::new(COMMAND, format!("`referee {}`", args.join(" ")));
+    let start = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_referee")).args(args).stdout(Stdio::null()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(start.elapsed())
 }
 
 /// Pins this process to the allowed core with this index.

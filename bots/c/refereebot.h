@@ -105,6 +105,54 @@ static inline referee_reply referee_move(const char *move) {
     return reply;
 }
 
+/* ---- Imagined positions ----
+ *
+ * A running `referee imagine` answers what the view, the legal moves and the result would be after any moves, and plays random
+ * continuations, without rules of one's own. It runs beside the bot, in the bot's time, and knows only the turns that the bot
+ * passes to it. `referee spec imagine` specifies it. */
+
+#define REFEREE_POSITIONS 64 /* so many positions are kept; the next one replaces the oldest */
+
+typedef struct referee_imaginer referee_imaginer;
+
+typedef struct referee_seat_move { /* a move of a seat */
+    int seat;
+    const char *move;
+} referee_seat_move;
+
+typedef struct referee_state { /* A position after some moves. */
+    const cJSON *legal[REFEREE_SEATS]; /* the legal moves of each seat that decides, an array of texts; else NULL */
+    const cJSON *view;                 /* of the seat `view_of` */
+    int64_t turns_left;                /* -1 without a limit */
+    bool is_over;
+    double scores[REFEREE_SEATS]; /* 0 to 1, when the game is over */
+    const char *reason;           /* the rule that ended it */
+    cJSON *answer;                /* owns all of these */
+} referee_state;
+
+/* Starts a program; NULL stands for the one that the environment variable REFEREE names, or for `referee` on the PATH.
+ * Returns NULL, with a reason on stderr, if it cannot be started. */
+referee_imaginer *referee_imaginer_start(const char *program);
+void referee_imaginer_end(referee_imaginer *imaginer);
+
+/* Why the last call failed: a code of the specification and a text. */
+const char *referee_imaginer_error(const referee_imaginer *imaginer);
+
+/* Samples 1 to 256 worlds that agree with what the seat of a turn knows. Returns the number of the position; -1 if it
+ * failed. */
+int referee_imagine(referee_imaginer *imaginer, const referee_turn *turn, int worlds, int64_t seed);
+
+/* Describes the position after these moves of all seats in a world, counted from 0; -1 as `view_of` stands for no view. False if
+ * it failed; else clear the state after use. */
+bool referee_explore(referee_imaginer *imaginer, int position, const referee_seat_move *moves, int count, int world,
+                     int view_of, int64_t seed, referee_state *state);
+void referee_state_clear(referee_state *state);
+
+/* Plays random continuations after these moves, each in a world drawn at random, and gives the mean score of each seat. False if
+ * it failed. */
+bool referee_playouts(referee_imaginer *imaginer, int position, const referee_seat_move *moves, int count, int playouts,
+                      int64_t seed, double scores[REFEREE_SEATS]);
+
 /* ---- Games ----
  *
  * Each `..._view_read` reads the view of a turn and returns false if it is not of this game; its texts live as long as the
@@ -200,7 +248,7 @@ typedef struct referee_xe_queo_moved {
 
 typedef struct referee_xe_queo_view {
     int round;         /* from 1 */
-    const char *phase; /* ring, choose or play */
+    const char *phase; /* ring, choose, play or over */
     referee_seats to_move;
     int rings[2];
     const char *pawns[REFEREE_PAWNS]; /* the square of each, in the order of referee_xe_queo_pawns */

@@ -27,10 +27,12 @@ type introduction struct {
 	Slots    int       `json:"slots,omitempty"`
 	Wants    *[]string `json:"wants,omitempty"`
 	Push     bool      `json:"push,omitempty"`
+	// What all connections of the process have in common.
+	Reconnect string `json:"reconnect,omitempty"`
 }
 
-func (h Hello) message(token string) introduction {
-	message := introduction{"hello", 1, h.Name, h.Version, h.Author, token, h.Games, h.Slots, nil, h.Push}
+func (h Hello) message(token, instance string) introduction {
+	message := introduction{"hello", 1, h.Name, h.Version, h.Author, token, h.Games, h.Slots, nil, h.Push, instance}
 	if h.Wants != nil {
 		message.Wants = &h.Wants
 	}

@@ -11,6 +11,8 @@ import (
 
 // Run plays every match that the referee starts. It returns after the referee's bye or at the end of the input.
 //
+// If a connection over TCP is lost and the referee offers it, the bot connects again and its matches go on.
+//
 // Over stdin and stdout, what the bot prints goes to stderr, which the referee keeps with the match. Run returns an error
 // if hello is not what the protocol allows, if the referee cannot be reached or fails TLS verification, if it refuses the
 // bot ([Refused]), or if a message cannot be read.
@@ -29,10 +31,25 @@ func Run(bot Bot, hello Hello, connection Connection) error {
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
 	s := &session{bot: bot, hello: hello, token: token, plays: map[place]*play{}}
-	if err := s.serve(stream); err != nil {
-		return err
+	if connection.Address != "" {
+		s.instance = newInstance()
+	}
+	var lost *loss
+	for stream != nil {
+		s.heard = false
+		err := s.serve(stream)
+		stream.Close()
+		if err != nil {
+			return err
+		}
+		if s.over || !s.reconnects {
+			break
+		}
+		if lost == nil || s.heard {
+			lost = newLoss()
+		}
+		stream = lost.reconnect(connection)
 	}
 	if s.refusal != nil && !s.started {
 		return s.refusal
@@ -42,11 +59,16 @@ func Run(bot Bot, hello Hello, connection Connection) error {
 
 var byteOrderMark = []byte("\ufeff")
 
+// isLost reports whether an error is the end of a connection.
+func isLost(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 func (s *session) serve(stream io.ReadWriter) error {
 	reader := bufio.NewReaderSize(stream, 1<<16)
 	for first := true; !s.over; first = false {
 		line, err := reader.ReadBytes('\n')
-		if err == io.EOF || errors.Is(err, syscall.ECONNRESET) {
+		if err == io.EOF || isLost(err) {
 			return nil // the rest is an unterminated line
 		}
 		if err != nil {
@@ -69,7 +91,7 @@ func (s *session) serve(stream io.ReadWriter) error {
 		if err != nil {
 			return err
 		}
-		if _, err := stream.Write(append(text, '\n')); errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		if _, err := stream.Write(append(text, '\n')); errors.Is(err, syscall.EPIPE) || isLost(err) {
 			return nil // it reads no more
 		} else if err != nil {
 			return err

@@ -12,8 +12,12 @@ type place struct {
 }
 
 type play struct {
-	start  *Start
-	events []Event // since the previous turn
+	start     *Start
+	ready     any     // the answer to start
+	events    []Event // since the previous turn
+	nextEvent int64
+	asked     *int64 // the last request with its answer, which the referee may not have received
+	answer    any
 }
 
 // session is a bot's side of the protocol, without any input or output.
@@ -23,6 +27,10 @@ type session struct {
 	token string
 	plays map[place]*play
 	over  bool // the referee has said bye
+
+	instance   string // what all connections of the process have in common; empty: a match ends with its connection
+	reconnects bool   // the matches go on when the connection is lost and the bot connects again
+	heard      bool   // there was a message on this connection
 
 	started bool     // a match has started
 	refusal *Refused // the referee's error, if it was the last message
@@ -46,28 +54,42 @@ func (s *session) handle(line []byte) (any, error) {
 		ID    json.RawMessage `json:"id"`
 		Match string          `json:"match"`
 		Seat  int             `json:"seat"`
+		Turn  int64           `json:"turn"`
+		N     *int64          `json:"n"`
 		Event Event           `json:"event"`
+
+		Reconnect bool `json:"reconnect"`
+		Resumed   bool `json:"resumed"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		log.Printf("refereebot: skipped a line that is no message: %v", err)
 		return nil, nil
 	}
+	s.heard = true
 	at := place{head.Match, head.Seat}
 	if head.Type != "bye" {
 		s.refusal = nil
 	}
 	switch head.Type {
 	case "hello":
+		s.reconnects = head.Reconnect && s.instance != ""
+		token, instance := "", ""
 		if head.Auth == "token" {
-			return s.hello.message(s.token), nil
+			token = s.token
 		}
-		return s.hello.message(""), nil
+		if s.reconnects {
+			instance = s.instance
+		}
+		return s.hello.message(token, instance), nil
 	case "ping":
 		return struct {
 			Type string          `json:"type"`
 			ID   json.RawMessage `json:"id,omitempty"`
 		}{"pong", head.ID}, nil
 	case "start":
+		if known := s.plays[at]; known != nil && head.Resumed {
+			return known.ready, nil
+		}
 		return s.start(at, line)
 	case "error":
 		log.Printf("refereebot: error: %s", line)
@@ -78,13 +100,24 @@ func (s *session) handle(line []byte) (any, error) {
 	case "event", "turn", "end":
 		playing := s.plays[at]
 		switch {
+		case playing == nil && head.Type == "end" && s.reconnects:
+			// Repeated after a lost connection.
 		case playing == nil:
 			log.Printf("refereebot: ignored, no such match here: %.200s", line)
+		case head.Type == "turn" && playing.asked != nil && *playing.asked == head.Turn:
+			return playing.answer, nil
 		case head.Type == "turn":
-			return s.turn(playing, line)
+			answer, err := s.turn(playing, line)
+			playing.asked, playing.answer = &head.Turn, answer
+			return answer, err
 		case head.Type == "end":
 			return nil, s.end(at, line)
+		case head.N != nil && *head.N < playing.nextEvent:
+			// Repeated after a lost connection.
 		default:
+			if head.N != nil {
+				playing.nextEvent = *head.N + 1
+			}
 			playing.events = append(playing.events, head.Event)
 			if watcher, ok := s.bot.(Watcher); ok {
 				watcher.Event(at.match, at.seat, head.Event)
@@ -100,11 +133,13 @@ func (s *session) start(at place, line []byte) (any, error) {
 		return nil, err
 	}
 	s.started = true
-	s.plays[at] = &play{start: start}
+	playing := &play{start: start}
+	s.plays[at] = playing
 	ready := answer{Type: "ready", Match: at.match, Seat: at.seat}
 	if starter, ok := s.bot.(Starter); ok {
 		ready.Nonce = starter.Start(start)
 	}
+	playing.ready = ready
 	return ready, nil
 }
 

@@ -88,6 +88,10 @@ pub struct Hello {
     /// True: send events immediately instead of with the next `turn`.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub push: bool,
+    /// Chosen by the bot: a later connection with the same text replaces this one; 1 to 64 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 64)))]
+    pub reconnect: Option<String>,
 }
 
 /// Answers `start`.

@@ -63,6 +63,12 @@ pub const GRACE_MS: u64 = 3_000;
 /// How long a `hello` beyond the connection limit of its name waits for another connection of that name to end, in
 /// milliseconds.
 pub const RECONNECT_MS: u64 = 500;
+/// How long the matches of a lost connection wait for one that replaces it, in milliseconds.
+pub const LOST_MS: u64 = 60_000;
+/// How many times a seat can lose its connection in a match and continue on another one.
+pub const RECONNECTIONS: usize = 5;
+/// Longest `reconnect` in a bot's `hello`, in characters.
+pub const RECONNECT_ID: usize = 64;
 /// Minimum interval between two replies to wrong tokens from one address, in milliseconds.
 pub const WRONG_TOKEN_MS: u64 = 250;
 /// Maximum delay of a `hello` because of wrong tokens from its address, in milliseconds.

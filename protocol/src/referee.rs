@@ -59,6 +59,9 @@ pub struct Hello {
     /// Whether this connection may open and abort matches.
     #[serde(default, skip_serializing_if = "is_false")]
     pub may_open: bool,
+    /// Whether a bot that loses this connection may continue its matches on another one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reconnect: bool,
 }
 
 /// A match begins.
@@ -90,6 +93,9 @@ pub struct Start<V> {
     pub commitment: String,
     /// Whether a nonce in `ready` is mixed into the chance of this match.
     pub nonce: bool,
+    /// Whether the match was announced before, on a connection that this one replaces.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resumed: bool,
 }
 
 /// A seat as all players see it.

@@ -1,8 +1,9 @@
 //! The files in `schemas/` say what the types say.
 
 use referee_protocol::bot::FromBot;
+use referee_protocol::imagine::{Answer, Request};
 use referee_protocol::referee::FromReferee;
-use referee_protocol::schemas::{FROM_BOT, FROM_REFEREE};
+use referee_protocol::schemas::{FROM_BOT, FROM_REFEREE, IMAGINE_ANSWER, IMAGINE_REQUEST};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RestrictFormats, transform_subschemas};
 use schemars::{JsonSchema, Schema};
@@ -31,6 +32,22 @@ fn the_schema_of_the_bots_messages_is_up_to_date() {
         "One line from a bot. The referee ignores fields that it does not know.",
     );
     check("from_bot.json", FROM_BOT, &schema);
+}
+
+#[test]
+fn the_schemas_of_referee_imagine_are_up_to_date() {
+    let request = generate::<Request<'static, Value>>(
+        SchemaSettings::draft2020_12().for_deserialize(),
+        "Request to `referee imagine`",
+        "One line from a bot to the program that imagines for it. Unknown fields are ignored.",
+    );
+    check("imagine_request.json", IMAGINE_REQUEST, &request);
+    let answer = generate::<Answer<'static, Value>>(
+        SchemaSettings::draft2020_12().for_serialize(),
+        "Answer of `referee imagine`",
+        "One line to a bot. New fields may come: ignore those that you do not know.",
+    );
+    check("imagine_answer.json", IMAGINE_ANSWER, &answer);
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings, title: &str, description: &str) -> Schema {

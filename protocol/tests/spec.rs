@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use jsonschema::Validator;
-use referee_protocol::schemas::{FROM_BOT, FROM_REFEREE};
+use referee_protocol::schemas::{FROM_BOT, FROM_REFEREE, IMAGINE_ANSWER, IMAGINE_REQUEST};
 use serde_json::Value;
 
-fn validators() -> [Validator; 2] {
-    [FROM_REFEREE, FROM_BOT].map(|text| {
+fn validators() -> [Validator; 4] {
+    [FROM_REFEREE, FROM_BOT, IMAGINE_REQUEST, IMAGINE_ANSWER].map(|text| {
         let schema: Value = serde_json::from_str(text).expect("the schema is JSON");
         jsonschema::draft202012::new(&schema).expect("the schema is complete")
     })
@@ -68,7 +68,7 @@ fn every_message_in_the_specification_is_valid() {
             if !validators.iter().any(|validator| validator.is_valid(&message)) {
                 let why =
                     validators.each_ref().map(|v| v.validate(&message).expect_err("invalid").to_string());
-                panic!("{place}: no message of the referee ({}) nor of a bot ({}): {line}", why[0], why[1]);
+                panic!("{place}: no message of any kind, since {}: {line}", why.join("; "));
             }
         });
     }
@@ -90,7 +90,7 @@ fn every_line_of_a_record_in_the_specification_is_compact_json_with_its_type_fir
 
 #[test]
 fn every_line_of_the_transcripts_is_valid() {
-    let [from_referee, from_bot] = validators();
+    let [from_referee, from_bot, ..] = validators();
     let mut lines = 0;
     for path in files("transcripts", ".jsonl") {
         let text = std::fs::read_to_string(&path).expect("the transcript can be read");
@@ -119,6 +119,22 @@ fn every_line_of_the_transcripts_is_valid() {
         }
     }
     assert!(lines >= 100, "only {lines} lines");
+}
+
+#[test]
+fn every_line_of_the_transcript_of_referee_imagine_is_valid() {
+    let [.., request, answer] = validators();
+    let text = include_str!("../transcripts/imagine/every_game.jsonl");
+    let mut lines = 0;
+    for line in text.lines().skip(1) {
+        let said: Value = serde_json::from_str(line).expect("JSON");
+        let validator = if said["from"] == "referee" { &answer } else { &request };
+        if said["line"].is_object() {
+            lines += 1;
+            validator.validate(&said["line"]).unwrap_or_else(|error| panic!("{error}: {line}"));
+        }
+    }
+    assert!(lines >= 60, "only {lines} lines");
 }
 
 #[test]

@@ -9,10 +9,11 @@ use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
+use crate::bot::sandbox::{Sandbox, View};
 use crate::core::hex;
 
 /// A command line, split into words like a shell does, and run without a shell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Command {
     /// The program and its arguments.
     pub argv: Vec<String>,
@@ -20,6 +21,8 @@ pub struct Command {
     pub directory: Option<PathBuf>,
     /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
+    /// Its sandbox; by default none.
+    pub sandbox: Sandbox,
 }
 
 impl FromStr for Command {
@@ -28,7 +31,7 @@ impl FromStr for Command {
         match shlex::split(text) {
             None => Err(format!("`{text}` cannot be split into words: a quote is not closed")),
             Some(argv) if argv.is_empty() => Err("an empty command line starts no bot".to_owned()),
-            Some(argv) => Ok(Command { argv, directory: None, env: BTreeMap::new() }),
+            Some(argv) => Ok(Command { argv, ..Command::default() }),
         }
     }
 }
@@ -85,6 +88,8 @@ impl Command {
     /// The path of the program.
     fn find(&self) -> Option<String> {
         let path = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
+        let path = path
+            .map(|path| if self.sandbox.confines_files() { View::of(self).search_path(&path) } else { path });
         let is_here =
             |path: &Path| is_program(&self.directory.as_deref().unwrap_or(Path::new("")).join(path));
         let found = find(self.argv[0].as_ref(), path.as_deref(), is_here)?;

@@ -14,6 +14,7 @@ const PASSED_ON: &[&str] = &[
     "LD_LIBRARY_PATH",
     "LOGNAME",
     "PATH",
+    "REFEREE",
     "SHELL",
     "TERM",
     "TMPDIR",

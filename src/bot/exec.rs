@@ -1,21 +1,25 @@
-//! The child's side of starting a bot: `referee __exec -- PROGRAM ARGS...` replaces itself with the bot's program.
+//! The child's side of starting a bot: `referee __exec CONFINEMENT -- PROGRAM ARGS...` replaces itself with the bot's
+//! program, confined by its sandbox.
 //!
-//! Its standard input is a socket to the launcher, which sends the bot's standard input as a descriptor, and the bot's
-//! environment. The socket closes when the program runs. If the program cannot be run, an error number is sent first.
+//! Its standard input is a socket to the launcher, which sends the bot's standard input and output as descriptors, and
+//! the bot's environment. The answer is an error number, which is 0 right before the program runs; then the socket
+//! closes. With bubblewrap this program runs twice: outside, where it becomes `bwrap`, and inside.
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::bot::command::{find, is_program};
+use crate::bot::sandbox::{self, Confinement};
 
 /// The hidden subcommand that replaces itself with a bot.
 pub const EXEC: &str = "__exec";
@@ -26,6 +30,9 @@ const FAILED: u8 = 127;
 /// The size of the length prefix of the environment, in bytes.
 pub(super) const LENGTH: usize = 4;
 
+/// The number of descriptors that are sent.
+pub(super) const DESCRIPTORS: usize = 2;
+
 /// Replaces this process with the program in `args`, the arguments after [`EXEC`]: in a new session, with only the
 /// descriptors 0 to 2, and killed when its parent exits. Returns only on failure, after reporting it to the launcher.
 ///
@@ -33,17 +40,25 @@ pub(super) const LENGTH: usize = 4;
 pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     close_inherited();
     let mut args = args.into_iter();
+    let confinement =
+        args.next().and_then(|json| serde_json::from_slice::<Confinement>(json.as_bytes()).ok());
     let argv: Vec<OsString> = match args.next() {
         Some(dashes) if dashes == "--" => args.collect(),
         _ => Vec::new(),
     };
     let launcher = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).map(UnixStream::from);
-    match launcher {
-        Ok(mut launcher) if !argv.is_empty() => {
-            let Err(error) = become_bot(&launcher, argv);
+    match (launcher, confinement) {
+        (Ok(mut launcher), Some(confinement)) if !argv.is_empty() => {
+            let ended = match &confinement.bubblewrap {
+                Some(program) => become_bubblewrap(&launcher, program, &confinement, argv),
+                None => become_bot(&mut launcher, &confinement, argv),
+            };
+            let Err(error) = ended;
             let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             // The launcher may be gone.
             let _ = launcher.write_all(&number.to_ne_bytes());
+            // It names what a number cannot. Standard error may be closed.
+            let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
         _ => {
             let what = "starts bots of the referee; it is no command for people";
@@ -54,13 +69,49 @@ pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     FAILED.into()
 }
 
-fn become_bot(launcher: &UnixStream, argv: Vec<OsString>) -> io::Result<Infallible> {
-    let (input, environment) = receive(launcher)?;
-    rustix::stdio::dup2_stdin(&input)?;
-    drop(input);
+/// Becomes `bwrap`, which runs this program again in new namespaces.
+fn become_bubblewrap(
+    launcher: &UnixStream,
+    program: &Path,
+    confinement: &Confinement,
+    argv: Vec<OsString>,
+) -> io::Result<Infallible> {
     rustix::process::setsid()?;
     die_with_parent(launcher)?;
-    let c_string = |text: OsString| CString::new(text.into_vec()).map_err(io::Error::from);
+    if let Some(cgroup) = &confinement.cgroup {
+        std::fs::write(cgroup.join("cgroup.procs"), "0")?;
+    }
+    // This program is not among the files inside, but its descriptor is inherited.
+    let flags = rustix::fs::OFlags::PATH;
+    let this = rustix::fs::open("/proc/self/exe", flags, rustix::fs::Mode::empty())?;
+    let this = format!("/proc/self/fd/{}", this.into_raw_fd());
+    let inside = serde_json::to_string(&confinement.inside())?;
+    let command = [this.into(), EXEC.into(), inside.into(), "--".into()].into_iter().chain(argv);
+    let arguments = sandbox::arguments(confinement, command);
+    let arguments = std::iter::once("bwrap".into()).chain(arguments);
+    let arguments = arguments.map(c_string).collect::<io::Result<Vec<_>>>()?;
+    sigpipe::reset();
+    match nix::unistd::execv(&c_string(program.into())?, &arguments)? {}
+}
+
+fn c_string(text: OsString) -> io::Result<CString> {
+    CString::new(text.into_vec()).map_err(io::Error::from)
+}
+
+fn become_bot(
+    launcher: &mut UnixStream,
+    confinement: &Confinement,
+    argv: Vec<OsString>,
+) -> io::Result<Infallible> {
+    let ([input, output], environment) = receive(launcher)?;
+    rustix::stdio::dup2_stdin(&input)?;
+    rustix::stdio::dup2_stdout(&output)?;
+    drop((input, output));
+    rustix::process::setsid()?;
+    die_with_parent(launcher)?;
+    if let Some(cgroup) = &confinement.cgroup {
+        std::fs::write(cgroup.join("cgroup.procs"), "0")?;
+    }
     let path = environment.iter().find_map(|entry| entry.as_bytes().strip_prefix(b"PATH="));
     let program = find(&argv[0], path.map(OsStr::from_bytes), is_program).ok_or(Errno::NOENT)?;
     let program = c_string(program.into_os_string())?;
@@ -68,27 +119,30 @@ fn become_bot(launcher: &UnixStream, argv: Vec<OsString>) -> io::Result<Infallib
     let environment = environment.into_iter().map(c_string).collect::<io::Result<Vec<_>>>()?;
     // Rust programs ignore SIGPIPE, and children inherit ignored signals.
     sigpipe::reset();
+    sandbox::confine(confinement)?;
+    launcher.write_all(&0i32.to_ne_bytes())?;
     match nix::unistd::execve(&program, &argv, &environment)? {}
 }
 
-/// Receives the bot's standard input and its environment.
-fn receive(mut launcher: &UnixStream) -> io::Result<(OwnedFd, Vec<OsString>)> {
+/// Receives the bot's standard input and output, and its environment.
+fn receive(launcher: &mut UnixStream) -> io::Result<([OwnedFd; DESCRIPTORS], Vec<OsString>)> {
     let mut length = [0; LENGTH];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let got =
-        recvmsg(launcher, &mut [IoSliceMut::new(&mut length)], &mut ancillary, RecvFlags::empty())?.bytes;
+        recvmsg(&mut *launcher, &mut [IoSliceMut::new(&mut length)], &mut ancillary, RecvFlags::empty())?
+            .bytes;
     let fds = ancillary.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(fds) => Some(fds),
         _ => None,
     });
-    let input = fds.flatten().next().ok_or(Errno::BADMSG)?;
+    let fds = fds.flatten().collect::<Vec<_>>().try_into().map_err(|_| Errno::BADMSG)?;
     launcher.read_exact(&mut length[got..])?;
     let mut environment = vec![0; u32::from_ne_bytes(length) as usize];
     launcher.read_exact(&mut environment)?;
     // Each variable ends with a NUL byte.
     let entries = environment.strip_suffix(b"\0").map(|entries| entries.split(|&byte| byte == 0));
-    Ok((input, entries.into_iter().flatten().map(|entry| OsString::from_vec(entry.to_vec())).collect()))
+    Ok((fds, entries.into_iter().flatten().map(|entry| OsString::from_vec(entry.to_vec())).collect()))
 }
 
 /// Asks the kernel to kill this process when its parent exits.

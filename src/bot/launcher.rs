@@ -19,7 +19,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::bot::environment;
-use crate::bot::exec::{EXEC, LENGTH};
+use crate::bot::exec::{DESCRIPTORS, EXEC, LENGTH};
+use crate::bot::sandbox::{Confinement, Enclosure, Mode};
 use crate::bot::{Command, PipeGuard, Process, holders};
 use crate::referee::Detail;
 use crate::transport::Wire;
@@ -160,32 +161,47 @@ impl Starter {
         &self.pipe_guard
     }
 
-    /// Starts the program with these descriptors, as the leader of a process group. The second value keeps the bot's ends
-    /// open.
-    pub(super) fn spawn(&self, command: &Command, stdio: Stdio) -> io::Result<(Child, Option<Spawn>)> {
-        let environment = environment::of_bot(std::env::vars_os(), &command.env);
+    /// Starts the program with these descriptors, as the leader of a process group.
+    pub(super) fn spawn(&self, command: &Command, stdio: Stdio) -> io::Result<Spawned> {
+        let mut environment = environment::of_bot(std::env::vars_os(), &command.env);
         let Launch::Through(program) = &self.launch else {
+            if command.sandbox.mode() != Mode::None {
+                return Err(io::Error::other("a sandbox needs a launcher"));
+            }
             let mut spawn = Spawn::new(&command.argv[0]);
             spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
             let child = stdio.spawn(command, &mut spawn)?;
-            return Ok((child, Some(spawn)));
+            return Ok(Spawned { child, ends: Some(spawn), enclosure: Enclosure::default() });
         };
         let (launched, theirs) = UnixStream::pair()?;
         let Stdio { input, output, errors } = stdio;
         let mut spawn = Spawn::new(program);
-        spawn.arg0("referee").arg(EXEC).arg("--").args(&command.argv).env_clear();
+        let (confinement, enclosure) = Confinement::of(command, &mut environment)?;
+        let json = serde_json::to_string(&confinement)?;
+        spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(&command.argv).env_clear();
         // The referee itself may need these to run.
         spawn.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
-        let mut child = Stdio { input: theirs.into(), output, errors }.spawn(command, &mut spawn)?;
+        let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
+        let stdio = Stdio { input: theirs.into(), output: nowhere.into(), errors };
+        let mut child = stdio.spawn(command, &mut spawn)?;
         // Before the program runs: closing a pipe takes its lock, which the program could hold.
         drop(spawn);
-        let handed_over = hand_over(launched, input, &environment);
+        let handed_over =
+            hand_over(launched, [input, output], &environment, confinement.bubblewrap.is_some());
         if handed_over.is_err() {
             // It has normally exited already.
             let _ = child.start_kill();
         }
-        handed_over.map(|()| (child, None))
+        handed_over.map(|()| Spawned { child, ends: None, enclosure })
     }
+}
+
+/// A started process.
+pub(super) struct Spawned {
+    pub(super) child: Child,
+    /// Keeps the bot's ends of its pipes open.
+    pub(super) ends: Option<Spawn>,
+    pub(super) enclosure: Enclosure,
 }
 
 /// The bot's ends of its pipes.
@@ -204,11 +220,13 @@ impl Stdio {
     }
 }
 
-/// Sends a process its standard input and environment, and waits until it runs the bot's program.
+/// Sends a process the bot's standard input, standard output and environment, and waits until it runs the bot's program.
+/// `is_inside`: bubblewrap runs it.
 fn hand_over(
     mut launched: UnixStream,
-    input: OwnedFd,
+    stdio: [OwnedFd; DESCRIPTORS],
     environment: &BTreeMap<OsString, OsString>,
+    is_inside: bool,
 ) -> io::Result<()> {
     launched.set_read_timeout(Some(PATIENCE))?;
     launched.set_write_timeout(Some(PATIENCE))?;
@@ -223,20 +241,29 @@ fn hand_over(
         ));
     }
     let length: [u8; LENGTH] = u32::try_from(bytes.len()).map_err(io::Error::other)?.to_ne_bytes();
-    let fds = [input.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let fds = stdio.each_ref().map(AsFd::as_fd);
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&fds));
     let sent = sendmsg(&launched, &[IoSlice::new(&length)], &mut ancillary, SendFlags::empty())?;
-    drop(input);
-    launched.write_all(&length[sent..])?;
-    launched.write_all(&bytes)?;
-    let mut error = Vec::new();
-    launched.read_to_end(&mut error)?;
-    match <[u8; 4]>::try_from(&*error) {
-        Ok(number) => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number))),
-        Err(_) => Ok(()),
+    drop(stdio);
+    let mut number = [0; 4];
+    let told = launched
+        .write_all(&length[sent..])
+        .and_then(|()| launched.write_all(&bytes))
+        .and_then(|()| launched.read_exact(&mut number));
+    told.map_err(|error| match error.kind() {
+        // It has ended, before or after it read everything.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            io::Error::other("its sandbox cannot be built")
+        }
+        _ => error,
+    })?;
+    // A second one follows if the system does not run the program. Bubblewrap keeps the socket open.
+    if i32::from_ne_bytes(number) == 0 && (is_inside || launched.read_exact(&mut number).is_err()) {
+        return Ok(());
     }
+    Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)))
 }
 
 #[cfg(test)]
@@ -244,7 +271,7 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
-    use crate::transport::{Line, Lines, ReadProgress, Stream};
+    use crate::transport::{ByteStream, Line, Lines, ReadProgress, Stream};
 
     /// Sends a line to `cat`, then reads the echo and end-of-file.
     fn echo(streams: Streams) -> String {

@@ -29,6 +29,12 @@ impl Lineage {
     }
 }
 
+/// The oldest child of a process. None if it has none, and on kernels that do not list children.
+pub(super) fn first_child(process: Pid) -> Option<Pid> {
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
+    Pid::from_raw(list.split_whitespace().next()?.parse().ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

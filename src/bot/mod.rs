@@ -9,6 +9,7 @@ mod lineage;
 mod orphans;
 mod pipe_guard;
 mod process;
+pub mod sandbox;
 mod stderr;
 
 pub use command::Command;

@@ -11,18 +11,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use referee_protocol::limits;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use tokio::sync::watch;
 
-use crate::bot::launcher::{Lease, Starter, Stdio, Streams};
+use crate::bot::launcher::{Lease, Spawned, Starter, Stdio, Streams};
+use crate::bot::lineage::first_child;
+use crate::bot::sandbox::Enclosure;
 use crate::bot::{Command, Stderr};
 use crate::referee::Detail;
 use crate::transport::{Mark, Wire};
 
+/// How often, and how long apart, to look whether a namespace has ended.
+const REAP_TRIES: u32 = 1000;
+const REAP_INTERVAL: Duration = Duration::from_millis(1);
+
 /// A running bot, the leader of its own process group and usually session. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Process {
+    /// The group of the child process: the bot, or bubblewrap, which ends all processes of the bot when it ends.
     group: Pid,
+    /// The group of the bot.
+    inner: Pid,
     has_exited: watch::Receiver<bool>,
     stderr: Stderr,
     /// The pipe guard watches the bot's pipes for as long as this exists.
@@ -30,6 +39,7 @@ pub struct Process {
     /// `/proc/PID/stat`, where it exists: kept open because it is read at every match.
     stat: Option<File>,
     lease: Option<Lease>,
+    enclosure: Enclosure,
 }
 
 impl Process {
@@ -44,27 +54,44 @@ impl Process {
         let stderr = Stderr::new(our_errors.into())?;
         let stdio = Stdio { input: its_input, output: its_output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
-        let (mut child, ends) = starter.spawn(command, stdio)?;
+        let spawned = starter.spawn(command, stdio).map_err(|error| stderr.explain(error));
+        let Spawned { mut child, ends, enclosure } = spawned?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
         if starter.streams() == Streams::Pipes {
             let pipes = [rustix::fs::fstat(&our_input)?.st_ino, rustix::fs::fstat(&our_output)?.st_ino];
             starter.pipe_guard().watch(group, pipes, &mark);
         }
-        let stat = File::open(format!("/proc/{}/stat", group.as_raw_nonzero())).ok();
+        // Bubblewrap has a child that is the first process of the namespace, and the bot is the first child of that.
+        let first = if enclosure.is_wrapped { first_child(group) } else { None };
+        let inner = first.and_then(first_child).unwrap_or(group);
+        let stat = File::open(format!("/proc/{}/stat", inner.as_raw_nonzero())).ok();
         let (tell, has_exited) = watch::channel(false);
-        let process = Process { group, has_exited, stderr, mark, stat, lease: None };
+        let process = Process { group, inner, has_exited, stderr, mark, stat, lease: None, enclosure };
         process.stderr.drain(ends)?;
         let mark = process.mark.clone();
+        let &Enclosure { is_wrapped, memory, file, .. } = &process.enclosure;
+        let cgroup = process.enclosure.cgroup.clone();
         let wire = match starter.streams() {
             Streams::Pipes => Wire::pipes(our_input, our_output, Some(mark.clone())),
             Streams::Sockets => Wire::sockets(our_input, our_output),
         };
         tokio::spawn(async move {
             let how = match child.wait().await {
-                Ok(status) => describe(status, mark.was_held()),
+                Ok(_) if cgroup.as_ref().is_some_and(|cgroup| cgroup.has_run_out_of_memory()) => {
+                    Detail::MemoryLimit { most_bytes: memory }
+                }
+                Ok(status) => match (describe(status, is_wrapped, mark.was_held()), file) {
+                    (Detail::Signal { signal, .. }, Some(most_bytes)) if signal == Signal::XFSZ.as_raw() => {
+                        Detail::FileLimit { most_bytes }
+                    }
+                    (how, _) => how,
+                },
                 Err(error) => Detail::other(format!("its end was not seen: {error}")),
             };
+            if let Some(first) = first {
+                reap(first).await;
+            }
             tell.send_replace(true);
             on_exit(how);
         });
@@ -83,8 +110,11 @@ impl Process {
     }
 
     /// The CPU time of the process and of the children that it has waited for, in steps of 10 ms. None if the process has
-    /// exited, and on systems without `/proc`.
+    /// exited, and on systems without `/proc`. With a control group, of all its processes.
     pub fn cpu(&self) -> Option<Duration> {
+        if let Some(cgroup) = &self.enclosure.cgroup {
+            return cgroup.cpu();
+        }
         let mut buffer = [0; 1024];
         let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
         // The second field is the program's name in parentheses, which may contain any character.
@@ -117,7 +147,9 @@ impl Process {
 
     /// Sends a signal to its process group.
     pub fn signal(&self, signal: Signal) {
-        if let Err(error) = kill_process_group(self.group, signal)
+        // Bubblewrap passes no signal on.
+        let group = if signal == Signal::KILL { self.group } else { self.inner };
+        if let Err(error) = kill_process_group(group, signal)
             && error != rustix::io::Errno::SRCH
         {
             tracing::warn!(group = %self.group, %error, "signal not sent");
@@ -128,6 +160,17 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+    }
+}
+
+/// Waits for the first process of a namespace, whose parent was bubblewrap. It is ending.
+async fn reap(first: Pid) {
+    for _ in 0..REAP_TRIES {
+        match waitpid(Some(first), WaitOptions::NOHANG) {
+            Ok(None) => tokio::time::sleep(REAP_INTERVAL).await,
+            // Unless this process is a subreaper, another one is the parent.
+            Ok(Some(_)) | Err(_) => return,
+        }
     }
 }
 
@@ -167,9 +210,11 @@ impl Ends {
     }
 }
 
-/// The detail of an exit. `was_held`: the pipe guard killed it.
-fn describe(status: ExitStatus, held_pipe: bool) -> Detail {
+/// The detail of an exit. `is_wrapped`: bubblewrap reports a signal as a status above 128. `held_pipe`: the pipe guard
+/// killed it.
+fn describe(status: ExitStatus, is_wrapped: bool, held_pipe: bool) -> Detail {
     match (status.code(), status.signal()) {
+        (Some(status @ 129..=192), _) if is_wrapped => Detail::Signal { signal: status - 128, held_pipe },
         (Some(status), _) => Detail::Status { status, held_pipe },
         (None, Some(signal)) => Detail::Signal { signal, held_pipe },
         (None, None) => Detail::other(status.to_string()),

@@ -20,8 +20,8 @@ const READ: usize = 64 * 1024;
 /// The drain pauses after each read, so that neither a flood nor a bot that writes single bytes takes CPU time from the
 /// lanes. The bot waits only if it writes more than a pipe holds meanwhile.
 const REST: Duration = Duration::from_millis(5);
-/// The timeout of [`Cut::wait`].
-const PATIENCE: Duration = Duration::from_millis(20);
+/// The timeout of [`Cut::wait`]. No lane waits; on a busy machine the drain may get a processor late.
+const PATIENCE: Duration = Duration::from_millis(500);
 const STACK: usize = 64 * 1024;
 
 /// The standard error of a process. It can be read after the process has exited.
@@ -99,6 +99,18 @@ impl Stderr {
     pub(super) fn new(pipe: OwnedFd) -> io::Result<Stderr> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
         Ok(Stderr(Arc::new(Inner { pipe, drained: Mutex::default(), changed: Condvar::new() })))
+    }
+
+    /// Adds the first line of the text to an error of a process that has ended before it was drained, unless the error
+    /// is the operating system's.
+    pub(super) fn explain(&self, error: io::Error) -> io::Error {
+        let mut buffer = [0; 1024];
+        let read = rustix::io::read(&self.0.pipe, &mut buffer).unwrap_or(0);
+        let text = String::from_utf8_lossy(&buffer[..read]);
+        match text.lines().next() {
+            Some(line) if error.raw_os_error().is_none() => io::Error::other(format!("{error}: {line}")),
+            _ => error,
+        }
     }
 
     fn drained(&self) -> MutexGuard<'_, Drained> {

@@ -2,29 +2,19 @@
 
 use std::time::Duration;
 
-use referee_protocol::limits;
-use referee_protocol::words::{ErrorCode, FaultCode};
-use serde_json::value::RawValue;
+use referee_protocol::referee as message;
+use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
 use crate::core::chance::{RandomStream, Uniform};
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
-use crate::core::excerpt::excerpt;
 use crate::core::game::Misconfigured;
 use crate::core::seat::{Seat, SeatSet};
-use crate::referee::{Abort, Detail, Ending, Event, Match, Stamp};
-use crate::server::incoming::{self, Incoming, Unreadable};
-use crate::server::{MatchPlan, Run};
-
-/// Why a message was rejected before it reached a match.
-#[derive(Debug)]
-pub struct RejectedMessage {
-    /// The error code.
-    pub code: ErrorCode,
-    /// The error message.
-    pub message: String,
-}
+use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
+use crate::driver::{MatchPlan, Run};
+use crate::referee::{Abort, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
+use crate::transport::Line;
 
 /// A match with bots in some seats and random moves in the others.
 #[derive(Debug)]
@@ -35,6 +25,10 @@ pub struct Encounter {
     chooser: RandomStream,
     /// Whether the random players offer a draw with every move.
     pub(super) offers_draws: bool,
+    /// The errors in the outboxes of the bots.
+    errors: Vec<message::Error>,
+    /// Whether the match has ended and the bots were sent `end`.
+    has_sent_end: bool,
     /// When each bot was last sent a request or `start`.
     asked: [Option<Instant>; crate::core::MAX_SEATS],
 }
@@ -53,12 +47,31 @@ impl Encounter {
         let (setup, table) = run.set_up(&run.terms, plan)?;
         let play = Match::open(setup, table);
         let asked = Default::default();
-        Ok(Encounter { play, bots, opened: Instant::now(), chooser, offers_draws: false, asked })
+        let opened = Instant::now();
+        Ok(Encounter {
+            play,
+            bots,
+            opened,
+            chooser,
+            offers_draws: false,
+            errors: Vec::new(),
+            has_sent_end: false,
+            asked,
+        })
     }
 
     fn handle(&mut self, event: Event<'_>) {
-        let at = Tick(self.opened.elapsed().as_micros() as u64);
-        self.play.handle(Stamp { at, lag: 0 }, event);
+        let stamp = self.stamp();
+        self.play.handle(stamp, event);
+        while let Some(event) = self.play.poll_event() {
+            if let MatchEvent::Error(error) = event {
+                self.errors.push(*error);
+            }
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp { at: Tick(self.opened.elapsed().as_micros() as u64), lag: 0 }
     }
 
     /// The id of the match.
@@ -81,22 +94,21 @@ impl Encounter {
         self.play.faults(seat).total()
     }
 
-    /// Takes the pending output for a bot. Call [`Encounter::sent`] after sending it.
+    /// Takes the errors in the outboxes of the bots.
+    pub(super) fn take_errors(&mut self) -> Vec<message::Error> {
+        std::mem::take(&mut self.errors)
+    }
+
+    /// Takes the pending output for a bot, which is sent at once.
     pub fn take_outbox(&mut self, seat: Seat) -> Vec<u8> {
-        std::mem::take(self.play.outbox(seat))
-    }
-
-    /// Puts back output that was taken and not sent.
-    pub(super) fn give_back(&mut self, seat: Seat, lines: Vec<u8>) {
-        *self.play.outbox(seat) = lines;
-    }
-
-    /// Reports that the output for a bot was sent.
-    pub fn sent(&mut self, seat: Seat) {
-        if self.play.is_asking(seat) || self.asked[seat.index()].is_none() {
+        let (stamp, has_ended) = (self.stamp(), self.play.ending().is_some());
+        let Some(transmit) = self.play.poll_transmit(seat, stamp) else { return Vec::new() };
+        self.errors.retain(|error| error.seat != Some(seat.0));
+        self.has_sent_end = has_ended;
+        if transmit.has_request || self.asked[seat.index()].is_none() {
             self.asked[seat.index()] = Some(Instant::now());
         }
-        self.handle(Event::Sent(seat));
+        std::mem::take(transmit.bytes)
     }
 
     /// Another process of the bot takes a seat that was not ready.
@@ -106,13 +118,28 @@ impl Encounter {
         self.asked[seat.index()] = None;
     }
 
-    /// The next deadline of the match.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.play.deadline().map(|at| self.opened + Duration::from_micros(at.0))
+    /// The bot continues the match on another connection. The clock has stood still during the outage.
+    pub(super) fn resume(&mut self, seat: Seat, outage: Duration) {
+        self.opened += outage;
+        let wants = self.play.setup().wants[seat.index()];
+        self.handle(Event::Resumed { seat, wants });
+        self.asked[seat.index()] = None;
     }
 
-    /// Handles deadlines that have passed.
-    pub fn tick(&mut self) {
+    /// The next deadline of the match.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.play.next_deadline().map(|at| self.opened + Duration::from_micros(at.0))
+    }
+
+    /// Handles deadlines that have passed. `received` is what the streams of the bots hold in place of an answer.
+    pub fn tick(&mut self, received: impl IntoIterator<Item = (Seat, Received)>) {
+        for (seat, received) in received {
+            let received = match (received, self.play.refused(seat)) {
+                (Received::Nothing, Some(refused)) => Received::Refused(refused),
+                (received, _) => received,
+            };
+            self.handle(Event::Received { seat, received: Some(received) });
+        }
         self.handle(Event::Tick);
     }
 
@@ -146,12 +173,6 @@ impl Encounter {
         self.asked[seat.index()].map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// Simulates a malformed answer.
-    pub(super) fn damage(&mut self, seat: Seat, turn: u32) {
-        let (code, detail) = (FaultCode::Malformed, &Detail::NotAnObject);
-        self.handle(Event::Broken { seat, turn: Some(turn.into()), code, detail });
-    }
-
     /// Plays the random players until the match waits only for bots.
     pub fn others_act(&mut self) {
         let mut others = self.play.setup().seating.all();
@@ -159,15 +180,17 @@ impl Encounter {
         let mut has_acted = true;
         while std::mem::take(&mut has_acted) && self.play.ending().is_none() {
             for seat in others.iter() {
-                self.play.outbox(seat).clear();
-                self.handle(Event::Sent(seat));
+                let stamp = self.stamp();
+                self.play.poll_transmit(seat, stamp);
                 if self.play.awaits_ready(seat) {
                     self.handle(Event::Ready { seat, nonce: None });
                     has_acted = true;
-                } else if let Some(turn) = self.play.open_request(seat) {
-                    let count = self.play.table().count(seat) as u64;
-                    let index = self.chooser.uniform(count) as usize;
-                    let text = self.play.table().text(seat, index).to_owned();
+                } else if let (Some(turn), Some(decision)) =
+                    (self.play.open_request(seat), self.play.decision())
+                {
+                    let table = self.play.table();
+                    let index = self.chooser.uniform(table.count(decision, seat) as u64) as usize;
+                    let text = table.text(decision, seat, index).to_owned();
                     let offer_draw = self.offers_draws;
                     self.handle(Event::Answer {
                         seat,
@@ -181,60 +204,77 @@ impl Encounter {
             }
         }
     }
+}
 
-    /// Handles a line from a bot. Errors from the match are written to its outbox.
-    ///
-    /// # Errors
-    /// When the line does not belong to this match.
-    pub fn hear(&mut self, seat: Seat, line: &[u8]) -> Result<(), RejectedMessage> {
-        let refuse = |code, message: &str| Err(RejectedMessage { code, message: message.to_owned() });
-        let (address, message) = incoming::read(line, false);
-        let elsewhere = address.match_id.as_ref().filter(|id| ***id != *self.id());
-        let anothers = address.seat.filter(|&named| named != seat.0);
-        let of_a_match = |message: &Incoming<'_>| {
-            !matches!(message, Incoming::Hello(_) | Incoming::Pong(_) | Incoming::Bye(_))
-        };
-        if message.as_ref().is_ok_and(of_a_match) {
-            if let Some(named) = elsewhere {
-                let named = excerpt(named, 40);
-                let what = format!("there is no match `{named}` on this connection, or it has ended");
-                return refuse(ErrorCode::UnknownMatch, &format!("{what}; `{}` is played", self.id()));
-            }
-            if let Some(named) = anothers {
-                let what = format!("seat {named} of match `{}` is not the bot's, seat {seat} is", self.id());
-                return refuse(ErrorCode::UnknownSeat, &what);
-            }
-        }
-        match message {
-            Ok(Incoming::Ready(ready)) => self.handle(Event::Ready { seat, nonce: ready.nonce.as_deref() }),
-            Ok(Incoming::Move(answer)) => self.handle(Event::Answer {
-                seat,
-                turn: answer.turn,
-                text: &answer.r#move,
-                offer_draw: answer.offer_draw,
-                info: answer.info.map(RawValue::get),
-            }),
-            Ok(Incoming::AcceptDraw(answer)) => self.handle(Event::AcceptDraw { seat, turn: answer.turn }),
-            Ok(Incoming::Resign(_)) => self.handle(Event::Resign(seat)),
-            Ok(Incoming::Hello(_)) => return refuse(ErrorCode::OutOfState, "`hello` comes once"),
-            Ok(Incoming::Bye(_)) => self.lose(seat, FaultCode::Disconnected, &Detail::SaidBye),
-            Ok(Incoming::Pong(_) | Incoming::Open(_) | Incoming::Abort(_)) => {}
-            Err(Unreadable::Malformed(detail)) => {
-                let turn = address.turn.filter(|_| elsewhere.is_none() && anothers.is_none());
-                let code = FaultCode::Malformed;
-                self.handle(Event::Broken { seat, turn, code, detail: &detail });
-            }
-            Err(unreadable) => {
-                let (refused, message) = unreadable.refusal();
-                self.handle(Event::Stray { seat, code: refused.code, message: &message });
-            }
-        }
-        Ok(())
+/// The matches of one bot, with its seat in each, as its lines see them.
+struct MatchesOf<'a, 'e> {
+    matches: &'a [(&'e mut Encounter, Seat)],
+    /// Those that have not ended, by index.
+    seats: Vec<(usize, Seat)>,
+}
+
+impl Matches for MatchesOf<'_, '_> {
+    type Key = usize;
+
+    fn find(&self, id: &str) -> Option<(usize, SeatSet)> {
+        let &(index, seat) = self.seats.iter().find(|&&(index, _)| self.matches[index].0.id() == id)?;
+        Some((index, SeatSet::one(seat)))
     }
 
-    /// Handles an overlong line from a bot.
-    pub fn hear_too_long(&mut self, seat: Seat) {
-        let detail = &Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
-        self.handle(Event::Broken { seat, turn: None, code: FaultCode::LineTooLong, detail });
+    fn seats(&self) -> &[(usize, Seat)] {
+        &self.seats
     }
+
+    fn play(&self, index: usize) -> &Match {
+        &self.matches[index].0.play
+    }
+}
+
+/// What became of a line.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// Nothing: it was empty or `pong`.
+    Nothing,
+    /// The match with this index handled it. Errors are written to its outbox.
+    ByMatch(usize),
+    /// It was `bye`: the bot has left its matches.
+    Bye,
+    /// It reached no match.
+    Rejected(Rejection<usize>),
+}
+
+/// Handles a line of a bot that has greeted and has a seat in each of these matches, as a lane does.
+pub(crate) fn hear(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> Heard {
+    let running = (0..).zip(&*matches).filter(|(_, (encounter, _))| !encounter.has_sent_end);
+    let seats = running.map(|(index, (_, seat))| (index, *seat)).collect();
+    let sender = Sender { has_greeted: true, may_open: false };
+    match route(line, sender, &MatchesOf { matches, seats }) {
+        // After its `hello`, and as it may not open matches, only the first is possible.
+        Routed::Nothing | Routed::Hello(_) | Routed::NoMessage(..) | Routed::Open(_) => Heard::Nothing,
+        Routed::Bye => {
+            for (encounter, seat) in matches {
+                encounter.lose(*seat, FaultCode::Disconnected, &Detail::SaidBye);
+            }
+            Heard::Bye
+        }
+        Routed::Match(index, input) => {
+            matches[index].0.handle(input.event());
+            Heard::ByMatch(index)
+        }
+        Routed::Rejected(rejection) => {
+            let refused = rejection.refused;
+            for (index, (encounter, seat)) in matches.iter_mut().enumerate() {
+                if rejection.concerns(index) {
+                    encounter.handle(Event::Refused { seat: *seat, refused });
+                }
+            }
+            Heard::Rejected(rejection)
+        }
+    }
+}
+
+/// Finds out what a line means of a bot whose `hello` is awaited, as a lane does.
+pub(crate) fn hear_greeting(line: Line<'_>) -> Routed<'_, usize> {
+    let sender = Sender { has_greeted: false, may_open: false };
+    route(line, sender, &MatchesOf { matches: &[], seats: Vec::new() })
 }

@@ -13,7 +13,8 @@ mod steps;
 mod talk;
 mod verdict;
 
-pub use encounter::{Encounter, RejectedMessage};
+pub use encounter::Encounter;
+pub(crate) use encounter::{Heard, hear, hear_greeting};
 pub use rule::Rule;
 pub use steps::Check;
 pub use talk::{BotOutput, Talk, hello};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::core::Viewer;
 use crate::core::chance::{Seed, Uniform};
-use crate::core::erased::{Rules, Table};
+use crate::core::erased::{OpenDecision, Rules, Table};
 use crate::core::game::Turn;
-use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Seating};
+use crate::core::seat::{MAX_SEATS, Seat, Seating};
 
 /// Number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
@@ -15,8 +15,10 @@ const PLAYOUTS: u64 = 40;
 pub(super) struct Position {
     pub(super) seating: Seating,
     pub(super) seat: Seat,
-    /// The game, with the moves of the seat prepared.
+    /// The game.
     pub(super) table: Box<dyn Table>,
+    /// The decision of the seat.
+    pub(super) decision: OpenDecision,
     /// The events that the seat has received so far, one JSON object each.
     pub(super) events: Vec<Vec<u8>>,
     /// The kinds of decisions that occur here for the first time.
@@ -52,32 +54,28 @@ fn walk(
     let mut drawn = Vec::new();
     let mut events: [Vec<Vec<u8>>; MAX_SEATS] = Default::default();
     loop {
-        match table.turn() {
+        match table.ask() {
             Turn::Over(_) => return,
             Turn::Draw(draw) => {
                 chance.draw(draw, &mut drawn);
                 table.settle(&drawn);
             }
-            Turn::Decide(seats) => {
-                for seat in seats.iter() {
-                    table.prepare(seat);
+            Turn::Decide(decision) => {
+                for seat in decision.seats().iter() {
                     let kinds: BTreeSet<String> =
-                        kinds(&*table, seat, seats, seating).difference(known).cloned().collect();
-                    if !kinds.is_empty() {
+                        kinds(&*table, &decision, seat, seating).difference(known).cloned().collect();
+                    let mut table = table.fork();
+                    if !kinds.is_empty()
+                        && let Turn::Decide(decision) = table.ask()
+                    {
                         known.extend(kinds.iter().cloned());
-                        let mut table = table.fork();
-                        table.prepare(seat);
                         let events = events[seat.index()].clone();
-                        found.push(Position { seating, seat, table, events, kinds });
+                        found.push(Position { seating, seat, table, decision, events, kinds });
                     }
                 }
-                let choices: Vec<(Seat, usize)> = seats
-                    .iter()
-                    .map(|seat| (seat, choice.uniform(table.count(seat) as u64) as usize))
-                    .collect();
-                for (seat, index) in choices {
-                    table.play(seat, index);
-                }
+                let choose = |seat| choice.uniform(table.count(&decision, seat) as u64) as usize;
+                let choices: Vec<usize> = decision.seats().iter().map(choose).collect();
+                table.play(decision, &choices);
             }
         }
         for seat in seating.all().iter() {
@@ -92,14 +90,15 @@ fn walk(
 }
 
 /// The characteristics of a decision: the kinds of its moves, and the deciding seats.
-fn kinds(table: &dyn Table, seat: Seat, deciding: SeatSet, seating: Seating) -> BTreeSet<String> {
+fn kinds(table: &dyn Table, decision: &OpenDecision, seat: Seat, seating: Seating) -> BTreeSet<String> {
+    let count = table.count(decision, seat);
     let mut kinds: BTreeSet<String> =
-        (0..table.count(seat)).map(|index| kind(table.text(seat, index))).collect();
+        (0..count).map(|index| kind(table.text(decision, seat, index))).collect();
     kinds.insert(format!("seat {seat} of {}", seating.seats()));
-    if table.count(seat) == 1 {
+    if count == 1 {
         kinds.insert("a single legal move".to_owned());
     }
-    if deciding.len() > 1 {
+    if decision.seats().len() > 1 {
         kinds.insert("several seats at once".to_owned());
     }
     kinds
@@ -129,7 +128,7 @@ fn kind(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::games::GAMES;
+    use crate::core::Catalog;
 
     #[test]
     fn a_kind_of_move_is_its_text_without_places_and_numbers() {
@@ -149,8 +148,8 @@ mod tests {
 
     #[test]
     fn every_game_has_positions_for_each_of_its_seats_and_several_kinds_of_moves() {
-        for rules in GAMES {
-            let positions = positions(*rules);
+        for rules in Catalog::default().games() {
+            let positions = positions(rules);
             let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
             for seating in rules.meta().seatings {
                 for seat in seating.all().iter() {
@@ -171,9 +170,9 @@ mod tests {
             std::fs::read_to_string(format!("{}/bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
         let vectors: Vec<serde_json::Value> =
             vectors.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        for rules in GAMES {
+        for rules in Catalog::default().games() {
             let id = rules.meta().id;
-            let found = positions(*rules);
+            let found = positions(rules);
             let moves = vectors.iter().filter(|vector| vector["game"] == id && !vector["read"].is_null());
             for text in moves.map(|vector| vector["move"].as_str().unwrap()) {
                 let occurs = found.iter().any(|position| position.kinds.contains(&kind(text)));

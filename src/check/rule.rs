@@ -59,6 +59,12 @@ rules! {
         "After `end`, the referee answers any message for the match with `error` `unknown_match`.";
     ELSEWHERE = "match.md#what-a-message-does",
         "A message for a match or seat that the connection does not hold gets `error` `unknown_match` or `unknown_seat`";
+    CONNECTS = "connections.md#handshake", "The bot connects.";
+    TOKEN = "connections.md#handshake", "with the `token` of that name if tokens are required";
+    ACCEPTS = "connections.md#reconnecting",
+        "The bot accepts with `reconnect` in its `hello`: a string of its choice, the same on every connection of one process";
+    RETURNS = "connections.md#reconnecting",
+        "The bot connects again and sends `hello` with the same `name`, `version` and `reconnect`, and a `token` of that name.";
     NO_OFFER = "match.md#draw-offers",
         "`accept_draw` for a request without `draw_offered` is answered with `error` `no_offer`.";
     PONG = "messages.md#pong", "the id of the `ping`";

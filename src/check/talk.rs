@@ -19,7 +19,7 @@ use crate::check::verdict::Complaint;
 use crate::core::excerpt::excerpt;
 use crate::core::json;
 use crate::referee::{Detail, Received};
-use crate::transport::{Line, Lines, ReadProgress, Stream};
+use crate::transport::{ByteStream, Line, Lines, ReadProgress, Stream, Wire};
 
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
@@ -49,6 +49,8 @@ pub struct Talk {
     _launcher: Launcher,
     /// `None` once its input has been closed.
     stream: Option<Stream>,
+    /// The standard input and output of a bot that connects.
+    stdio: Option<Wire>,
     lines: Lines,
     /// How the process ended.
     exit: watch::Receiver<Option<Detail>>,
@@ -66,6 +68,16 @@ impl Talk {
     /// # Errors
     /// When it cannot be started.
     pub async fn start(command: &Command, launch: Launch) -> io::Result<Talk> {
+        let mut talk = Talk::start_apart(command, launch).await?;
+        talk.stream = talk.stdio.take().map(Stream::watch).transpose()?;
+        Ok(talk)
+    }
+
+    /// Starts a bot that connects by itself.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) async fn start_apart(command: &Command, launch: Launch) -> io::Result<Talk> {
         let (tell, exit) = watch::channel(None);
         let on_exit = move |how| {
             tell.send_replace(Some(how));
@@ -76,7 +88,8 @@ impl Talk {
         Ok(Talk {
             process,
             _launcher: launcher,
-            stream: Some(Stream::watch(wire)?),
+            stream: None,
+            stdio: Some(wire),
             lines: Lines::new(limits::LINE_FROM_BOT),
             exit,
             delivery: Delivery::Plain,
@@ -200,6 +213,12 @@ impl Talk {
             || self.chatter.1 > limits::BYTES_BETWEEN_REQUESTS as usize
     }
 
+    /// Continues on a connection.
+    pub(super) fn connect(&mut self, stream: Stream) {
+        self.stream = Some(stream);
+        self.lines = Lines::new(limits::LINE_FROM_BOT);
+    }
+
     /// Closes its input.
     pub(super) fn close(&mut self) {
         self.stream = None;
@@ -241,14 +260,20 @@ impl Talk {
     }
 }
 
-/// The referee's `hello`, as a line.
+/// The referee's `hello` for a process, as a line.
 pub fn hello() -> Vec<u8> {
+    hello_asking(message::Auth::None)
+}
+
+/// The referee's `hello`, as a line. It offers a bot with a token to connect again.
+pub(super) fn hello_asking(auth: message::Auth) -> Vec<u8> {
     let mut line = Vec::new();
     let hello = message::Hello {
         protocol: referee_protocol::PROTOCOL,
         server: crate::SERVER.to_owned(),
-        auth: message::Auth::None,
+        auth,
         may_open: false,
+        reconnect: auth == message::Auth::Token,
     };
     json::write_line(&mut line, &message::FromReferee::<()>::Hello(hello));
     line

@@ -9,6 +9,7 @@ use crate::check::rule::Rule;
 /// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StepVerdict {
     /// The bot conforms.
     Passed,

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use serde::Serialize;
 
 use crate::bot::Command;
 use crate::check::{Check, Complaint, StepResult, StepVerdict};
 use crate::cli::files::OutFile;
-use crate::cli::options::{game, milliseconds};
+use crate::cli::json::CheckSummary;
+use crate::cli::options::milliseconds;
 use crate::cli::output::Tolerant;
+use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on, launch};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::report::{junit, table};
 
@@ -33,6 +35,7 @@ const LINES: usize = 10;
     after_help = "Examples:
   referee check 'python3 mybot.py'
   referee check checkers ./bot --move-limit 500ms
+  referee check ./bot --reconnect
   referee check ./bot --json
   referee check ./bot --junit report.xml"
 )]
@@ -50,29 +53,24 @@ pub(super) struct Args {
     /// The time limit of the first `ready`; later ones get at most 5 s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
     ready_limit: u64,
+    /// Also start the bot with the arguments `--connect HOST:PORT` and a token in REFEREE_TOKEN, cut its connection in a
+    /// match, and expect it to connect again and play on
+    #[arg(long)]
+    reconnect: bool,
     /// One JSON object per line: each step, then the summary
     #[arg(long)]
     json: bool,
     /// Write the steps to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
 }
 
-/// The last line of `--json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "summary")]
-struct Summary {
-    bot: String,
-    passed: usize,
-    warned: usize,
-    failed: usize,
-    skipped: usize,
-}
-
-impl Summary {
-    fn of(bot: &Command, outcomes: &[StepResult]) -> Summary {
+impl CheckSummary {
+    fn of(bot: &Command, outcomes: &[StepResult]) -> CheckSummary {
         let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
-        Summary {
+        CheckSummary {
             bot: bot.to_string(),
             passed: count(StepVerdict::Passed),
             warned: count(StepVerdict::Warned),
@@ -82,12 +80,13 @@ impl Summary {
     }
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (game, command) = match &args.bot[..] {
-        [id, command] => (Some(game(id)?), command),
+        [id, command] => (Some(catalog.find(id).map_err(Failure::usage)?), command),
         words => (None, &words[0]),
     };
-    let command: Command = command.parse().map_err(Failure::usage)?;
+    let mut command: Command = command.parse().map_err(Failure::usage)?;
+    args.sandbox.apply([&mut command])?;
     if args.move_limit == 0 {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
@@ -96,10 +95,12 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let check = Check {
         command,
         launch: launch()?,
+        catalog: catalog.clone(),
         game,
         move_limit: Duration::from_millis(args.move_limit),
         hello_limit: Duration::from_millis(args.hello_limit),
         ready_limit: Duration::from_millis(args.ready_limit),
+        reconnects: args.reconnect,
     };
     let mut out = Screen(Tolerant::new());
     let is_live = !args.json && io::stderr().is_terminal();
@@ -123,7 +124,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         let bot = check.command.to_string();
         file.write(|file| junit(&bot, &outcomes, file))?;
     }
-    let summary = Summary::of(&check.command, &outcomes);
+    let summary = CheckSummary::of(&check.command, &outcomes);
     if args.json {
         writeln!(out, "{}", json::text(&summary))?;
     } else {
@@ -133,7 +134,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
 }
 
 /// Prints a table of the steps, then the complaints.
-fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io::Result<()> {
+fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -> io::Result<()> {
     let row = |outcome: &StepResult| {
         let wrong = outcome.complaint.iter().map(|complaint| complaint.wrong.clone());
         let what: Vec<String> = wrong.chain(outcome.notes.iter().cloned()).collect();
@@ -163,6 +164,6 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &Summary) -> io:
     if let Some(Complaint { rule, .. }) = outcomes.iter().find_map(|outcome| outcome.complaint.as_ref()) {
         writeln!(out, "\nPrint a cited section with e.g. `referee spec {}`", rule.section)?;
     }
-    let Summary { passed, warned, failed, skipped, .. } = summary;
+    let CheckSummary { passed, warned, failed, skipped, .. } = summary;
     writeln!(out, "\n{passed} passed, {warned} with a warning, {failed} failed, {skipped} skipped")
 }

@@ -10,17 +10,19 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use tokio::time::Instant;
 
 use crate::bot::Command;
-use crate::check::{BotOutput, Encounter, Talk, hello};
-use crate::cli::options::{ClockOption, GameOptions, clock, game, random_seed};
+use crate::check::{BotOutput, Encounter, Heard, Talk, hear, hear_greeting, hello};
+use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::Tolerant;
+use crate::cli::sandbox::SandboxOptions;
 use crate::cli::{Exit, Failure, block_on, launch, screen};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::core::printable::printable;
 use crate::core::seat::{Seat, Seating};
-use crate::games;
+use crate::driver::route::{Rejection, Routed};
+use crate::driver::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
-use crate::server::incoming::{self, Incoming};
-use crate::server::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
+use crate::transport::Line;
 
 /// Play a match with a bot and show every line in both directions, with times
 ///
@@ -53,6 +55,8 @@ pub(super) struct Args {
     clock: ClockOption,
     #[command(flatten)]
     options: GameOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
 }
 
 /// A bot and its seat.
@@ -128,9 +132,9 @@ impl Screen {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let rules = game(&args.game)?;
-    let seating = games::seating(rules, args.seats).map_err(Failure::usage)?;
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
+    let seating = rules.meta().seating(args.seats).map_err(Failure::usage)?;
     if usize::from(args.seat) >= seating.seats() {
         return Err(Failure::usage(format!(
             "--seat {}: the seats are 0 to {}",
@@ -188,7 +192,10 @@ async fn start(
     screen: &mut Screen,
 ) -> Result<Vec<Player>, Failure> {
     let mut players = Vec::new();
-    for (index, command) in [Some(&args.bot), args.against.as_ref()].into_iter().flatten().enumerate() {
+    let mut commands: Vec<Command> =
+        [Some(&args.bot), args.against.as_ref()].into_iter().flatten().cloned().collect();
+    args.sandbox.apply(&mut commands)?;
+    for (index, command) in commands.iter().enumerate() {
         let seat = Seat((usize::from(args.seat) + index).rem_euclid(seating.seats()) as u8);
         let talk = Talk::start(command, launch()?)
             .await
@@ -214,27 +221,9 @@ async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<Bo
     loop {
         let came = player.talk.receive(Some(until)).await;
         screen.came(player, &came)?;
-        let (refused, message) = match came {
-            BotOutput::Line(line) if line.is_empty() => continue,
-            BotOutput::Line(line) => match incoming::read(&line, false).1 {
-                Ok(Incoming::Hello(hello)) => match BotHello::check(hello) {
-                    Ok(hello) => return Ok(Ok(hello)),
-                    Err(HelloError::Protocol(detail)) => {
-                        screen
-                            .send(player, &error(ErrorCode::UnsupportedProtocol, detail.to_string()))
-                            .await?;
-                        return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
-                    }
-                    Err(HelloError::Field { refused, message }) => (refused, message),
-                },
-                Ok(Incoming::Pong(_)) => continue,
-                Ok(_) => (ErrorCode::OutOfState.into(), "the first message is `hello`".to_owned()),
-                Err(unreadable) => unreadable.refusal(),
-            },
-            BotOutput::TooLong => {
-                let detail = Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
-                (ErrorCode::LineTooLong.into(), detail.to_string())
-            }
+        let line = match came {
+            BotOutput::Line(ref line) => Line::Text(line),
+            BotOutput::TooLong => Line::TooLong,
             BotOutput::Ended(how) => {
                 let code = if how.is_some() { FaultCode::Exited } else { FaultCode::Disconnected };
                 let how = how.unwrap_or(Detail::OutputEnded);
@@ -249,17 +238,32 @@ async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<Bo
                 return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
             }
         };
-        received = Received::Refused(refused);
-        screen.send(player, &error(refused.code, message)).await?;
+        let rejection = match hear_greeting(line) {
+            Routed::Hello(hello) => match BotHello::check(hello) {
+                Ok(hello) => return Ok(Ok(hello)),
+                Err(HelloError::Protocol(detail)) => {
+                    let rejection =
+                        Rejection::of_hello(ErrorCode::UnsupportedProtocol.into(), detail.to_string());
+                    screen.send(player, &error(rejection)).await?;
+                    return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
+                }
+                Err(HelloError::Field { refused, message }) => Rejection::of_hello(refused, message),
+            },
+            Routed::Bye => return Ok(Err(format!("{}: {}", FaultCode::Disconnected, Detail::SaidBye))),
+            Routed::NoMessage(code, detail) => Rejection::of_hello(code.into(), detail.to_string()),
+            Routed::Rejected(rejection) => rejection,
+            // It has no matches and may open none.
+            Routed::Nothing | Routed::Open(_) | Routed::Match(..) => continue,
+        };
+        received = Received::Refused(rejection.refused);
+        screen.send(player, &error(rejection)).await?;
     }
 }
 
-/// An `error` without a match, as a line.
-fn error(code: ErrorCode, message: String) -> Vec<u8> {
-    let error =
-        message::Error { code, message, id: None, r#match: None, seat: None, turn: None, legal_forms: None };
+/// The `error` for a line that reaches no match, as a line.
+fn error(rejection: Rejection<usize>) -> Vec<u8> {
     let mut line = Vec::new();
-    json::write_line(&mut line, &message::FromReferee::<()>::Error(error));
+    json::write_line(&mut line, &message::FromReferee::<()>::Error(rejection.into_error()));
     line
 }
 
@@ -276,7 +280,6 @@ async fn play(
             if !lines.is_empty() && player.is_here {
                 screen.send(player, &lines).await?;
             }
-            encounter.sent(player.seat);
         }
         if encounter.ending().is_some() {
             let mut shown = players.iter().filter(|player| player.is_shown);
@@ -284,22 +287,24 @@ async fn play(
             return Ok(if has_faults { Exit::No } else { Exit::Done });
         }
         let (index, came) = next(players, encounter.deadline()).await;
-        let Some(player) = players.get_mut(index) else { continue };
-        screen.came(player, &came)?;
-        match came {
-            BotOutput::Line(line) if line.is_empty() => {}
-            BotOutput::Line(line) => {
-                if let Err(refused) = encounter.hear(player.seat, &line) {
-                    screen.send(player, &error(refused.code, refused.message)).await?;
-                }
-            }
-            BotOutput::TooLong => encounter.hear_too_long(player.seat),
+        screen.came(&players[index], &came)?;
+        let line = match &came {
+            BotOutput::Line(line) => Line::Text(line),
+            BotOutput::TooLong => Line::TooLong,
             BotOutput::Ended(how) => {
-                player.is_here = false;
+                players[index].is_here = false;
                 let code = if how.is_some() { FaultCode::Exited } else { FaultCode::Disconnected };
-                encounter.lose(player.seat, code, how.as_ref().unwrap_or(&Detail::OutputEnded));
+                encounter.lose(players[index].seat, code, how.as_ref().unwrap_or(&Detail::OutputEnded));
+                continue;
             }
-            BotOutput::Timeout => encounter.tick(),
+            BotOutput::Timeout => {
+                encounter.tick(players.iter().map(|player| (player.seat, player.talk.received())));
+                continue;
+            }
+        };
+        let player = &mut players[index];
+        if let Heard::Rejected(rejection) = hear(&mut [(&mut encounter, player.seat)], line) {
+            screen.send(player, &error(rejection)).await?;
         }
     }
 }

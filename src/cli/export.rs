@@ -9,7 +9,7 @@ use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
-use crate::games;
+use crate::core::Catalog;
 use crate::record;
 
 /// Export records to a notation that other programs read: PDN for checkers
@@ -33,15 +33,15 @@ pub(super) struct Args {
     output: OutputOptions,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl"])?;
     let mut out = Screen(Tolerant::new());
     let mut exit = Exit::Done;
     let mut text = String::new();
     for file in &files {
-        match record::sheet(&read(file)?) {
+        match record::sheet(&read(file)?, catalog) {
             Ok((game, sheet)) => {
-                let rules = games::find(&game).and_then(|rules| rules.notation());
+                let rules = catalog.find(&game).ok().and_then(|rules| rules.notation());
                 let pdn = rules.filter(|notation| notation.name() == "PDN");
                 let pdn = pdn.ok_or_else(|| format!("{game} has no PDN notation"));
                 pdn.and_then(|pdn| pdn.write(&sheet, &mut text))

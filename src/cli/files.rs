@@ -2,8 +2,10 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, screen};
 use crate::store::open_regular;
@@ -19,9 +21,12 @@ fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", path.display()))
 }
 
-/// Whether a file name ends with `.` and this extension.
+/// Whether a file name ends with `.` and this extension, before that of a compressed file if it has one.
 pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+    let has = |path: &Path, ending: &str| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+    };
+    has(path, ending) || has(path, "gz") && path.file_stem().is_some_and(|stem| has(Path::new(stem), ending))
 }
 
 /// Expands directories to their files with one of the extensions, sorted by name.
@@ -48,15 +53,22 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
     Ok(files)
 }
 
-/// The maximum size of a file, which is read as a whole.
+/// The maximum size of a file, which is read as a whole, decompressed.
 const LIMIT: u64 = 1 << 30;
+/// How a file begins that is compressed with gzip (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads a file.
+/// Reads a file, and decompresses it if it is compressed with gzip.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    open_regular(path, OpenOptions::new().read(true))
-        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(path, &error))?;
+    let read = |bytes: &mut Vec<u8>| {
+        let mut file = BufReader::new(open_regular(path, OpenOptions::new().read(true))?);
+        match file.fill_buf()?.starts_with(&GZIP) {
+            true => MultiGzDecoder::new(file).take(LIMIT + 1).read_to_end(bytes),
+            false => file.take(LIMIT + 1).read_to_end(bytes),
+        }
+    };
+    read(&mut bytes).map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > LIMIT {
         return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
     }

@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args as ClapArgs;
-use serde::Serialize;
-use serde_json::{Value, json};
 
+use crate::cli::json::{ListedGame, ListedOption};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 use crate::core::Meta;
-use crate::games::GAMES;
 use crate::report::table;
 
 /// List the games with their seats, properties and options
@@ -21,22 +20,6 @@ pub(super) struct Args {
     /// One JSON object per line and game
     #[arg(long)]
     json: bool,
-}
-
-/// A line of `--json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "game")]
-struct Listed {
-    id: &'static str,
-    title: &'static str,
-    rules_version: u32,
-    seats: Vec<usize>,
-    hidden: bool,
-    chance: bool,
-    simultaneous: bool,
-    draws_by_agreement: bool,
-    openings: bool,
-    options: Vec<Value>,
 }
 
 fn seats(meta: &Meta) -> Vec<usize> {
@@ -55,9 +38,9 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
     all.into_iter().filter(|&(has, _)| has).map(|(_, name)| name).collect()
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = stdout();
-    for rules in GAMES {
+    for rules in catalog.games() {
         let meta = rules.meta();
         let defaults = rules.default_options();
         let defaults: serde_json::Value = serde_json::from_str(defaults.get()).map_err(io::Error::from)?;
@@ -65,9 +48,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             let options = meta
                 .options
                 .iter()
-                .map(|option| json!({"name": option.name, "default": defaults[option.name], "help": option.help}))
+                .map(|option| ListedOption {
+                    name: option.name,
+                    default: defaults[option.name].clone(),
+                    help: option.help,
+                })
                 .collect();
-            let game = Listed {
+            let game = ListedGame {
                 id: meta.id,
                 title: meta.title,
                 rules_version: meta.rules_version,

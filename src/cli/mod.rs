@@ -1,15 +1,32 @@
 //! The command line: one file per subcommand.
+//!
+//! [`main`] is the whole command `referee` with the games of a [`Catalog`]. A program with a game of its own is
+//!
+//! ```no_run
+//! # use referee::games::jeex::Jeex as MyGame;
+//! fn main() -> std::process::ExitCode {
+//!     referee::cli::main(referee::core::Catalog::empty().with::<MyGame>())
+//! }
+//! ```
 
 mod check;
 mod completions;
 mod debug;
+mod defaults;
 mod exit;
 mod export;
 mod files;
+mod follow;
 mod games;
 mod human;
+mod imagine;
+mod init;
+mod json;
+mod league;
+mod listen;
 mod log;
 mod man;
+mod mcp;
 mod openings;
 mod options;
 mod output;
@@ -19,40 +36,76 @@ mod play;
 mod progress;
 mod regress;
 mod relay;
+mod relay_socket;
 mod rules;
+mod sandbox;
 mod schema;
 mod screen;
+mod seat;
+mod serve;
+mod service;
 mod show;
 mod signals;
 mod spec;
 mod sprt;
+mod start;
 mod stdio;
+mod syntax;
 mod tournament;
 mod verify;
+mod watch;
 
 pub use exit::{Exit, Failure};
-pub use screen::complain;
+#[cfg(feature = "fuzzing")]
+pub(crate) use imagine::Server as ImagineServer;
+use screen::complain;
+#[cfg(feature = "fuzzing")]
+pub(crate) use tournament::read_file as read_tournament;
+
+use std::io::Write;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::level_filters::LevelFilter;
 
-use crate::bot::{Launch, OrphanReaper};
+use crate::bot::{EXEC, Launch, OrphanReaper, exec};
 use crate::cli::log::Log;
 use crate::cli::screen::{OneLine, Screen};
+use crate::core::Catalog;
+
+/// Runs the command line of this process with the games of the catalog, and returns its exit code.
+///
+/// Bots are started through this program itself, so `main` of an embedding program calls nothing else before it.
+pub fn main(catalog: Catalog) -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == EXEC) {
+        return exec(args);
+    }
+    match Cli::parse().run(&catalog) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // The reader has closed standard output, which is not an error.
+            if failure.exit != Exit::Done {
+                complain(format_args!("error: {:#}", failure.error));
+            }
+            failure.exit.into()
+        }
+    }
+}
 
 /// The headless referee for programs that play board games against each other.
 #[derive(Debug, Parser)]
-#[command(name = "referee", version, after_help = exit::HELP, arg_required_else_help = true)]
+#[command(name = "referee", version, after_help = exit::HELP)]
 pub struct Cli {
-    /// The log level on standard error: off, error, warn, info, debug or trace
-    #[arg(long, global = true, help_heading = "Logging", value_name = "LEVEL", default_value = "warn")]
-    log_level: LevelFilter,
+    /// The log level on standard error: off, error, warn, info, debug or trace [default: warn; for `serve` info]
+    #[arg(long, global = true, help_heading = "Logging", value_name = "LEVEL")]
+    log_level: Option<LevelFilter>,
     /// The log format
     #[arg(long, global = true, help_heading = "Logging", value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,14 +116,20 @@ enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Args),
     Play(Box<play::Args>),
     Regress(Box<regress::Args>),
     Sprt(sprt::Args),
-    Human(human::Args),
+    Human(Box<human::Args>),
+    Mcp(Box<mcp::Args>),
     Stdio(stdio::Args),
+    Imagine(imagine::Args),
     Tournament(tournament::Args),
-    Check(check::Args),
-    Debug(debug::Args),
+    Serve(serve::Args),
+    League(league::Args),
+    Check(Box<check::Args>),
+    Debug(Box<debug::Args>),
+    Sandbox(sandbox::Args),
     Verify(verify::Args),
     Show(show::Args),
     Export(export::Args),
@@ -90,25 +149,37 @@ impl Cli {
     ///
     /// # Errors
     /// The error message and the exit code.
-    pub fn run(self) -> Result<Exit, Failure> {
+    pub fn run(self, catalog: &Catalog) -> Result<Exit, Failure> {
         let _log = self.start_logging()?;
-        match self.command {
-            Command::Play(args) => play::run(*args),
-            Command::Regress(args) => regress::run(*args),
+        let Some(command) = self.command else {
+            let mut out = output::stdout();
+            out.write_all(start::FIRST_STEPS.as_bytes())?;
+            out.flush()?;
+            return Ok(Exit::Usage);
+        };
+        match command {
+            Command::Init(args) => init::run(&args, catalog),
+            Command::Play(args) => play::run(*args, catalog),
+            Command::Regress(args) => regress::run(*args, catalog),
             Command::Sprt(args) => sprt::run(&args),
-            Command::Human(args) => human::run(args),
-            Command::Stdio(args) => stdio::run(args),
-            Command::Tournament(args) => tournament::run(args),
-            Command::Check(args) => check::run(args),
-            Command::Debug(args) => debug::run(&args),
-            Command::Verify(args) => verify::run(&args),
-            Command::Show(args) => show::run(&args),
-            Command::Export(args) => export::run(&args),
-            Command::Games(args) => games::run(&args),
-            Command::Rules(args) => rules::run(&args),
+            Command::Human(args) => human::run(*args, catalog),
+            Command::Mcp(args) => mcp::run(*args, catalog),
+            Command::Stdio(args) => stdio::run(args, catalog),
+            Command::Imagine(args) => imagine::run(&args, catalog),
+            Command::Tournament(args) => tournament::run(args, catalog),
+            Command::Serve(args) => serve::run(&args, catalog),
+            Command::League(args) => league::run(args, catalog),
+            Command::Check(args) => check::run(*args, catalog),
+            Command::Debug(args) => debug::run(&args, catalog),
+            Command::Sandbox(args) => sandbox::run(&args),
+            Command::Verify(args) => verify::run(&args, catalog),
+            Command::Show(args) => show::run(&args, catalog),
+            Command::Export(args) => export::run(&args, catalog),
+            Command::Games(args) => games::run(&args, catalog),
+            Command::Rules(args) => rules::run(&args, catalog),
             Command::Spec(args) => spec::run(&args),
-            Command::Schema(args) => schema::run(&args),
-            Command::Perft(args) => perft::run(&args),
+            Command::Schema(args) => schema::run(&args, catalog),
+            Command::Perft(args) => perft::run(&args, catalog),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args),
             Command::Relay(args) => relay::run(&args),
@@ -118,7 +189,11 @@ impl Cli {
     fn start_logging(&self) -> Result<Log, Failure> {
         let log = Log::open().map_err(Failure::cannot_run)?;
         let entry = log.entry();
-        let format = tracing_subscriber::fmt().with_max_level(self.log_level);
+        let usual = match self.command {
+            Some(Command::Serve(_)) => LevelFilter::INFO,
+            _ => LevelFilter::WARN,
+        };
+        let format = tracing_subscriber::fmt().with_max_level(self.log_level.unwrap_or(usual));
         match self.log_format {
             LogFormat::Text => format.with_writer(move || Screen(entry.clone())).with_ansi(false).init(),
             LogFormat::Json => format.with_writer(move || OneLine(entry.clone())).json().init(),

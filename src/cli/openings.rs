@@ -9,16 +9,20 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::Failure;
 use crate::cli::files::{ends_with, read};
+use crate::cli::syntax::{OptionName, Syntax, suggest};
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::openings::OpeningFile;
 use crate::core::{Seating, hex};
 use crate::referee::Limits;
 use crate::referee::opening::{self, Opening};
-use crate::server::Openings;
+use crate::runner::Openings;
 
 /// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
+
+const OPENING_PLIES: OptionName = OptionName { flag: "--opening-plies", key: "opening_plies" };
+const OPENINGS: OptionName = OptionName { flag: "--openings", key: "openings" };
 
 /// The openings of matches.
 #[derive(Debug, Args)]
@@ -26,14 +30,14 @@ pub(super) struct OpeningOptions {
     /// Start each match with this number of random moves, derived from its seed, in games that have openings
     /// [default: 0, in `regress` 6 for checkers and 4 for jeex]
     #[arg(long, value_name = "N", conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
-    pub(super) opening_plies: Option<u32>,
+    opening_plies: Option<u32>,
     /// Start each match, with --mirror each set, with the next opening of this file; after the last, start again from
     /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .txt for jeex
     #[arg(long, value_name = "FILE")]
-    pub(super) openings: Option<PathBuf>,
+    openings: Option<PathBuf>,
     /// The order of the openings; the random order is derived from the run seed
     #[arg(long, value_enum, requires = "openings", default_value_t = Order::File)]
-    pub(super) order: Order,
+    order: Order,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -45,66 +49,87 @@ pub(super) enum Order {
 }
 
 impl OpeningOptions {
+    /// Where the openings come from. `plies` is the default number of random moves.
+    pub(super) fn source(self, plies: u32) -> OpeningSource {
+        match self.openings {
+            Some(path) => OpeningSource::File { path, order: self.order },
+            None => OpeningSource::Random { plies: self.opening_plies.unwrap_or(plies) },
+        }
+    }
+}
+
+/// Where openings come from.
+#[derive(Debug)]
+pub(super) enum OpeningSource {
+    /// The seed of each match.
+    Random { plies: u32 },
+    /// A file.
+    File { path: PathBuf, order: Order },
+}
+
+impl OpeningSource {
     /// Identifies the openings as text: equal texts mean equal openings.
-    pub(super) fn in_words(&self, plies: u32) -> Result<String, Failure> {
-        let Some(path) = &self.openings else {
-            return Ok(format!("{} random moves", self.opening_plies.unwrap_or(plies)));
-        };
-        let order = match self.order {
-            Order::File => "file",
-            Order::Random => "random",
-        };
-        Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
+    pub(super) fn in_words(&self) -> Result<String, Failure> {
+        match self {
+            OpeningSource::Random { plies } => Ok(format!("{plies} random moves")),
+            OpeningSource::File { path, order } => {
+                let order = match order {
+                    Order::File => "file",
+                    Order::Random => "random",
+                };
+                Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
+            }
+        }
     }
 
-    /// Reads and validates the openings of a run. `plies` is the default number of random moves.
+    /// Reads and validates the openings of a run of a game with these options. Errors name the options in this syntax.
     pub(super) fn openings(
         &self,
         rules: &dyn Rules,
         seating: Seating,
         set: Map<String, Value>,
         run: &Seed,
-        plies: u32,
+        syntax: Syntax,
     ) -> Result<Openings, Failure> {
         let options = serde_json::value::to_raw_value(&set).map_err(Failure::usage)?;
-        let table = rules.open(&options, seating).map_err(Failure::usage)?;
-        let Some(path) = &self.openings else {
-            let plies = self.opening_plies.unwrap_or(plies);
-            let opening = match plies {
-                0 => Opening::None,
-                plies => Opening::Random(plies),
-            };
-            opening::check(&*table, &opening, &Limits::TODAY)
-                .map_err(|what| Failure::usage(format!("--opening-plies {plies}: {what}")))?;
-            return Ok(Openings::same(options, opening));
+        let table = rules.open(&options, seating);
+        let table = table.map_err(|error| Failure::usage(suggest(&error.to_string())))?;
+        let (path, order) = match self {
+            OpeningSource::File { path, order } => (path, *order),
+            &OpeningSource::Random { plies } => {
+                let opening = if plies == 0 { Opening::None } else { Opening::Random(plies) };
+                return match opening::check(&*table, &opening, &Limits::TODAY) {
+                    Ok(()) => Ok(Openings::same(options, opening)),
+                    Err(what) => {
+                        Err(Failure::usage(format!("{}: {what}", syntax.with_value(OPENING_PLIES, plies))))
+                    }
+                };
+            }
         };
-        let refuse = |what| Err(Failure::usage(format!("--openings {}: {what}", path.display())));
-        let format = match format(rules, path) {
-            Ok(format) => format,
-            Err(what) => return refuse(what),
-        };
-        let given = (format.read)(&read(path)?);
+        let name = syntax.name(OPENINGS);
+        let wrong = |what: String| Failure::usage(format!("{name} {}: {what}", path.display()));
+        let given = (format(rules, path).map_err(wrong)?.read)(&read(path)?);
         let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
         if let Some(option) = starts.find(|&option| set.contains_key(option)) {
-            return refuse(format!("its openings set `{option}` themselves: omit --set {option}"));
+            let omit = match syntax {
+                Syntax::Flags => format!("--set {option}"),
+                Syntax::Keys => format!("options.{option}"),
+            };
+            return Err(wrong(format!("its openings set `{option}` themselves: omit {omit}")));
         }
-        match Openings::given(rules, seating, &set, given) {
-            Ok(mut openings) => {
-                if self.order == Order::Random {
-                    openings.shuffle(run);
-                }
-                Ok(openings)
+        let mut openings = Openings::given(rules, seating, &set, given).map_err(|flaws| {
+            let more = flaws.len().saturating_sub(NAMED);
+            let mut lines: Vec<String> =
+                flaws.iter().take(NAMED).map(|flaw| format!("{}: {flaw}", path.display())).collect();
+            if more > 0 {
+                lines.push(format!("and {more} more"));
             }
-            Err(flaws) => {
-                let more = flaws.len().saturating_sub(NAMED);
-                let mut lines: Vec<String> =
-                    flaws.iter().take(NAMED).map(|flaw| format!("{}: {flaw}", path.display())).collect();
-                if more > 0 {
-                    lines.push(format!("and {more} more"));
-                }
-                Err(Failure::usage(format!("--openings:\n{}", lines.join("\n"))))
-            }
+            Failure::usage(format!("{name}:\n{}", lines.join("\n")))
+        })?;
+        if order == Order::Random {
+            openings.shuffle(run);
         }
+        Ok(openings)
     }
 }
 

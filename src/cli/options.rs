@@ -1,7 +1,5 @@
 //! Options shared by several subcommands.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,15 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::cli::{Failure, complain};
+use crate::cli::Failure;
 use crate::core::chance::Seed;
-use crate::core::erased::Rules;
 use crate::core::hex;
-use crate::games;
-use crate::server::{Listen, Run, Source, Terms, check_clock, check_name};
+use crate::driver::{Run, Terms, check_clock};
 use crate::store::{Records, read_secret};
 use crate::tournament::sprt::{EloModel, Sprt};
-use crate::transport::Certificate;
 
 /// Options of the game.
 #[derive(Debug, Args)]
@@ -54,11 +49,6 @@ fn key_value(text: &str) -> Result<(String, Value), String> {
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok((key.to_owned(), value))
-}
-
-/// The game with this id.
-pub(super) fn game(id: &str) -> Result<&'static dyn Rules, Failure> {
-    games::find(id).ok_or_else(|| Failure::usage(games::unknown(id)))
 }
 
 /// Options of matches.
@@ -112,140 +102,6 @@ pub(super) struct LaneOptions {
     /// Pin each lane and the processes of its bots to a CPU
     #[arg(long)]
     pub(super) pin: bool,
-}
-
-/// How bots connect.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Bots that connect (tcp:NAME)")]
-pub(super) struct ListenOptions {
-    /// Accept connections on this address; port 0 picks a free port, which is printed
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(super) listen: Option<SocketAddr>,
-    /// A file with a line NAME=TOKEN for each bot that connects; `#` starts a comment
-    #[arg(long, value_name = "FILE", requires = "listen")]
-    pub(super) token_file: Option<PathBuf>,
-    /// The token of a name, for experiments: other users can see the command line; may be repeated
-    #[arg(long, value_name = "NAME=TOKEN", requires = "listen")]
-    pub(super) token: Vec<String>,
-    /// How long a match waits for a bot that is not connected
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds)]
-    pub(super) wait: u64,
-    /// The maximum number of connections per name
-    #[arg(long, value_name = "N", default_value_t = limits::CONNECTIONS as u32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(super) connections: u32,
-    /// TLS: a PEM file with the certificate chain
-    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
-    pub(super) tls_cert: Option<PathBuf>,
-    /// TLS: a PEM file with the private key of the certificate
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(super) tls_key: Option<PathBuf>,
-    /// TLS for experiments: generate a certificate and write it to this file, for the bots to trust
-    #[arg(long, value_name = "FILE", requires = "listen", conflicts_with = "tls_cert")]
-    pub(super) tls_self_signed: Option<PathBuf>,
-}
-
-impl ListenOptions {
-    /// No bot connects.
-    pub(super) fn none() -> ListenOptions {
-        ListenOptions {
-            listen: None,
-            token_file: None,
-            token: Vec::new(),
-            wait: 0,
-            connections: 1,
-            tls_cert: None,
-            tls_key: None,
-            tls_self_signed: None,
-        }
-    }
-
-    /// The listener for these bots; `None` if none of them connects.
-    pub(super) fn listen<'a>(
-        &self,
-        bots: impl IntoIterator<Item = &'a Source>,
-    ) -> Result<Option<Listen>, Failure> {
-        let names: Vec<&String> = bots
-            .into_iter()
-            .filter_map(|bot| match bot {
-                Source::Tcp(name) => Some(name),
-                Source::Command(_) => None,
-            })
-            .collect();
-        let (address, first) = match (self.listen, names.first()) {
-            (None, None) => return Ok(None),
-            (Some(address), Some(first)) => (address, first),
-            (None, Some(first)) => {
-                return Err(Failure::usage(format!(
-                    "the bot `tcp:{first}` connects by itself: add an address, e.g. --listen 127.0.0.1:4700"
-                )));
-            }
-            (Some(_), None) => {
-                return Err(Failure::usage("--listen: no bot connects; add one, e.g. tcp:alice"));
-            }
-        };
-        let mut tokens: HashMap<String, String> = HashMap::new();
-        let of_file = match &self.token_file {
-            None => Vec::new(),
-            Some(path) => read_tokens(path)
-                .map_err(|what| Failure::usage(format!("--token-file {}: {what}", path.display())))?,
-        };
-        // Parsed here and not by clap, whose error messages quote the value.
-        let given: Result<Vec<_>, _> = self.token.iter().map(|given| token(given)).collect();
-        let given = given.map_err(|what| Failure::usage(format!("--token: {what}")))?;
-        for (name, token) in of_file.into_iter().chain(given) {
-            if tokens.insert(name.clone(), token).is_some() {
-                return Err(Failure::usage(format!("duplicate token for `{name}`")));
-            }
-        }
-        if !tokens.is_empty()
-            && let Some(name) = names.iter().find(|name| !tokens.contains_key(**name))
-        {
-            return Err(Failure::usage(format!("missing token for `{name}`")));
-        }
-        if tokens.is_empty() && !address.ip().is_loopback() {
-            complain(format_args!(
-                "warning: without tokens, anyone who can reach {address} can play as `{first}`"
-            ));
-        }
-        let certificate = match (&self.tls_cert, &self.tls_key, &self.tls_self_signed) {
-            (Some(chain), Some(key), _) => Some(
-                Certificate::read(chain, key)
-                    .map_err(|error| Failure::usage(format!("--tls-cert, --tls-key: {error}")))?,
-            ),
-            (_, _, Some(file)) => Some(
-                Certificate::self_signed(address.ip(), file)
-                    .map_err(|error| Failure::cannot_run(format!("--tls-self-signed: {error}")))?,
-            ),
-            _ => None,
-        };
-        Ok(Some(Listen {
-            address,
-            certificate,
-            tokens,
-            connections: self.connections as usize,
-            wait: Duration::from_millis(self.wait),
-        }))
-    }
-}
-
-fn token(text: &str) -> Result<(String, String), String> {
-    // The value is not quoted: it may be a token.
-    let (name, token) = text.split_once('=').ok_or("a token is given as NAME=TOKEN")?;
-    let (name, token) = (name.trim(), token.trim());
-    check_name(name)?;
-    if token.is_empty() {
-        return Err(format!("the token of `{name}` is empty"));
-    }
-    Ok((name.to_owned(), token.to_owned()))
-}
-
-fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
-    let text = read_secret(path).map_err(|error| error.to_string())?;
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
-    lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(number, line)| token(line).map_err(|what| format!("line {number}: {what}")))
-        .collect()
 }
 
 /// A clock, or `none`.
@@ -351,44 +207,6 @@ pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
     Ok(ClockOption(Some(clock)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_is_parsed_from_its_parts() {
-        let read = |text| clock(text).map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)));
-        assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
-        assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
-        assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
-        assert_eq!(read("none"), Ok(None));
-    }
-
-    #[test]
-    fn an_invalid_clock_is_rejected_with_the_reason() {
-        for (text, what) in [
-            ("", "KEY=TIME"),
-            ("5s", "KEY=TIME"),
-            ("dealy=5s", "`dealy`"),
-            ("delay=5", "invalid duration"),
-            ("delay=5s,delay=6s", "twice"),
-            ("increment=1s", "no time for an answer"),
-            ("delay=90000s", "more than a day"),
-            ("delay=1us", "whole number"),
-        ] {
-            let error = clock(text).expect_err(text);
-            assert!(error.contains(what), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn a_value_that_is_not_json_is_a_string() {
-        assert_eq!(key_value("draw_plies=10"), Ok(("draw_plies".to_owned(), Value::from(10))));
-        assert_eq!(key_value("fen=B:W18:B12"), Ok(("fen".to_owned(), Value::from("B:W18:B12"))));
-        assert!(key_value("fen").is_err());
-    }
-}
-
 /// The hypotheses of a sequential test.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Test")]
@@ -454,5 +272,43 @@ impl HypothesisOptions {
         let (elo0, elo1) = if self.gain { (0.0, 20.0) } else { (-50.0, 0.0) };
         let (elo0, elo1) = (self.elo0.unwrap_or(elo0), self.elo1.unwrap_or(elo1));
         Hypotheses { elo0, elo1, alpha: self.alpha, beta: self.beta, elo_model }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_parsed_from_its_parts() {
+        let read = |text| clock(text).map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)));
+        assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
+        assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
+        assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
+        assert_eq!(read("none"), Ok(None));
+    }
+
+    #[test]
+    fn an_invalid_clock_is_rejected_with_the_reason() {
+        for (text, what) in [
+            ("", "KEY=TIME"),
+            ("5s", "KEY=TIME"),
+            ("dealy=5s", "`dealy`"),
+            ("delay=5", "invalid duration"),
+            ("delay=5s,delay=6s", "twice"),
+            ("increment=1s", "no time for an answer"),
+            ("delay=90000s", "more than a day"),
+            ("delay=1us", "whole number"),
+        ] {
+            let error = clock(text).expect_err(text);
+            assert!(error.contains(what), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_json_is_a_string() {
+        assert_eq!(key_value("draw_plies=10"), Ok(("draw_plies".to_owned(), Value::from(10))));
+        assert_eq!(key_value("fen=B:W18:B12"), Ok(("fen".to_owned(), Value::from("B:W18:B12"))));
+        assert!(key_value("fen").is_err());
     }
 }

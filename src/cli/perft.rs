@@ -1,15 +1,15 @@
 //! `referee perft`: counts the leaves of a game tree.
 
-use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
-use serde::Serialize;
 
-use crate::cli::options::{GameOptions, game};
+use crate::cli::json::PerftLine;
+use crate::cli::options::GameOptions;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
+use crate::core::{Catalog, json};
 
 /// Count the leaves of a game tree, to compare with other programs
 #[derive(Debug, ClapArgs)]
@@ -32,51 +32,23 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A line of `--json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line<'a> {
-    Perft {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        depth: Option<u32>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        r#move: Option<&'a str>,
-        leaves: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        took_us: Option<u64>,
-    },
-    Summary {
-        depth: u32,
-        leaves: u64,
-    },
-}
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
-    }
-}
-
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let rules = game(&args.game)?;
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
     let options = args.options.to_json()?;
     let mut out = stdout();
     if args.divide {
         let divided = rules.divide(&options, args.depth).map_err(Failure::usage)?;
         for (mv, leaves) in &divided {
             if args.json {
-                writeln!(
-                    out,
-                    "{}",
-                    Line::Perft { depth: None, r#move: Some(mv), leaves: *leaves, took_us: None }
-                )?;
+                let line = PerftLine::Perft { depth: None, r#move: Some(mv), leaves: *leaves, took_us: None };
+                writeln!(out, "{}", json::text(&line))?;
             } else {
                 writeln!(out, "{mv} {leaves}")?;
             }
         }
         let total: u64 = divided.iter().map(|(_, leaves)| leaves).sum();
         if args.json {
-            writeln!(out, "{}", Line::Summary { depth: args.depth, leaves: total })?;
+            writeln!(out, "{}", json::text(&PerftLine::Summary { depth: args.depth, leaves: total }))?;
         } else {
             writeln!(out, "{total} at depth {}", args.depth)?;
         }
@@ -88,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let took = start.elapsed().max(Duration::from_nanos(1));
         if args.json {
             let (depth, took_us) = (Some(depth), Some(took.as_micros() as u64));
-            writeln!(out, "{}", Line::Perft { depth, r#move: None, leaves, took_us })?;
+            writeln!(out, "{}", json::text(&PerftLine::Perft { depth, r#move: None, leaves, took_us }))?;
         } else {
             let rate = leaves as f64 / took.as_secs_f64() / 1e6;
             writeln!(out, "{depth:3} {leaves:15} {:9.3} s {rate:7.1} M/s", took.as_secs_f64())?;

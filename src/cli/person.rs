@@ -4,14 +4,14 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Stdin, Write};
 use std::os::unix::net::UnixStream;
 
-use serde::Deserialize;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::cli::output::Stdout;
 use crate::cli::screen;
 use crate::core::chance::RandomKey;
-use crate::core::{Drawn, Game, Known, Seat, Seating, Viewer};
-use crate::games::{self, Visitor};
+use crate::core::erased::{BoardText, Knowledge, Rules};
+use crate::core::{Seat, Seating, Viewer};
 use crate::report::Scoresheet;
 
 const HELP: &str = "  #1, #2, ... or a move  choose it; the beginning of a move will do
@@ -27,6 +27,7 @@ const WIDTH: usize = 78;
 /// A person at a terminal.
 pub(super) struct Person {
     referee: UnixStream,
+    rules: &'static dyn Rules,
     seating: Seating,
     input: Stdin,
     out: screen::Screen<Stdout>,
@@ -55,9 +56,14 @@ impl fmt::Display for Choice {
 }
 
 impl Person {
-    pub(super) fn new(referee: UnixStream, seating: Seating) -> io::Result<Person> {
+    pub(super) fn new(
+        referee: UnixStream,
+        rules: &'static dyn Rules,
+        seating: Seating,
+    ) -> io::Result<Person> {
         Ok(Person {
             referee,
+            rules,
             seating,
             input: io::stdin(),
             out: screen::stdout(),
@@ -111,11 +117,22 @@ impl Person {
         Ok(())
     }
 
+    /// Draws the board of a request. The person sees no more than a bot in the seat.
+    fn board(&self, turn: &Value) -> io::Result<String> {
+        let seat = Seat(self.start["seat"].as_u64().unwrap_or_default() as u8);
+        let turns_left = turn["turns_left"].as_u64().and_then(|turns| turns.try_into().ok());
+        let (options, view) = (to_raw_value(&self.start["options"])?, to_raw_value(&turn["view"])?);
+        // Only visible parts are drawn, so any position that agrees with the view is suitable.
+        let knowledge = Knowledge { options: &options, seating: self.seating, seat, view: &view, turns_left };
+        let tables = self.rules.imagine(&knowledge, 1, &mut RandomKey([0; 32]).stream());
+        let tables = tables.map_err(io::Error::other)?.unwrap_or_default();
+        Ok(tables.iter().map(|table| BoardText(&**table, Viewer::Seat(seat)).to_string()).collect())
+    }
+
     /// Prompts until an action is confirmed, and sends it. At the end of input the person resigns.
     fn decide(&mut self, turn: &Value) -> io::Result<()> {
-        let mut drawing = Drawing { start: &self.start, turn, seating: self.seating, board: String::new() };
-        games::visit(&mut drawing);
-        write!(self.out, "\n{}", drawing.board)?;
+        let board = self.board(turn)?;
+        write!(self.out, "\n{board}")?;
         let legal = turn["legal"].as_array().into_iter().flatten();
         let legal: Vec<&str> = legal.filter_map(Value::as_str).collect();
         list(&mut self.out, &legal)?;
@@ -201,34 +218,6 @@ fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
             "`{said}` is no legal move; `moves` lists them, with the numbers #1 to #{}.",
             legal.len()
         )),
-    }
-}
-
-/// Draws the board of a request. The person sees no more than a bot in the seat.
-struct Drawing<'a> {
-    start: &'a Value,
-    turn: &'a Value,
-    seating: Seating,
-    board: String,
-}
-
-impl Visitor for Drawing<'_> {
-    fn game<G: Game>(&mut self) {
-        let (Ok(options), Ok(seen), Ok(seat)) = (
-            G::Options::deserialize(&self.start["options"]),
-            G::Seen::deserialize(&self.turn["view"]),
-            Seat::deserialize(&self.start["seat"]),
-        ) else {
-            return;
-        };
-        if self.start["game"] != G::META.id {
-            return;
-        }
-        let turns_left = self.turn["turns_left"].as_u64().and_then(|turns| turns.try_into().ok());
-        let known = Known { options: &options, seating: self.seating, seat, turns_left };
-        // Only visible parts are drawn, so any position that agrees with the view is suitable.
-        let position = G::imagine(&known, &seen, &mut RandomKey([0; 32]).stream());
-        self.board = Drawn(&position, Viewer::Seat(seat)).to_string();
     }
 }
 

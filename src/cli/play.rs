@@ -2,25 +2,31 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::json::Listening;
+use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
-use crate::cli::options::{GameOptions, LaneOptions, ListenOptions, MatchOptions, game};
+use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
 use crate::cli::output::{Tolerant, is_terminal};
 use crate::cli::progress::Progress;
+use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
+use crate::cli::syntax::Syntax;
+use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::json;
 use crate::core::printable::printable;
-use crate::core::{Viewer, counted};
+use crate::core::{Catalog, Viewer, counted};
 use crate::referee::Match;
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
-use crate::server::{
-    BotSpec, MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Source, Watch,
-    seating_for,
+use crate::runner::{
+    MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Watch, seating_for,
 };
+use crate::sources::{self, BotSpec, Source};
 
 /// Play matches between bots that the referee starts or that connect to it
 ///
@@ -46,8 +52,8 @@ pub(super) struct Args {
     /// The game: see `referee games`
     game: String,
     /// The bots, one per seat: command lines, or tcp:NAME
-    #[arg(required = true, value_name = "BOT")]
-    bots: Vec<Source>,
+    #[arg(required = true, value_name = "BOT", value_parser = sources::parse)]
+    bots: Vec<Arc<dyn Source>>,
     /// The number of matches; with --mirror whole sets [default: 1, with --mirror one set]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: Option<u32>,
@@ -78,6 +84,10 @@ pub(super) struct Args {
     terms: MatchOptions,
     #[command(flatten)]
     listen: ListenOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,14 +98,15 @@ enum MirrorOption {
     All,
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
-    let rules = game(&args.game)?;
+pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
     let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
         None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),
     })?;
     let run = args.terms.run()?;
-    let openings = args.openings.openings(rules, seating, args.options.to_map()?, &run.seed, 0)?;
+    let openings = args.openings.source(0);
+    let openings = openings.openings(rules, seating, args.options.to_map()?, &run.seed, Syntax::Flags)?;
     let mirror = args.mirror.map(|mirror| match mirror {
         MirrorOption::Rotations => Mirror::Rotations,
         MirrorOption::All => Mirror::All,
@@ -103,6 +114,7 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     let size = mirror.map_or(1, |mirror| mirror.size(args.bots.len()) as u32);
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
+    args.sandbox.confine(&mut args.bots)?;
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -116,8 +128,16 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
     // Opened after validation, so that a rejected command line creates no directory.
     play.runner.records = args.terms.records()?;
     let mut printer = Printer::new(matches, args.json);
+    let watch = args.watch.open(rules.meta(), catalog)?;
+    if let Some(server) = &watch {
+        announce(&server.url(), args.json)?;
+        play.runner.live = Some(server.feed());
+    }
     let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
     printer.summary(&summary, mirror.is_some());
+    if let Some(server) = watch {
+        server.close();
+    }
     if summary.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -172,7 +192,7 @@ impl Printer {
             PlayEvent::Listening(address) => {
                 self.progress.line(format!("listening on {address}"));
                 if self.json {
-                    self.line(format_args!(r#"{{"type":"listening","address":"{address}"}}"#));
+                    self.line(json::text(&Listening { address }));
                 }
             }
             PlayEvent::Waiting(name) => self.progress.line(format!("waiting for `{name}` to connect")),
@@ -204,6 +224,11 @@ impl Printer {
         self.progress.finish();
         if self.json {
             return self.line(json::text(summary));
+        }
+        // All bots that the referee starts have the same one.
+        let sandbox = summary.bots.iter().find_map(|bot| bot.sandbox.as_ref());
+        if let Some(sandbox) = sandbox.filter(|sandbox| !sandbox.is_default()) {
+            self.line(format_args!("sandbox {sandbox}"));
         }
         // The result of a single match has the detail of the fault.
         let is_single = self.is_single;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::options::game;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 
 /// Print the rules page of a game, as Markdown
 #[derive(Debug, ClapArgs)]
@@ -17,9 +17,9 @@ pub(super) struct Args {
     game: String,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = stdout();
-    out.write_all(game(&args.game)?.meta().rules.as_bytes())?;
+    out.write_all(catalog.find(&args.game).map_err(Failure::usage)?.meta().rules.as_bytes())?;
     out.flush()?;
     Ok(Exit::Done)
 }

@@ -1,40 +1,88 @@
-//! `referee schema`: prints the JSON Schemas of the messages.
+//! `referee schema`: prints the JSON Schemas of the messages and of the games.
 
 use std::io::Write;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use referee_protocol::schemas;
+use serde_json::Value;
 
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 
-/// Print the JSON Schemas of the messages (draft 2020-12)
+/// Print the JSON Schemas of the messages, or of the views, events, moves and options of a game (draft 2020-12)
 ///
-/// Without a sender: both, as the members `from_referee` and `from_bot` of one object.
+/// Without a subject: both schemas of messages, as the members `from_referee` and `from_bot` of one object.
+///
+/// The schema of a game is a document of definitions: `View`, `Event`, `Move` and `Options`. With a part, the document itself
+/// validates that part.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee schema
-  referee schema from_referee > from_referee.json")]
+  referee schema from_referee > from_referee.json
+  referee schema checkers
+  referee schema checkers view > checkers_view.json")]
 pub(super) struct Args {
-    /// The sender of the messages
+    /// `from_referee`, `from_bot`, `imagine_request`, `imagine_answer`, or a game: see `referee games`
+    #[arg(value_name = "MESSAGES|GAME")]
+    subject: Option<String>,
+    /// What of the game to validate
     #[arg(value_enum)]
-    speaker: Option<Speaker>,
+    part: Option<Part>,
 }
+
+/// The sets of messages and their schemas.
+const MESSAGES: [(&str, &str); 4] = [
+    ("from_referee", schemas::FROM_REFEREE),
+    ("from_bot", schemas::FROM_BOT),
+    ("imagine_request", schemas::IMAGINE_REQUEST),
+    ("imagine_answer", schemas::IMAGINE_ANSWER),
+];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Speaker {
-    FromReferee,
-    FromBot,
+enum Part {
+    View,
+    Event,
+    Move,
+    Options,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let (referee, bot) = (schemas::FROM_REFEREE.trim_end(), schemas::FROM_BOT.trim_end());
+impl Part {
+    /// The name of its definition.
+    fn definition(self) -> &'static str {
+        match self {
+            Part::View => "View",
+            Part::Event => "Event",
+            Part::Move => "Move",
+            Part::Options => "Options",
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let [(_, referee), (_, bot), ..] = MESSAGES.map(|(name, schema)| (name, schema.trim_end()));
     let mut out = stdout();
-    match args.speaker {
-        Some(Speaker::FromReferee) => writeln!(out, "{referee}")?,
-        Some(Speaker::FromBot) => writeln!(out, "{bot}")?,
+    match args.subject.as_deref() {
         None => writeln!(out, "{{\"from_referee\":{referee},\"from_bot\":{bot}}}")?,
+        Some(set) if let Some((_, schema)) = MESSAGES.iter().find(|(name, _)| *name == set) => {
+            if let Some(part) = args.part {
+                let part = part.definition().to_lowercase();
+                return Err(Failure::usage(format!(
+                    "`{part}` is part of a game; `{set}` is a set of messages"
+                )));
+            }
+            writeln!(out, "{}", schema.trim_end())?;
+        }
+        Some(game) => {
+            let sets: Vec<&str> = MESSAGES.iter().map(|(name, _)| *name).collect();
+            let sets = sets.join(", ");
+            let unknown = |error| Failure::usage(format!("{error}; or a set of messages: {sets}"));
+            let mut schema = catalog.find(game).map_err(unknown)?.schema();
+            if let (Some(part), Value::Object(schema)) = (args.part, &mut schema) {
+                schema.insert("$ref".to_owned(), format!("#/$defs/{}", part.definition()).into());
+            }
+            writeln!(out, "{schema:#}")?;
+        }
     }
     Ok(Exit::Done)
 }

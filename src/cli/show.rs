@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
+use crate::cli::follow::follow;
 use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::core::printable::printable;
-use crate::core::{Seat, Viewer};
+use crate::core::{Catalog, Seat, Viewer};
 use crate::record::{BotLine, Difference, Film};
 use crate::report::Scoresheet;
 use crate::report::replay::{Reel, marked, page, svg};
@@ -26,12 +27,13 @@ use crate::report::replay::{Reel, marked, page, svg};
   referee show records/m1.jsonl --step --turn 20
   referee show records --html -o matches.html
   referee show records/m1.jsonl --svg --turn 12 -o m1-12.svg
+  referee show --follow http://127.0.0.1:8080/matches/m1
 
 A page takes addresses such as matches.html#t=57 (after 57 moves), matches.html#m=2&t=57 (of the second match) and
 matches.html?embed (only the board and the controls).")]
 pub(super) struct Args {
     /// Records, or folders of them
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "follow", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat; on a page, the initial view
     #[arg(long, value_name = "VIEWER", default_value = "all", value_parser = viewer)]
@@ -48,6 +50,10 @@ pub(super) struct Args {
     /// Write a picture of one position
     #[arg(long)]
     svg: bool,
+    /// Print a match in progress instead, from the server of --watch: the URL of its page, or of the start page for the
+    /// first match
+    #[arg(long, value_name = "URL", conflicts_with_all = ["files", "html", "svg", "step", "turn", "view"])]
+    follow: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -68,8 +74,8 @@ fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
 }
 
 /// Opens a record for a viewer.
-fn open<'a>(path: &Path, record: &'a [u8], view: Viewer) -> Result<Film<'a>, Failure> {
-    let mut film = Film::open(record).map_err(invalid(path))?;
+fn open<'a>(path: &Path, record: &'a [u8], view: Viewer, catalog: &Catalog) -> Result<Film<'a>, Failure> {
+    let mut film = Film::open(record, catalog).map_err(invalid(path))?;
     let seats = film.setup().header.seats.len();
     match view {
         Viewer::Seat(seat) if seat.index() >= seats => {
@@ -79,39 +85,42 @@ fn open<'a>(path: &Path, record: &'a [u8], view: Viewer) -> Result<Film<'a>, Fai
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if args.output.is_file() && !args.html && !args.svg {
         return Err(Failure::usage("--output needs --html or --svg"));
+    }
+    if let Some(url) = &args.follow {
+        return follow(url);
     }
     let files = expand(&args.files, &["jsonl"])?;
     if args.html {
         let mut reels = Vec::new();
         for file in &files {
             let record = read(file)?;
-            open(file, &record, args.view)?;
-            reels.push(Reel::of(&record).map_err(invalid(file))?);
+            open(file, &record, args.view, catalog)?;
+            reels.push(Film::open(&record, catalog).and_then(Reel::of).map_err(invalid(file))?);
         }
         args.output.write(page(&reels, args.view, args.turn.unwrap_or(0)).as_bytes())?;
     } else if args.svg {
         let [file] = &files[..] else {
             return Err(Failure::usage(format!("--svg draws one record, not {}", files.len())));
         };
-        args.output.write(picture(file, args)?.as_bytes())?;
+        args.output.write(picture(file, args, catalog)?.as_bytes())?;
     } else {
         for (n, file) in files.iter().enumerate() {
             if n > 0 {
                 writeln!(stdout())?;
             }
-            print(file, args)?;
+            print(file, args, catalog)?;
         }
     }
     Ok(Exit::Done)
 }
 
 /// A position as a picture.
-fn picture(path: &Path, args: &Args) -> Result<String, Failure> {
+fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failure> {
     let record = read(path)?;
-    let mut film = open(path, &record, args.view)?;
+    let mut film = open(path, &record, args.view, catalog)?;
     let header = film.setup().header.clone();
     let (mut before, mut scene, mut moves) = (None, None, 0);
     while let Some(step) = film.step().map_err(invalid(path))? {
@@ -136,9 +145,9 @@ struct Shown {
 }
 
 /// Prints a match.
-fn print(path: &Path, args: &Args) -> Result<(), Failure> {
+fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     let record = read(path)?;
-    let mut film = open(path, &record, args.view)?;
+    let mut film = open(path, &record, args.view, catalog)?;
     let header = film.setup().header.clone();
     let mut scoresheet = Scoresheet::new(args.view, has_colours());
     let first = args.turn.unwrap_or(0);
@@ -168,7 +177,7 @@ fn print(path: &Path, args: &Args) -> Result<(), Failure> {
     }
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
-    for BotLine { seat, stderr } in
+    for BotLine { seat, stderr, .. } in
         film.bots().iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
     {
         let name = header.seats.get(seat.index()).map_or("", |seat| &seat.name);

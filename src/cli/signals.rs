@@ -21,13 +21,11 @@ pub(super) fn is_interrupted() -> bool {
 /// channel per decision is also cheaper than polling three listeners.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
     let (tell, told) = oneshot::channel();
-    let (ready, is_ready) = sync_channel(1);
-    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, tell));
-    match listener {
-        // The thread reports when it listens, or ends if it cannot.
-        Ok(_) => drop(is_ready.recv()),
-        Err(error) => tracing::warn!(%error, "cannot listen for signals"),
-    }
+    let mut tell = Some(tell);
+    on_each(move |_| {
+        // The run may be over already.
+        let _ = tell.take().map(|tell| tell.send(()));
+    });
     async {
         if told.await.is_err() {
             std::future::pending::<()>().await;
@@ -35,7 +33,19 @@ pub(super) fn interrupted() -> impl Future<Output = ()> {
     }
 }
 
-fn listen(ready: SyncSender<()>, tell: oneshot::Sender<()>) {
+/// Calls this on a thread of its own for each signal that interrupts the process, with its number from 1. Must be called
+/// before any bot is started.
+pub(super) fn on_each(tell: impl FnMut(u32) + Send + 'static) {
+    let (ready, is_ready) = sync_channel(1);
+    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, tell));
+    match listener {
+        // The thread reports when it listens, or ends if it cannot.
+        Ok(_) => drop(is_ready.recv()),
+        Err(error) => tracing::warn!(%error, "cannot listen for signals"),
+    }
+}
+
+fn listen(ready: SyncSender<()>, mut tell: impl FnMut(u32)) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::warn!(%error, "cannot listen for signals"),
@@ -50,13 +60,14 @@ fn listen(ready: SyncSender<()>, tell: oneshot::Sender<()>) {
         }
         // The other thread waits for this.
         let _ = ready.send(());
-        std::future::poll_fn(|cx| {
-            let is_asked = listeners.iter_mut().any(|listener| listener.poll_recv(cx).is_ready());
-            if is_asked { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-        })
-        .await;
-        IS_INTERRUPTED.store(true, Ordering::Relaxed);
-        // The run may be over already.
-        let _ = tell.send(());
+        for number in 1.. {
+            std::future::poll_fn(|cx| {
+                let is_asked = listeners.iter_mut().any(|listener| listener.poll_recv(cx).is_ready());
+                if is_asked { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+            IS_INTERRUPTED.store(true, Ordering::Relaxed);
+            tell(number);
+        }
     });
 }

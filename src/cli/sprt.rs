@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use clap::{ArgGroup, Args as ClapArgs};
-use serde::Serialize;
 
+use crate::cli::json::{ExpectedSets, Range, SprtReport};
 use crate::cli::options::HypothesisOptions;
 use crate::cli::output::Tolerant;
 use crate::cli::{Exit, Failure};
-use crate::report::{interval, model_name, percent_interval};
+use crate::report::{cautioned, interval, model_name, percent_interval};
 use crate::tournament::estimates::{Basis, Estimates, expected_sets};
 use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
@@ -48,62 +48,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The output of `--json`.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// `passed`, `failed` or `undecided`.
-    verdict: &'static str,
-    /// The log-likelihood ratio of H1 to H0.
-    llr: f64,
-    /// The ratio that accepts H0.
-    lower: f64,
-    /// The ratio that accepts H1.
-    upper: f64,
-    elo0: f64,
-    elo1: f64,
-    alpha: f64,
-    beta: f64,
-    elo_model: EloModel,
-    sets: u64,
-    /// The number of sets per score, from 0 to 1 in equal steps.
-    counts: Vec<u64>,
-    /// The assumption of the estimates about the number of sets.
-    estimates: Basis,
-    score: Range,
-    /// In logistic Elo; infinite values are `null`.
-    elo: Range,
-    /// In normalized Elo.
-    nelo: Option<Range>,
-    /// Why there is no normalized Elo.
-    nelo_unknown: Option<String>,
-    /// The probability of being stronger.
-    superiority: f64,
-    expected_sets: ExpectedSets,
-}
-
-/// A figure with its 95% interval.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Range {
-    low: f64,
-    estimate: f64,
-    high: f64,
-}
-
 impl From<Estimate> for Range {
     fn from(Estimate { value, low, high }: Estimate) -> Range {
         Range { low, estimate: value, high }
     }
-}
-
-/// The average number of sets that the test takes from its start.
-#[derive(Debug, Serialize)]
-struct ExpectedSets {
-    /// If the difference is that of H0.
-    elo0: Option<u64>,
-    /// If it is that of H1.
-    elo1: Option<u64>,
-    /// If it is the estimate, if that is known.
-    estimate: Option<u64>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -145,14 +93,20 @@ impl Args {
     }
 }
 
-fn report(verdict: &'static str, llr: f64, scores: &SetScores, sprt: &Sprt, estimates: &Estimates) -> Report {
+fn report(
+    verdict: &'static str,
+    llr: f64,
+    scores: &SetScores,
+    sprt: &Sprt,
+    estimates: &Estimates,
+) -> SprtReport {
     let (lower, upper) = sprt.bounds();
     let expected = |elo: f64| expected_sets(scores, sprt, elo).map(|sets| sets.ceil() as u64);
     let estimated = match sprt.model() {
         EloModel::Logistic => Some(estimates.difference.elo.value),
         EloModel::Normalized => estimates.normalized_elo.ok().map(|elo| elo.value),
     };
-    Report {
+    SprtReport {
         verdict,
         llr,
         lower,
@@ -165,6 +119,7 @@ fn report(verdict: &'static str, llr: f64, scores: &SetScores, sprt: &Sprt, esti
         sets: scores.sets(),
         counts: scores.counts().to_vec(),
         estimates: estimates.basis,
+        estimates_caution: estimates.caution.map(|why| why.to_string()),
         score: estimates.difference.score.into(),
         elo: estimates.difference.elo.into(),
         nelo: estimates.normalized_elo.ok().map(Range::from),
@@ -178,8 +133,8 @@ fn report(verdict: &'static str, llr: f64, scores: &SetScores, sprt: &Sprt, esti
     }
 }
 
-fn text(report: &Report, estimates: &Estimates, is_beyond: bool) -> String {
-    let Report { verdict, llr, lower, upper, elo0, elo1, .. } = report;
+fn text(report: &SprtReport, estimates: &Estimates, is_beyond: bool) -> String {
+    let SprtReport { verdict, llr, lower, upper, elo0, elo1, .. } = report;
     let basis = match (estimates.basis, is_beyond) {
         (Basis::Sequential, _) => "corrected for a test that may end after every set",
         (Basis::Fixed, false) => "of a number of sets that was fixed in advance",
@@ -204,7 +159,7 @@ fn text(report: &Report, estimates: &Estimates, is_beyond: bool) -> String {
         ),
         ("score", percent_interval(estimates.difference.score)),
         ("likelihood of superiority", format!("{:.1}%", 100.0 * report.superiority)),
-        ("estimates", basis.to_owned()),
+        ("estimates", cautioned(basis, report.estimates_caution.as_deref())),
         (
             "sets expected",
             format!("{} at H0, {} at H1, {} at the estimate", sets(at_h0), sets(at_h1), sets(estimate)),

@@ -2,11 +2,11 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::options::{GameOptions, MatchOptions, game};
+use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, block_on};
-use crate::games;
-use crate::server::{HostMatches, HostPlayed, HostRun, serve_host};
+use crate::core::Catalog;
+use crate::runner::{HostMatches, HostPlayed, HostRun, serve_host};
 
 /// Speak the protocol on standard input and output, with a host that holds all seats
 ///
@@ -32,7 +32,7 @@ pub(super) struct Args {
     terms: MatchOptions,
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let options = args.options.to_json()?;
     let matches = match args.game.as_deref().zip(args.matches) {
         None if options.get() != "{}" => {
@@ -42,14 +42,15 @@ pub(super) fn run(args: Args) -> Result<Exit, Failure> {
         }
         None => None,
         Some((id, matches)) => {
-            let rules = game(id)?;
-            let seating = games::seating(rules, args.seats).map_err(Failure::usage)?;
+            let rules = catalog.find(id).map_err(Failure::usage)?;
+            let seating = rules.meta().seating(args.seats).map_err(Failure::usage)?;
             rules.open(&options, seating).map_err(Failure::usage)?;
             Some(HostMatches { rules, options, seating, matches })
         }
     };
     let asked = matches.as_ref().map(|matches| matches.matches);
-    let host = HostRun { run: args.terms.run()?, records: args.terms.records()?, matches };
+    let host =
+        HostRun { run: args.terms.run()?, catalog: catalog.clone(), records: args.terms.records()?, matches };
     let played = block_on(async { serve_host(host, interrupted()).await })?;
     let HostPlayed { matches, aborted, interrupted } = played.map_err(Failure::cannot_run)?;
     tracing::info!(matches, aborted, "played");

@@ -5,22 +5,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use serde::Serialize;
 
 use crate::cli::files::{ends_with, expand, read};
+use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::core::counted;
 use crate::core::json;
-use crate::core::{Checked, Flaw, Notation, Validity};
-use crate::games;
-use crate::record::{self, Difference};
+use crate::core::{Catalog, Checked, Flaw, Notation, Validity};
+use crate::record;
 
 /// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
 ///
 /// Every record is replayed through the rules. Differences are printed with match, turn and line; the exit code is
-/// then 1.
+/// then 1. Files that are compressed with gzip, such as those that a tournament's site offers, are decompressed.
 ///
 /// A file with the extension .pdn, or one that is neither named .jsonl nor starts with a brace, is a collection of
 /// games in PDN (`referee rules checkers` describes the accepted notation). Every move must be legal, and the results
@@ -31,10 +30,11 @@ use crate::record::{self, Difference};
 #[command(after_help = "Examples:
   referee verify records
   referee verify records/m1.jsonl --json
+  referee verify m1.jsonl.gz
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
-    /// Records, PDN files, or directories of them; up to 1 GiB each
+    /// Records, PDN files, or directories of them; up to 1 GiB each, decompressed
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Reject deviations from the notation even if they are unambiguous
@@ -45,51 +45,21 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A result: a line of `--json`, or lines for people.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum JsonLine<'a> {
-    Record {
-        file: &'a Path,
-        ok: bool,
-        differences: &'a [Difference],
-    },
-    Flaw {
-        file: &'a Path,
-        #[serde(flatten)]
-        flaw: &'a Flaw,
-    },
-    Skipped {
-        file: &'a Path,
-        #[serde(flatten)]
-        flaw: &'a Flaw,
-    },
-    Collection {
-        file: &'a Path,
-        ok: bool,
-        differing: usize,
-        #[serde(flatten)]
-        count: Count,
-    },
-    /// Without `games` if there were no collections.
-    Summary {
-        records: usize,
-        differing: usize,
-        #[serde(flatten)]
-        games: Option<Count>,
-    },
-}
-
-impl fmt::Display for JsonLine<'_> {
+impl fmt::Display for VerifyLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JsonLine::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
-            JsonLine::Record { file, differences, .. } => {
+            VerifyLine::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
+            VerifyLine::Record { file, differences, .. } => {
                 differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
             }
-            JsonLine::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
-            JsonLine::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
-            JsonLine::Collection { file, ok, differing, count: Count { games, plies, skipped, remarks } } => {
+            VerifyLine::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
+            VerifyLine::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
+            VerifyLine::Collection {
+                file,
+                ok,
+                differing,
+                count: CollectionCount { games, plies, skipped, remarks },
+            } => {
                 let verdict = if *ok { "ok".to_owned() } else { format!("{differing} differ") };
                 let skipped = if *skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
                 let remarks = match remarks {
@@ -99,7 +69,7 @@ impl fmt::Display for JsonLine<'_> {
                 let (games, plies) = (counted(*games, "game", "games"), counted(*plies, "ply", "plies"));
                 writeln!(f, "{}: {verdict}; {games}, {plies}{skipped}{remarks}", file.display())
             }
-            JsonLine::Summary { records, differing, games } => {
+            VerifyLine::Summary { records, differing, games } => {
                 let games = games.map(|count| format!(", {}", counted(count.games, "game", "games")));
                 let records = counted(*records, "record", "records");
                 writeln!(f, "{records}{}, {differing} differ", games.unwrap_or_default())
@@ -108,67 +78,59 @@ impl fmt::Display for JsonLine<'_> {
     }
 }
 
-/// The contents of collections: games, skipped games, legal plies, and deviations from the notation.
-#[derive(Clone, Copy, Default, Serialize)]
-struct Count {
-    games: usize,
-    plies: usize,
-    skipped: usize,
-    remarks: usize,
-}
-
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "pdn"])?;
     let out = Screen(Tolerant::new());
     let mut printer =
-        Printer { out, json: args.json, strict: args.strict, records: 0, differing: 0, games: None };
+        Printer { out, catalog, json: args.json, strict: args.strict, records: 0, differing: 0, games: None };
     for file in &files {
         let bytes = read(file)?;
-        match notation(file, &bytes) {
+        match notation(file, &bytes, catalog) {
             None => printer.record(file, &bytes)?,
             Some(notation) => printer.collection(file, notation, &bytes)?,
         }
     }
     if args.json || files.len() > 1 {
         let Printer { records, differing, games, .. } = printer;
-        printer.tell(&JsonLine::Summary { records, differing, games })?;
+        printer.tell(&VerifyLine::Summary { records, differing, games })?;
     }
     let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
     printer.out.0.end(exit)
 }
 
 /// The notation of a file; `None` for a record, even an invalid one.
-fn notation(file: &Path, bytes: &[u8]) -> Option<&'static dyn Notation> {
-    let by_name = file.extension().and_then(|ending| games::notation(ending.to_str()?));
+fn notation(file: &Path, bytes: &[u8], catalog: &Catalog) -> Option<&'static dyn Notation> {
+    let by_name = file.extension().and_then(|ending| catalog.notation(ending.to_str()?));
     let looks_like_record = || ends_with(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");
-    by_name.or_else(|| if looks_like_record() { None } else { games::notation("PDN") })
+    by_name.or_else(|| if looks_like_record() { None } else { catalog.notation("PDN") })
 }
 
-struct Printer<W> {
+struct Printer<'a, W> {
     out: W,
+    catalog: &'a Catalog,
     json: bool,
     strict: bool,
     records: usize,
     /// Records and games.
     differing: usize,
-    games: Option<Count>,
+    games: Option<CollectionCount>,
 }
 
-impl<W: Write> Printer<W> {
-    fn tell(&mut self, told: &JsonLine<'_>) -> io::Result<()> {
+impl<W: Write> Printer<'_, W> {
+    fn tell(&mut self, told: &VerifyLine<'_>) -> io::Result<()> {
         if self.json { writeln!(self.out, "{}", json::text(told)) } else { write!(self.out, "{told}") }
     }
 
     fn record(&mut self, file: &Path, record: &[u8]) -> io::Result<()> {
-        let differences = record::verify(record);
+        let differences = record::verify(record, self.catalog);
         let ok = differences.is_empty();
         self.records += 1;
         self.differing += usize::from(!ok);
-        self.tell(&JsonLine::Record { file, ok, differences: &differences })
+        self.tell(&VerifyLine::Record { file, ok, differences: &differences })
     }
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
-        let (mut count, mut differing) = (Count::default(), 0);
+        let (mut count, mut differing) = (CollectionCount::default(), 0);
         for Checked { plies, remarks, mut verdict } in notation.check(bytes) {
             count.games += 1;
             count.plies += plies;
@@ -183,11 +145,11 @@ impl<W: Write> Printer<W> {
                 Validity::Sound => {}
                 Validity::Skipped(flaw) => {
                     count.skipped += 1;
-                    self.tell(&JsonLine::Skipped { file, flaw: &flaw })?;
+                    self.tell(&VerifyLine::Skipped { file, flaw: &flaw })?;
                 }
                 Validity::Wrong(flaw) => {
                     differing += 1;
-                    self.tell(&JsonLine::Flaw { file, flaw: &flaw })?;
+                    self.tell(&VerifyLine::Flaw { file, flaw: &flaw })?;
                 }
             }
         }
@@ -195,16 +157,16 @@ impl<W: Write> Printer<W> {
             // It may not be the intended file.
             differing = 1;
             let what = format!("this {} file contains no games", notation.name());
-            self.tell(&JsonLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
+            self.tell(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
         }
         self.differing += differing;
         self.games.get_or_insert_default().add(count);
-        self.tell(&JsonLine::Collection { file, ok: differing == 0, differing, count })
+        self.tell(&VerifyLine::Collection { file, ok: differing == 0, differing, count })
     }
 }
 
-impl Count {
-    fn add(&mut self, other: Count) {
+impl CollectionCount {
+    fn add(&mut self, other: CollectionCount) {
         self.games += other.games;
         self.plies += other.plies;
         self.skipped += other.skipped;

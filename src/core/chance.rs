@@ -88,14 +88,20 @@ pub trait Uniform {
     fn uniform(&mut self, n: u64) -> u64;
 
     /// Shuffles with Fisher-Yates, from the last element to the first.
-    fn shuffle<T>(&mut self, list: &mut [T]) {
+    fn shuffle<T>(&mut self, list: &mut [T])
+    where
+        Self: Sized,
+    {
         for i in (1..list.len()).rev() {
             list.swap(i, self.uniform(i as u64 + 1) as usize);
         }
     }
 
     /// Draws the numbers that a game asks for.
-    fn draw(&mut self, draw: Draw, out: &mut Vec<u16>) {
+    fn draw(&mut self, draw: Draw, out: &mut Vec<u16>)
+    where
+        Self: Sized,
+    {
         out.clear();
         match draw {
             Draw::Dice { count, sides } => {
@@ -107,6 +113,12 @@ pub trait Uniform {
                 self.shuffle(out);
             }
         }
+    }
+}
+
+impl<U: Uniform + ?Sized> Uniform for &mut U {
+    fn uniform(&mut self, n: u64) -> u64 {
+        (**self).uniform(n)
     }
 }
 

@@ -1,18 +1,21 @@
-//! The object-safe layer over [`Game`]: [`Rules`] and [`Table`].
+//! The object-safe layer over [`Game`]: [`Rules`], [`Table`] and [`OpenDecision`].
 
 use std::fmt::{self, Debug};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::core::game::{Fact, Game, Meta, Misconfigured, Turn};
+use crate::core::chance::Uniform;
+use crate::core::game::{Draw, DrawOf, Fact, Game, Known, Meta, Misconfigured, Turn};
 use crate::core::json::write_value;
 use crate::core::notation::Notation;
 use crate::core::openings::OpeningFile;
+use crate::core::outcome::Outcome;
 use crate::core::perft::{self, NotCountable};
+use crate::core::playout::playout;
 use crate::core::scene::Scene;
-use crate::core::seat::{MAX_SEATS, Seat, Seating, Viewer};
+use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};
 
 /// The rules of a game, type-erased.
 pub trait Rules: Debug + Sync {
@@ -28,11 +31,27 @@ pub trait Rules: Debug + Sync {
     /// The default options, complete.
     fn default_options(&self) -> Box<RawValue>;
 
+    /// The JSON Schema of views, events, moves and options: one document with a definition for each.
+    #[cfg(feature = "schema")]
+    fn schema(&self) -> serde_json::Value;
+
     /// Creates the initial position. `options` is a JSON object; missing keys have their defaults.
     ///
     /// # Errors
     /// When an option is unknown or invalid, or the options contradict each other or the seating.
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured>;
+
+    /// Samples positions that are consistent with what a seat knows: `count` of them, or one if the game has no hidden
+    /// information. `None` if the game does not implement [`Imagine`](crate::core::Imagine).
+    ///
+    /// # Errors
+    /// When the options or the view cannot be read, or the view contradicts itself.
+    fn imagine(
+        &self,
+        knowledge: &Knowledge<'_>,
+        count: usize,
+        rng: &mut dyn Uniform,
+    ) -> Result<Option<Vec<Box<dyn Table>>>, Misconfigured>;
 
     /// Counts the leaves at `depth` from the initial position, per first move.
     ///
@@ -47,6 +66,28 @@ pub trait Rules: Debug + Sync {
     fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured>;
 }
 
+/// What a seat knows about a position.
+#[derive(Clone, Copy, Debug)]
+pub struct Knowledge<'a> {
+    /// The options of the match, a JSON object.
+    pub options: &'a RawValue,
+    /// The seating.
+    pub seating: Seating,
+    /// The seat.
+    pub seat: Seat,
+    /// Its view.
+    pub view: &'a RawValue,
+    /// `turns_left` of the request.
+    pub turns_left: Option<u32>,
+}
+
+/// The first field of a view that differs from that of the position created from it, with its value there.
+fn differing(given: &RawValue, view: &impl serde::Serialize) -> Option<(String, serde_json::Value)> {
+    let given: serde_json::Value = serde_json::from_str(given.get()).ok()?;
+    let serde_json::Value::Object(fields) = serde_json::to_value(view).ok()? else { return None };
+    fields.into_iter().find(|(name, value)| given[name.as_str()] != *value)
+}
+
 /// Implements [`Rules`] for the game `G`.
 #[derive(Debug)]
 pub struct Of<G>(PhantomData<fn() -> G>);
@@ -55,14 +96,16 @@ impl<G: Game> Of<G> {
     /// The only value.
     pub const RULES: Of<G> = Of(PhantomData);
 
-    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
+    fn options(options: &RawValue) -> Result<G::Options, Misconfigured> {
         if !options.get().starts_with('{') {
             return Err(Misconfigured(format!("options of {}: expected a JSON object", G::META.id)));
         }
-        let options = G::Options::deserialize(&mut serde_json::Deserializer::from_str(options.get()))
-            .map_err(|error| {
-                Misconfigured(format!("options of {}: {}", G::META.id, without_place(&error)))
-            })?;
+        serde_json::from_str(options.get())
+            .map_err(|error| Misconfigured(format!("options of {}: {}", G::META.id, without_place(&error))))
+    }
+
+    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
+        let options = Self::options(options)?;
         Ok((G::start(&options, seating)?, options))
     }
 
@@ -108,9 +151,51 @@ impl<G: Game> Rules for Of<G> {
         raw(&G::Options::default())
     }
 
+    #[cfg(feature = "schema")]
+    fn schema(&self) -> serde_json::Value {
+        crate::core::schema::document::<G>()
+    }
+
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured> {
         let (position, options) = Self::start(options, seating)?;
         Ok(Box::new(Seated::new(position, raw(&options))))
+    }
+
+    fn imagine(
+        &self,
+        knowledge: &Knowledge<'_>,
+        count: usize,
+        rng: &mut dyn Uniform,
+    ) -> Result<Option<Vec<Box<dyn Table>>>, Misconfigured> {
+        let Some(imagination) = G::IMAGINATION else { return Ok(None) };
+        let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
+        let options = Self::options(options)?;
+        let known = Known { options: &options, seating, seat, turns_left };
+        let wrong = |what: &dyn fmt::Display| Misconfigured(format!("view of {}: {what}", G::META.id));
+        let count = if G::META.hidden { count } else { 1 };
+        let positions =
+            imagination.positions(&known, view.get(), count, rng).map_err(|error| wrong(&error))?;
+        for position in &positions[..count.min(1)] {
+            let differing = differing(view, &position.view(Viewer::Seat(seat)));
+            if let Some((field, expected)) = differing {
+                return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")));
+            }
+        }
+        for position in &positions {
+            let decides = |seat| {
+                let mut moves = Vec::new();
+                position.legal_moves(seat, &mut moves);
+                !moves.is_empty()
+            };
+            match position.turn() {
+                Turn::Decide(seats) if seats.iter().all(decides) => {}
+                Turn::Decide(_) => return Err(wrong(&"the seat to move has no legal move")),
+                Turn::Draw(_) => return Err(wrong(&"no seat is to move, yet the game is not over")),
+                Turn::Over(_) => {}
+            }
+        }
+        let seated = |position| Box::new(Seated::new(position, raw(&options))) as Box<dyn Table>;
+        Ok(Some(positions.into_iter().map(seated).collect()))
     }
 
     fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured> {
@@ -136,7 +221,64 @@ pub enum MoveError {
     Ambiguous(Vec<String>),
 }
 
+/// An open decision: the legal moves of the seats that decide in one position of one [`Table`].
+///
+/// Only [`Table::ask`] creates it, and [`Table::play`] consumes it:
+///
+/// ```
+/// use referee::core::{Catalog, Seat};
+///
+/// let rules = Catalog::default().find("checkers")?;
+/// let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0])?;
+/// let decision = table.ask().decide().expect("a seat decides");
+/// assert_eq!(table.count(&decision, Seat(0)), 7);
+/// let choice = table.find(&decision, Seat(0), "11-15").expect("a legal move");
+/// table.play(decision, &[choice]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```compile_fail
+/// # use referee::core::{Catalog, Seat};
+/// # let rules = Catalog::default().find("checkers").unwrap();
+/// # let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0]).unwrap();
+/// let decision = table.ask().decide().expect("a seat decides");
+/// table.play(decision, &[0]);
+/// table.play(decision, &[0]); // It is consumed.
+/// ```
+#[derive(Debug)]
+pub struct OpenDecision {
+    seats: SeatSet,
+    position: PositionId,
+}
+
+impl OpenDecision {
+    /// The seats that decide.
+    pub const fn seats(&self) -> SeatSet {
+        self.seats
+    }
+}
+
+/// Identifies a position among those of all tables of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PositionId {
+    table: u64,
+    /// The number of decisions and draws before it on this table.
+    number: u64,
+}
+
+impl PositionId {
+    /// The first position of a new table.
+    fn first() -> PositionId {
+        static TABLES: AtomicU64 = AtomicU64::new(0);
+        PositionId { table: TABLES.fetch_add(1, Ordering::Relaxed), number: 0 }
+    }
+}
+
 /// A game in progress, type-erased.
+///
+/// # Panics
+/// The methods that take a [`OpenDecision`] panic if it belongs to another position or another table, if the seat does not
+/// decide in it, or if the index is not that of a legal move.
 pub trait Table: Debug + Send {
     /// The static description of the game.
     fn meta(&self) -> &'static Meta;
@@ -150,35 +292,38 @@ pub trait Table: Debug + Send {
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
 
-    /// Generates the legal moves of a seat that has to decide now. They stay valid until the next call for this seat.
-    fn prepare(&mut self, seat: Seat);
+    /// What has to happen next. If seats decide, generates their legal moves.
+    fn ask(&mut self) -> Turn<Draw, OpenDecision>;
 
-    /// The number of prepared moves.
-    fn count(&self, seat: Seat) -> usize;
+    /// The number of legal moves of a seat.
+    fn count(&self, decision: &OpenDecision, seat: Seat) -> usize;
 
-    /// Writes the prepared moves as a JSON array, sorted bytewise.
-    fn write_legal(&self, seat: Seat, out: &mut Vec<u8>);
+    /// Writes the legal moves of a seat as a JSON array, sorted bytewise.
+    fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>);
 
-    /// Finds the prepared move that a text denotes.
+    /// Finds the legal move that a text denotes, as an index in the sorted list.
     ///
     /// # Errors
     /// [`MoveError`]
-    fn find(&self, seat: Seat, text: &str) -> Result<usize, MoveError>;
+    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError>;
 
-    /// The text of a prepared move.
-    fn text(&self, seat: Seat, index: usize) -> &str;
+    /// The text of a legal move.
+    fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str;
 
-    /// Plays a prepared move.
-    fn play(&mut self, seat: Seat, index: usize);
+    /// Plays a legal move of each seat that decides, in seat order.
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]);
 
-    /// Plays a prepared move as part of the opening: its event is marked `"opening":true`.
-    fn play_opening(&mut self, seat: Seat, index: usize);
+    /// Plays moves as part of the opening: their events are marked `"opening":true`.
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]);
 
-    /// Applies the numbers drawn.
+    /// Applies the numbers drawn, if [`Table::turn`] is a draw.
     fn settle(&mut self, drawn: &[u16]);
 
-    /// Copies the position to a new table, without prepared moves and without events.
+    /// Copies the position to a new table, without events.
     fn fork(&self) -> Box<dyn Table>;
+
+    /// Plays random moves in a copy until the game is over: see [`playout`].
+    fn playout(&self, seating: Seating, rng: &mut dyn Uniform) -> Option<Outcome>;
 
     /// The number of events since the last [`Table::forget`].
     fn told(&self) -> usize;
@@ -253,53 +398,51 @@ impl<M> Prepared<M> {
 
 #[derive(Debug)]
 enum Told<F> {
-    Move { seat: Seat, index: usize, secret: bool, opening: bool },
+    /// A move, with the extent of its text.
+    Move {
+        seat: Seat,
+        text: (usize, usize),
+        secret: bool,
+        opening: bool,
+    },
     Fact(F),
 }
 
 #[derive(Debug)]
 struct Seated<G: Game> {
     position: G,
+    id: PositionId,
     options: Box<RawValue>,
     scratch: Vec<G::Move>,
+    /// The legal moves of the seats that were asked last.
     prepared: [Prepared<G::Move>; MAX_SEATS],
     told: Vec<Told<G::Fact>>,
+    /// The texts of the moves in `told`.
+    told_texts: String,
 }
 
 impl<G: Game> Seated<G> {
     fn new(position: G, options: Box<RawValue>) -> Self {
         Seated {
             position,
+            id: PositionId::first(),
             options,
             scratch: Vec::new(),
             prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
             told: Vec::new(),
+            told_texts: String::new(),
         }
     }
 
-    fn make(&mut self, seat: Seat, index: usize, opening: bool) {
-        let mv = self.prepared[seat.index()].moves[index].1;
-        self.told.push(Told::Move { seat, index, secret: self.position.is_secret(seat, mv), opening });
-        let told = &mut self.told;
-        self.position.play(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
-    }
-}
-
-impl<G: Game> Table for Seated<G> {
-    fn meta(&self) -> &'static Meta {
-        const { &G::META }
+    fn check(&self, decision: &OpenDecision) {
+        assert_eq!(decision.position, self.id, "the decision belongs to another position");
     }
 
-    fn options(&self) -> &RawValue {
-        &self.options
-    }
-
-    fn turn(&self) -> Turn {
-        self.position.turn()
-    }
-
-    fn turns_left(&self) -> Option<u32> {
-        self.position.turns_left()
+    /// The legal moves of a seat in an open decision.
+    fn legal(&self, decision: &OpenDecision, seat: Seat) -> &Prepared<G::Move> {
+        self.check(decision);
+        assert!(decision.seats.contains(seat), "seat {seat} does not decide");
+        &self.prepared[seat.index()]
     }
 
     fn prepare(&mut self, seat: Seat) {
@@ -317,12 +460,57 @@ impl<G: Game> Table for Seated<G> {
         moves.sort_unstable_by(|(a, _), (b, _)| a.head.cmp(&b.head).then_with(|| text(a).cmp(text(b))));
     }
 
-    fn count(&self, seat: Seat) -> usize {
-        self.prepared[seat.index()].moves.len()
+    fn make(&mut self, decision: &OpenDecision, indices: &[usize], opening: bool) {
+        self.check(decision);
+        assert_eq!(indices.len(), decision.seats.len(), "one move of each seat that decides");
+        for (seat, &index) in decision.seats.iter().zip(indices) {
+            let prepared = &self.prepared[seat.index()];
+            let mv = prepared.moves[index].1;
+            let start = self.told_texts.len();
+            self.told_texts.push_str(prepared.text(index));
+            let text = (start, self.told_texts.len());
+            self.told.push(Told::Move { seat, text, secret: self.position.is_secret(seat, mv), opening });
+            let told = &mut self.told;
+            self.position.play_unchecked(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
+        }
+        self.id.number += 1;
+    }
+}
+
+impl<G: Game> Table for Seated<G> {
+    fn meta(&self) -> &'static Meta {
+        const { &G::META }
     }
 
-    fn write_legal(&self, seat: Seat, out: &mut Vec<u8>) {
-        let prepared = &self.prepared[seat.index()];
+    fn options(&self) -> &RawValue {
+        &self.options
+    }
+
+    fn turn(&self) -> Turn {
+        self.position.turn().erased()
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        self.position.turns_left()
+    }
+
+    fn ask(&mut self) -> Turn<Draw, OpenDecision> {
+        match self.position.turn() {
+            Turn::Decide(seats) => {
+                seats.iter().for_each(|seat| self.prepare(seat));
+                Turn::Decide(OpenDecision { seats, position: self.id })
+            }
+            Turn::Draw(draw) => Turn::Draw(draw.into()),
+            Turn::Over(outcome) => Turn::Over(outcome),
+        }
+    }
+
+    fn count(&self, decision: &OpenDecision, seat: Seat) -> usize {
+        self.legal(decision, seat).moves.len()
+    }
+
+    fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {
+        let prepared = self.legal(decision, seat);
         out.push(b'[');
         for (i, (span, _)) in prepared.moves.iter().enumerate() {
             out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
@@ -332,8 +520,8 @@ impl<G: Game> Table for Seated<G> {
         out.push(b']');
     }
 
-    fn find(&self, seat: Seat, text: &str) -> Result<usize, MoveError> {
-        let prepared = &self.prepared[seat.index()];
+    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
+        let prepared = self.legal(decision, seat);
         let head = head(text.as_bytes());
         let found = prepared.moves.binary_search_by(|(span, _)| {
             span.head.cmp(&head).then_with(|| span.text(&prepared.texts).cmp(text))
@@ -348,30 +536,37 @@ impl<G: Game> Table for Seated<G> {
             (Some(index), None) => Ok(index),
             (Some(first), Some(second)) => {
                 let all = [first, second].into_iter().chain(candidates);
-                Err(MoveError::Ambiguous(all.map(|index| self.text(seat, index).to_owned()).collect()))
+                Err(MoveError::Ambiguous(all.map(|index| prepared.text(index).to_owned()).collect()))
             }
         }
     }
 
-    fn text(&self, seat: Seat, index: usize) -> &str {
-        self.prepared[seat.index()].text(index)
+    fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str {
+        self.legal(decision, seat).text(index)
     }
 
-    fn play(&mut self, seat: Seat, index: usize) {
-        self.make(seat, index, false);
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]) {
+        self.make(&decision, indices, false);
     }
 
-    fn play_opening(&mut self, seat: Seat, index: usize) {
-        self.make(seat, index, true);
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) {
+        self.make(&decision, indices, true);
     }
 
     fn settle(&mut self, drawn: &[u16]) {
-        let told = &mut self.told;
-        self.position.settle(drawn, &mut |fact| told.push(Told::Fact(fact)));
+        if let Turn::Draw(draw) = self.position.turn() {
+            let told = &mut self.told;
+            draw.settle(&mut self.position, drawn, &mut |fact| told.push(Told::Fact(fact)));
+            self.id.number += 1;
+        }
     }
 
     fn fork(&self) -> Box<dyn Table> {
         Box::new(Seated::new(self.position.clone(), self.options.clone()))
+    }
+
+    fn playout(&self, seating: Seating, mut rng: &mut dyn Uniform) -> Option<Outcome> {
+        playout(self.position.clone(), seating, &mut rng)
     }
 
     fn told(&self) -> usize {
@@ -381,14 +576,14 @@ impl<G: Game> Table for Seated<G> {
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
         match &self.told[index] {
             Told::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
-            &Told::Move { seat, index, secret, opening } => {
+            &Told::Move { seat, text: (start, end), secret, opening } => {
                 out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
                 out.push(b'0' + seat.0);
                 if secret && !viewer.shares(seat) {
                     out.extend_from_slice(b",\"move\":null");
                 } else {
                     out.extend_from_slice(b",\"move\":\"");
-                    out.extend_from_slice(self.text(seat, index).as_bytes());
+                    out.extend_from_slice(&self.told_texts.as_bytes()[start..end]);
                     out.push(b'"');
                 }
                 out.extend_from_slice(if opening { b",\"opening\":true}" } else { b"}" });
@@ -398,6 +593,7 @@ impl<G: Game> Table for Seated<G> {
 
     fn forget(&mut self) {
         self.told.clear();
+        self.told_texts.clear();
     }
 
     fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {

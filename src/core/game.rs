@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::chance::Uniform;
 use crate::core::json;
 use crate::core::notation::Notation;
@@ -43,6 +45,23 @@ pub struct Meta {
     pub rules: &'static str,
 }
 
+impl Meta {
+    /// The seating with this number of seats; the default if `None`.
+    ///
+    /// # Errors
+    /// When the game does not support this number of seats.
+    pub fn seating(&self, seats: Option<impl Into<u64>>) -> Result<Seating, Misconfigured> {
+        let seats = seats.map(Into::into);
+        let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() as u64 == seats);
+        self.seatings.iter().find(fits).copied().ok_or_else(|| {
+            let counts: Vec<String> =
+                self.seatings.iter().map(|seating| seating.seats().to_string()).collect();
+            let (id, counts, seats) = (self.id, counts.join(" or "), seats.unwrap_or_default());
+            Misconfigured(format!("{id} is played with {counts} seats, not {seats}"))
+        })
+    }
+}
+
 /// Describes an option in lists and help texts.
 #[derive(Debug)]
 pub struct OptionMeta {
@@ -52,18 +71,40 @@ pub struct OptionMeta {
     pub help: &'static str,
 }
 
-/// What has to happen next in a position.
+/// What has to happen next in a position. `D` is [`NoDraw`] in a game without chance, `S` the seats that decide, or a
+/// [`OpenDecision`](crate::core::erased::OpenDecision) of theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Turn<D = Draw, S = SeatSet> {
     /// These seats decide, each without knowing the decisions of the others.
-    Decide(SeatSet),
+    Decide(S),
     /// The referee draws random numbers.
-    Draw(Draw),
+    Draw(D),
     /// The game is over.
     Over(Outcome),
 }
 
-/// A request for random numbers. The referee passes them to [`Game::settle`].
+impl<D, S> Turn<D, S> {
+    /// The seats that decide, or their decision; `None` if none has to decide.
+    pub fn decide(self) -> Option<S> {
+        match self {
+            Turn::Decide(seats) => Some(seats),
+            Turn::Draw(_) | Turn::Over(_) => None,
+        }
+    }
+}
+
+impl<D: Into<Draw>, S> Turn<D, S> {
+    /// The same, without the static knowledge whether the game has chance.
+    pub fn erased(self) -> Turn<Draw, S> {
+        match self {
+            Turn::Decide(seats) => Turn::Decide(seats),
+            Turn::Draw(draw) => Turn::Draw(draw.into()),
+            Turn::Over(outcome) => Turn::Over(outcome),
+        }
+    }
+}
+
+/// A request for random numbers, which go to [`Chance::settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// `count` dice, each 1 to `sides`.
@@ -85,10 +126,51 @@ pub enum Draw {
     },
 }
 
+/// The draw of games without chance: there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoDraw {}
+
+impl From<NoDraw> for Draw {
+    fn from(draw: NoDraw) -> Draw {
+        match draw {}
+    }
+}
+
+/// A draw of the game `G`: [`Draw`] if it has chance, otherwise [`NoDraw`].
+pub trait DrawOf<G: Game>: Copy + Eq + Debug + Into<Draw> {
+    /// Applies the numbers that the position asked for with this draw.
+    ///
+    /// # Panics
+    /// May panic if the numbers are not what was asked for.
+    fn settle(self, position: &mut G, drawn: &[u16], tell: &mut impl FnMut(G::Fact));
+}
+
+impl<G: Chance> DrawOf<G> for Draw {
+    fn settle(self, position: &mut G, drawn: &[u16], tell: &mut impl FnMut(G::Fact)) {
+        position.settle(drawn, tell);
+    }
+}
+
+impl<G: Game<Draw = NoDraw>> DrawOf<G> for NoDraw {
+    fn settle(self, _: &mut G, _: &[u16], _: &mut impl FnMut(G::Fact)) {
+        match self {}
+    }
+}
+
 /// The options or the seating of a game are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misconfigured(pub String);
+
+/// A seat cannot play this move in this position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("seat {seat} cannot play `{mv}` in this position")]
+pub struct IllegalMove<M: Display> {
+    /// The seat.
+    pub seat: Seat,
+    /// The move.
+    pub mv: M,
+}
 
 /// What a bot knows in addition to a view.
 #[derive(Clone, Debug)]
@@ -129,6 +211,34 @@ impl<G: Game> Display for Drawn<'_, G> {
 }
 
 /// The rules of a game. The value is a position; it has no access to history, clocks, random sources or bots.
+///
+/// A game with dice or cards also implements [`Chance`]; one whose positions can be sampled from a view, for search bots
+/// and people, implements [`Imagine`]. Methods and constants with a default are optional.
+///
+/// Search bots copy a position, generate moves into a buffer that they reuse, play them unchecked and hash keys:
+///
+/// ```
+/// use referee::core::{Game, Seating, Turn};
+/// use referee::games::jeex::Jeex;
+///
+/// /// Counts the positions after one move.
+/// fn successors<G: Game>(position: &G, moves: &mut Vec<G::Move>) -> usize {
+///     let Turn::Decide(seats) = position.turn() else { return 0 };
+///     let Some(seat) = seats.iter().next() else { return 0 };
+///     moves.clear();
+///     position.legal_moves(seat, moves);
+///     let keys = moves.iter().map(|&mv| {
+///         let mut next = position.clone();
+///         next.play_unchecked(seat, mv, &mut |_| {});
+///         next.key()
+///     });
+///     keys.collect::<std::collections::HashSet<G::Key>>().len()
+/// }
+///
+/// let start = Jeex::start(&Default::default(), Seating::new(2, 2))?;
+/// assert!(successors(&start, &mut Vec::new()) > 0);
+/// # Ok::<(), referee::core::Misconfigured>(())
+/// ```
 pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// The static description of the game.
     const META: Meta;
@@ -136,6 +246,12 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const NOTATION: Option<&'static dyn Notation> = None;
     /// The formats of opening files, if matches may begin with an opening.
     const OPENING_FILES: &'static [OpeningFile] = &[LINES];
+    /// How a position is sampled from a view, if the game implements [`Imagine`].
+    const IMAGINATION: Option<Imagination<Self>> = None;
+    /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state what holds
+    /// for every game.
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = None;
     /// The options of the game. Deserializing them rejects unknown keys.
     type Options: Clone + Debug + Default + Serialize + DeserializeOwned + Send;
     /// A move. `Display` and `FromStr` implement the grammar of the rules page.
@@ -144,10 +260,10 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     type Fact: Fact;
     /// A position as one viewer may see it.
     type View<'a>: Serialize;
-    /// A deserialized view, for bots.
-    type Seen: DeserializeOwned;
     /// Identifies a position regardless of its counters, for search and tests.
     type Key: Copy + Eq + Hash + Debug;
+    /// [`Draw`] if the game has chance, otherwise [`NoDraw`].
+    type Draw: DrawOf<Self>;
 
     /// Creates the initial position.
     ///
@@ -156,7 +272,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     fn start(options: &Self::Options, seating: Seating) -> Result<Self, Misconfigured>;
 
     /// Returns what has to happen next.
-    fn turn(&self) -> Turn;
+    fn turn(&self) -> Turn<Self::Draw>;
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
@@ -164,21 +280,45 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// Appends all legal moves of a seat that has to decide now, each once, in any order.
     fn legal_moves(&self, seat: Seat, out: &mut Vec<Self::Move>);
 
-    /// Plays a legal move. When several seats decide simultaneously, call it for each of them in seat order; the last
-    /// call produces the events.
-    fn play(&mut self, seat: Seat, mv: Self::Move, tell: &mut impl FnMut(Self::Fact));
+    /// Plays a move that is known to be legal. When several seats decide simultaneously, call it once for each of them
+    /// in seat order; the last call produces the events.
+    ///
+    /// # Panics
+    /// May panic if the move is not legal; otherwise the position is then meaningless.
+    fn play_unchecked(&mut self, seat: Seat, mv: Self::Move, tell: &mut impl FnMut(Self::Fact));
 
-    /// Applies the numbers that [`Turn::Draw`] asked for.
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Self::Fact));
+    /// Plays a move, as [`Game::play_unchecked`] does, if it is legal.
+    ///
+    /// # Errors
+    /// When the seat does not decide now or the move is not legal. The position is then unchanged.
+    fn play(
+        &mut self,
+        seat: Seat,
+        mv: Self::Move,
+        tell: &mut impl FnMut(Self::Fact),
+    ) -> Result<(), IllegalMove<Self::Move>> {
+        if !self.is_legal(seat, mv) {
+            return Err(IllegalMove { seat, mv });
+        }
+        self.play_unchecked(seat, mv, tell);
+        Ok(())
+    }
+
+    /// Whether a seat decides now and may play this move.
+    fn is_legal(&self, seat: Seat, mv: Self::Move) -> bool {
+        let decides = matches!(self.turn(), Turn::Decide(seats) if seats.contains(seat));
+        decides && {
+            let mut moves = Vec::new();
+            self.legal_moves(seat, &mut moves);
+            moves.contains(&mv)
+        }
+    }
 
     /// Returns the position as the viewer may see it.
     fn view(&self, viewer: Viewer) -> Self::View<'_>;
 
     /// Returns the position without its counters.
     fn key(&self) -> Self::Key;
-
-    /// Samples a position that is consistent with everything the seat knows, uniformly over the hidden information.
-    fn imagine(known: &Known<'_, Self::Options>, seen: &Self::Seen, rng: &mut impl Uniform) -> Self;
 
     /// Writes the position as plain text for a terminal. Every line ends with a line break.
     ///
@@ -187,7 +327,10 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
     /// Returns the position as shapes for pictures and replays. It depends on nothing that the viewer may not see.
-    fn scene(&self, viewer: Viewer) -> Scene;
+    /// By default, it is the text of [`Game::draw_board`].
+    fn scene(&self, viewer: Viewer) -> Scene {
+        Scene::of_text(&Drawn(self, viewer).to_string())
+    }
 
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to
     /// bypass the formatter.
@@ -212,5 +355,55 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     fn is_secret(&self, seat: Seat, mv: Self::Move) -> bool {
         let _ = (seat, mv);
         false
+    }
+}
+
+/// A game with random events.
+pub trait Chance: Game<Draw = Draw> {
+    /// Applies the numbers that [`Turn::Draw`] asked for.
+    ///
+    /// # Panics
+    /// May panic if the numbers are not what was asked for.
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Self::Fact));
+}
+
+/// A game whose positions can be sampled from a view, for search bots and for people at a terminal.
+pub trait Imagine: Game {
+    /// A deserialized view. Deserializing it rejects views that are inconsistent.
+    type Seen: DeserializeOwned;
+
+    /// Samples a position that is consistent with everything the seat knows, uniformly over the hidden information.
+    fn imagine(known: &Known<'_, Self::Options>, seen: &Self::Seen, rng: &mut impl Uniform) -> Self;
+}
+
+/// Deserializes a view and samples this many positions.
+type Sample<G> =
+    fn(&Known<'_, <G as Game>::Options>, &str, usize, &mut dyn Uniform) -> serde_json::Result<Vec<G>>;
+
+/// Samples positions of the game `G` from views in JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Imagination<G: Game>(Sample<G>);
+
+impl<G: Imagine> Imagination<G> {
+    /// The only value.
+    pub const OF: Imagination<G> = Imagination(|known, view, count, mut rng| {
+        let seen = serde_json::from_str(view)?;
+        Ok((0..count).map(|_| G::imagine(known, &seen, &mut rng)).collect())
+    });
+}
+
+impl<G: Game> Imagination<G> {
+    /// Samples `count` positions that are consistent with what a seat knows.
+    ///
+    /// # Errors
+    /// When the view cannot be read.
+    pub fn positions(
+        &self,
+        known: &Known<'_, G::Options>,
+        view: &str,
+        count: usize,
+        rng: &mut dyn Uniform,
+    ) -> serde_json::Result<Vec<G>> {
+        (self.0)(known, view, count, rng)
     }
 }

@@ -1,5 +1,6 @@
 //! Shared types and traits, on which all other modules build.
 
+pub mod catalog;
 pub mod chance;
 pub mod clock;
 pub mod counted;
@@ -12,15 +13,24 @@ pub mod notation;
 pub mod openings;
 pub mod outcome;
 pub mod perft;
+pub mod playout;
 pub mod printable;
 pub mod scene;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod seat;
 
+pub use catalog::{Catalog, UnknownGame};
 pub use chance::Uniform;
 pub use counted::counted;
-pub use game::{Draw, Drawn, Fact, Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Turn};
+pub use game::{
+    Chance, Draw, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured,
+    NoDraw, NoFact, OptionMeta, Turn,
+};
 pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
 pub use scene::Scene;
+#[cfg(feature = "schema")]
+pub use schema::Schemas;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

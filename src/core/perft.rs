@@ -1,6 +1,6 @@
 //! Counts the leaves of a game tree, the usual test of move generation.
 
-use crate::core::game::{Draw, Game, Turn};
+use crate::core::game::{Draw, DrawOf, Game, Turn};
 
 /// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,9 +35,9 @@ fn divide_into<G: Game>(
     match position.turn() {
         Turn::Over(_) => {}
         Turn::Draw(draw) => {
-            for drawn in outcomes(draw)? {
+            for drawn in outcomes(draw.into())? {
                 let mut next = position.clone();
-                next.settle(&drawn, &mut |_| {});
+                draw.settle(&mut next, &drawn, &mut |_| {});
                 divide_into(&next, depth, divided)?;
             }
         }
@@ -49,7 +49,7 @@ fn divide_into<G: Game>(
             position.legal_moves(seat, &mut moves);
             for mv in moves {
                 let mut next = position.clone();
-                next.play(seat, mv, &mut |_| {});
+                next.play_unchecked(seat, mv, &mut |_| {});
                 let leaves = perft(&next, depth - 1)?;
                 match divided.iter_mut().find(|(known, _)| *known == mv) {
                     Some((_, sum)) => *sum += leaves,
@@ -69,9 +69,9 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
         Turn::Over(_) => Ok(0),
         Turn::Draw(draw) => {
             let mut leaves = 0;
-            for drawn in outcomes(draw)? {
+            for drawn in outcomes(draw.into())? {
                 let mut next = position.clone();
-                next.settle(&drawn, &mut |_| {});
+                draw.settle(&mut next, &drawn, &mut |_| {});
                 leaves += count(&next, depth, lists)?;
             }
             Ok(leaves)
@@ -89,7 +89,7 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
             let mut leaves = 0;
             for &mv in moves.iter() {
                 let mut next = position.clone();
-                next.play(seat, mv, &mut |_| {});
+                next.play_unchecked(seat, mv, &mut |_| {});
                 leaves += count(&next, depth - 1, deeper)?;
             }
             Ok(leaves)

@@ -3,6 +3,10 @@
 //! A scene lists shapes at points of a plane. Its unit is a thousandth of the width of a typical board; x grows to the
 //! right, y downwards. A viewer program draws the shapes and needs no knowledge of the rules.
 
+use std::sync::Arc;
+
+use crate::core::seat::MAX_SEATS;
+
 /// A position as one viewer may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
@@ -12,8 +16,11 @@ pub struct Scene {
     pub height: i16,
     /// The colour that stands for each seat.
     pub seats: Vec<Tone>,
-    /// The shapes. Shapes of one layer do not hide each other.
-    pub shapes: Vec<Shape>,
+    /// Shapes that are the same in all scenes of a match, for all viewers, below the others of their layers. Scenes
+    /// share them, which saves time where there are many.
+    pub ground: Option<Arc<[Shape]>>,
+    /// The other shapes. Shapes of one layer do not hide each other. Scenes may share shapes.
+    pub shapes: Vec<Arc<Shape>>,
     /// The position in words, one statement per line. The first line states what comes next or how the match ended.
     pub words: Vec<String>,
 }
@@ -24,12 +31,36 @@ impl Scene {
 
     /// An empty scene of this size.
     pub const fn new(width: i16, height: i16) -> Scene {
-        Scene { width, height, seats: Vec::new(), shapes: Vec::new(), words: Vec::new() }
+        Scene { width, height, seats: Vec::new(), ground: None, shapes: Vec::new(), words: Vec::new() }
+    }
+
+    /// The scene of a board drawn as text: its characters in columns.
+    pub fn of_text(text: &str) -> Scene {
+        const SIDE: i16 = 1000;
+        let mut scene = Scene { seats: TEXT_SEATS.to_vec(), ..Scene::new(SIDE, SIDE) };
+        let most = text.lines().map(|line| line.chars().count()).chain([text.lines().count(), 10]).max();
+        let cell = (SIDE / most.unwrap_or(1) as i16).max(1);
+        for (row, line) in (0..).zip(text.lines().take((SIDE / cell) as usize)) {
+            let letters = (0..SIDE / cell).zip(line.chars()).filter(|(_, letter)| *letter != ' ');
+            let part = |(column, letter): (i16, char)| {
+                Part::text(cell, letter).at(column * cell + cell / 2, 0).fill(Tone::Ink)
+            };
+            let shape = Shape::new(Layer::Piece, format!("line{row}"), (0, row * cell + cell / 2));
+            scene.add(shape.with_all(letters.map(part)));
+            scene.say(line);
+        }
+        scene.words.retain(|line| !line.trim().is_empty());
+        scene
+    }
+
+    /// The ground and the other shapes.
+    pub fn all(&self) -> impl Iterator<Item = &Shape> {
+        self.ground.iter().flat_map(|ground| ground.iter()).chain(self.shapes.iter().map(|shape| &**shape))
     }
 
     /// Adds a shape.
-    pub fn add(&mut self, shape: Shape) {
-        self.shapes.push(shape);
+    pub fn add(&mut self, shape: impl Into<Arc<Shape>>) {
+        self.shapes.push(shape.into());
     }
 
     /// Adds a line of words.
@@ -38,8 +69,13 @@ impl Scene {
     }
 }
 
+/// The colours of seats in scenes of text.
+const TEXT_SEATS: [Tone; MAX_SEATS] =
+    [Tone::Red, Tone::Blue, Tone::Green, Tone::Orange, Tone::Purple, Tone::Yellow];
+
 /// What is drawn above what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Layer {
     /// The board, below everything.
     Board,
@@ -123,6 +159,7 @@ pub struct Part {
 
 /// The form of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Form {
     /// A rectangle by its upper left corner, width, height and the radius of its corners.
     Rect(i16, i16, i16, i16, i16),
@@ -192,6 +229,7 @@ impl Part {
 
 /// A colour by its purpose. Style sheets define it, for light and for dark pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Tone {
     /// Text.
     Ink,

@@ -1,19 +1,22 @@
-//! The built-in games. To add one, add a folder here and a line to the list.
+//! The games of this crate. To add one, add a folder here and a line to the list.
 
-use crate::core::erased::{Of, Rules};
-use crate::core::{Game, Notation, Seating};
+use crate::core::{Catalog, Imagine};
 
 #[cfg(test)]
 mod battery;
 
-/// Declares, for each game of the list, its module, its entry in [`GAMES`], its call in [`visit`] and its tests from
-/// the battery.
+/// Declares, for each game of the list, its module, its entry in the default [`Catalog`], its call in [`visit`] and
+/// its tests from the battery.
 macro_rules! games {
     ($($module:ident :: $game:ident,)*) => {
         $(pub mod $module;)*
 
-        /// All games, sorted by id.
-        pub static GAMES: &[&dyn Rules] = &[$(&Of::<$module::$game>::RULES,)*];
+        /// The games of this crate.
+        impl Default for Catalog {
+            fn default() -> Catalog {
+                Catalog::empty()$(.with::<$module::$game>())*
+            }
+        }
 
         /// Calls a visitor for each game, in the order of the list.
         pub fn visit(visitor: &mut impl Visitor) {
@@ -29,10 +32,10 @@ macro_rules! games {
     };
 }
 
-/// An operation that needs the concrete type of each game, which [`GAMES`] erases.
+/// An operation that needs the concrete type of each game, which a [`Catalog`] erases.
 pub trait Visitor {
     /// Visits one game.
-    fn game<G: Game>(&mut self);
+    fn game<G: Imagine>(&mut self);
 }
 
 games! {
@@ -41,35 +44,4 @@ games! {
     keezen::Keezen,
     saxum::Saxum,
     xe_queo::XeQueo,
-}
-
-/// Finds a game by id.
-pub fn find(id: &str) -> Option<&'static dyn Rules> {
-    GAMES.iter().copied().find(|rules| rules.meta().id == id)
-}
-
-/// The error message for an unknown game id; it lists the available games.
-pub fn unknown(id: &str) -> String {
-    let shown: String = id.chars().take(40).collect();
-    let ids: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
-    format!("unknown game `{shown}`; available: {}", ids.join(", "))
-}
-
-/// Finds a notation by name, case-insensitively.
-pub fn notation(name: &str) -> Option<&'static dyn Notation> {
-    let named = |notation: &&dyn Notation| notation.name().eq_ignore_ascii_case(name);
-    GAMES.iter().find_map(|rules| rules.notation().filter(named))
-}
-
-/// The seating of a game with this number of seats; the game's default if `None`.
-///
-/// # Errors
-/// When the game does not support this number of seats.
-pub fn seating(rules: &dyn Rules, seats: Option<impl Into<u64>>) -> Result<Seating, String> {
-    let (meta, seats) = (rules.meta(), seats.map(Into::into));
-    let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() as u64 == seats);
-    meta.seatings.iter().find(fits).copied().ok_or_else(|| {
-        let counts: Vec<String> = meta.seatings.iter().map(|seating| seating.seats().to_string()).collect();
-        format!("{} is played with {} seats, not {}", meta.id, counts.join(" or "), seats.unwrap_or_default())
-    })
 }

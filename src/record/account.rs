@@ -1,10 +1,9 @@
 //! The summary of a record.
 
-use serde::Deserialize;
-
-use crate::record::format::read_as;
+use crate::core::Catalog;
+use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
-use crate::record::{Difference, Seal};
+use crate::record::{BotLine, Difference, Entry, Seal};
 use crate::referee::{Abort, Ending, Faults, Header};
 
 /// The summary of a verified record.
@@ -32,20 +31,9 @@ pub struct Account {
     pub seal: Seal,
 }
 
-#[derive(Deserialize)]
-struct Bots {
-    bots: Vec<Bot>,
-}
-
-#[derive(Deserialize)]
-struct Bot {
-    seat: usize,
-    cpu_ms: Option<u64>,
-}
-
 /// Whether a record ends with a seal: without one it is incomplete.
 pub fn is_sealed(record: &[u8]) -> bool {
-    last_line(record).is_some_and(|line| read_as::<Seal>("seal", line).is_ok())
+    last_line(record).is_some_and(|line| read_seal(line).is_ok())
 }
 
 fn last_line(record: &[u8]) -> Option<&[u8]> {
@@ -56,25 +44,28 @@ fn last_line(record: &[u8]) -> Option<&[u8]> {
 ///
 /// # Errors
 /// The differences found by [`crate::record::verify`].
-pub fn account(record: &[u8]) -> Result<Account, Vec<Difference>> {
-    let mut duration_us = 0;
-    let (replayed, differences) = verify_each(record, |line| {
-        if line.kind == "result" {
-            duration_us = line.at_us.0;
-        }
+pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Difference>> {
+    let (mut duration_us, mut bots) = (0, Vec::new());
+    let (replayed, seal, differences) = verify_each(record, catalog, |line| match line.entry {
+        Entry::Result => duration_us = line.at_us.0,
+        Entry::Bots(of_seats) => bots = of_seats,
+        _ => {}
     });
-    let Some((play, ending)) = replayed.as_ref().and_then(|play| Some((play, play.ending()?.clone()))) else {
+    let Some((play, seal)) = replayed.zip(seal).filter(|_| differences.is_empty()) else {
         return Err(differences);
     };
-    if !differences.is_empty() {
-        return Err(differences);
-    }
+    let Some(ending) = play.ending().cloned() else { return Err(differences) };
     let header = play.setup().header.clone();
-    let told = read_rest(record, header.seats.len());
-    let (cpu_ms, seal) = told.map_err(|what| {
-        let line = record.iter().filter(|&&byte| byte == b'\n').count();
-        vec![Difference { match_id: None, turn: None, line, what }]
-    })?;
+    let mut cpu_ms = vec![None; header.seats.len()];
+    for BotLine { seat, cpu_ms: used, .. } in bots {
+        let of_seat = cpu_ms.get_mut(seat.index()).ok_or_else(|| {
+            // The line before the seal.
+            let line = record.iter().filter(|&&byte| byte == b'\n').count() - 1;
+            let what = format!("there is no seat {seat}");
+            vec![Difference { match_id: Some(header.r#match.clone()), turn: None, line, what }]
+        })?;
+        *of_seat = used;
+    }
     Ok(Account {
         ending,
         faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
@@ -87,21 +78,4 @@ pub fn account(record: &[u8]) -> Result<Account, Vec<Difference>> {
         seal,
         header,
     })
-}
-
-/// Reads what cannot be replayed: the processor time by seat, and the seal.
-fn read_rest(record: &[u8], seats: usize) -> Result<(Vec<Option<u64>>, Seal), String> {
-    let mut cpu_ms = vec![None; seats];
-    for text in record.split(|&byte| byte == b'\n') {
-        // Most lines are moves; skip them without parsing.
-        if text.starts_with(br#"{"type":"bots""#) {
-            let bots: Bots = read_as("bots", text)?;
-            for bot in bots.bots {
-                *cpu_ms.get_mut(bot.seat).ok_or_else(|| format!("there is no seat {}", bot.seat))? =
-                    bot.cpu_ms;
-            }
-        }
-    }
-    let seal = last_line(record).ok_or("there is no seal")?;
-    Ok((cpu_ms, read_as("seal", seal)?))
 }

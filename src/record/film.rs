@@ -1,15 +1,13 @@
 //! A recorded match step by step, for people.
 
-use serde::Deserialize;
-
 use crate::core::erased::Table;
-use crate::core::{Seat, Turn};
-use crate::games;
-use crate::record::{BotLine, Difference, Line, Replay};
+use crate::core::{Catalog, Turn};
+use crate::record::{BotLine, Difference, Entry, Line, Moved, RecordedEvent, Replay};
 use crate::referee::{Ending, Setup};
 
 /// What happened in a step.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Note<'a> {
     /// A line of the record: `answer`, `fault`, `fallback`, `resign`, `accept_draw`, `pause`, `abort`, or an `event`
     /// of the referee.
@@ -21,6 +19,7 @@ pub enum Note<'a> {
 /// A position of the match and what led to it. The first step has no moves; each of the others has the moves of the
 /// seats that decided simultaneously, except that what happened after the last move is a step without a move.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Step<'a, 's> {
     /// The number of moves so far, including those of the opening.
     pub moves: u32,
@@ -32,16 +31,6 @@ pub struct Step<'a, 's> {
     pub notes: &'s [Note<'a>],
     /// The position, with the events of the step.
     pub table: &'s dyn Table,
-}
-
-/// An event as recorded.
-#[derive(Debug, Deserialize)]
-struct Told {
-    kind: String,
-    seat: Option<Seat>,
-    r#move: Option<String>,
-    #[serde(default)]
-    opening: bool,
 }
 
 /// Replays a record step by step.
@@ -57,12 +46,14 @@ pub struct Film<'a> {
     /// What belongs to the next step.
     ahead: Vec<Note<'a>>,
     /// The moves with which the next step begins.
-    ply: Vec<(Seat, Told)>,
+    ply: Vec<Moved<'a>>,
     /// The time of the last line that has one.
     last_us: u64,
     /// What the line `bots` says.
     bots: Vec<BotLine>,
     is_over: bool,
+    /// Whether it checks the seal.
+    is_verified: bool,
 }
 
 impl<'a> Film<'a> {
@@ -70,10 +61,10 @@ impl<'a> Film<'a> {
     ///
     /// # Errors
     /// As [`Replay::open`].
-    pub fn open(record: &'a [u8]) -> Result<Film<'a>, Difference> {
-        let mut replay = Replay::open(record, None)?;
+    pub fn open(record: &'a [u8], catalog: &Catalog) -> Result<Film<'a>, Difference> {
+        let mut replay = Replay::open(record, catalog, None)?;
         let setup = replay.match_().setup();
-        let rules = games::find(&setup.header.game);
+        let rules = catalog.find(&setup.header.game).ok();
         let table = rules.and_then(|rules| rules.open(&setup.header.options, setup.seating).ok());
         let table = table.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
         let mut film = Film {
@@ -88,9 +79,20 @@ impl<'a> Film<'a> {
             last_us: 0,
             bots: Vec::new(),
             is_over: false,
+            is_verified: false,
         };
         film.banks_ms = film.banks();
         Ok(film)
+    }
+
+    /// Opens a record and verifies it while it is replayed: a film without an error is one of a record in which
+    /// [`verify`](crate::record::verify) finds no difference.
+    ///
+    /// # Errors
+    /// As [`Film::open`], and when the record was changed after it was sealed.
+    pub fn verified(record: &'a [u8], catalog: &Catalog) -> Result<Film<'a>, Difference> {
+        let film = Film { is_verified: true, ..Film::open(record, catalog)? };
+        film.replay.check_seal().into_iter().next().map_or(Ok(film), Err)
     }
 
     /// The setup of the match.
@@ -119,6 +121,11 @@ impl<'a> Film<'a> {
         self.begin();
         loop {
             let Some(line) = self.replay.step()? else {
+                if self.is_verified
+                    && let Some(difference) = self.replay.check_reveal()
+                {
+                    return Err(difference);
+                }
                 self.is_over = self.ahead.is_empty();
                 break;
             };
@@ -147,15 +154,16 @@ impl<'a> Film<'a> {
         self.at_us = self.last_us;
         self.banks_ms = self.banks();
         let mut ply = std::mem::take(&mut self.ply);
-        ply.sort_by_key(|&(seat, _)| seat);
-        ply.iter().for_each(|&(seat, _)| self.table.prepare(seat));
-        for (seat, told) in &ply {
-            let text = told.r#move.as_deref().unwrap_or_default();
-            let index = self.table.find(*seat, text);
-            let index = index.unwrap_or_else(|_| unreachable!("the replay has played the same move"));
-            match told.opening {
-                true => self.table.play_opening(*seat, index),
-                false => self.table.play(*seat, index),
+        ply.sort_by_key(|moved| moved.seat);
+        if let (Some(first), Turn::Decide(decision)) = (ply.first(), self.table.ask()) {
+            let index = |moved: &Moved| {
+                let found = self.table.find(&decision, moved.seat, &moved.text);
+                found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))
+            };
+            let indices: Vec<usize> = ply.iter().map(index).collect();
+            match first.opening {
+                true => self.table.play_opening(decision, &indices),
+                false => self.table.play(decision, &indices),
             }
         }
         self.moves += ply.len() as u32;
@@ -169,31 +177,37 @@ impl<'a> Film<'a> {
     /// Adds a line. Returns whether it completes the moves of the next step.
     fn add(&mut self, line: Line<'a>) -> bool {
         self.last_us = self.last_us.max(line.at_us.0);
-        match line.kind.as_str() {
-            "draw" => {
+        match line.entry {
+            Entry::Draw { drawn } => {
                 let before = self.table.told();
-                self.table.settle(&line.drawn);
+                self.table.settle(&drawn);
                 self.note_told(before);
             }
-            "event" => {
-                let told = line.event.and_then(|event| serde_json::from_str::<Told>(event.get()).ok());
-                match told {
-                    Some(told @ Told { seat: Some(seat), .. }) if told.kind == "move" => {
-                        self.ply.push((seat, told));
-                        return matches!(self.table.turn(), Turn::Decide(seats) if self.ply.len() == seats.len());
-                    }
-                    Some(told) if ["draw_offered", "out"].contains(&&*told.kind) => {
-                        self.notes.push(Note::Line(Box::new(line)));
-                    }
-                    // The table tells the events of the game.
-                    _ => {}
-                }
+            Entry::Event { event: RecordedEvent::Move(moved), .. } => {
+                self.ply.push(moved);
+                return matches!(self.table.turn(), Turn::Decide(seats) if self.ply.len() == seats.len());
             }
-            "answer" | "fault" | "fallback" | "resign" | "accept_draw" | "pause" | "abort" => {
-                self.ahead.push(Note::Line(Box::new(line)));
+            Entry::Event { event: RecordedEvent::OfReferee, .. } => {
+                self.notes.push(Note::Line(Box::new(line)));
             }
-            "bots" => self.bots = line.bots,
-            _ => {}
+            Entry::Answer(_)
+            | Entry::Fault(_)
+            | Entry::Fallback { .. }
+            | Entry::Resign { .. }
+            | Entry::AcceptDraw(_)
+            | Entry::Pause { .. }
+            | Entry::Abort { .. } => self.ahead.push(Note::Line(Box::new(line))),
+            Entry::Bots(bots) => self.bots = bots,
+            // The table tells the events of the game.
+            Entry::Event { event: RecordedEvent::OfGame, .. }
+            | Entry::Record(_)
+            | Entry::Start { .. }
+            | Entry::Restart { .. }
+            | Entry::Ready { .. }
+            | Entry::Request { .. }
+            | Entry::Stray { .. }
+            | Entry::Result
+            | Entry::Seal(_) => {}
         }
         false
     }

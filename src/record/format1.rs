@@ -1,11 +1,12 @@
 //! Records of format 1, which is read but no longer written. It contains sentences where later formats have
 //! identifiers with parameters.
 //!
-//! The code beside a sentence determines its meaning, except for two sentences that are frozen here: `ready` did not
-//! arrive, and too many messages in the wrong state. A replay compares every byte except the sentences.
+//! The code beside a sentence determines its meaning, except for four sentences that are frozen here: `ready` did not
+//! arrive, too many messages in the wrong state, the referee was paused, and there was no opening. A replay compares every byte except the sentences.
 
 use referee_protocol::Text;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::core::json;
@@ -16,6 +17,10 @@ pub(super) const FORMAT: u32 = 1;
 
 /// The beginning of the sentence for a missing `ready`, in `no_start`.
 const NOT_READY: &str = "no `ready` within ";
+
+/// The beginnings of the sentences of two reasons for `abort`.
+const PAUSED: &str = "the referee was paused for more than ";
+const NO_OPENING: &str = "no opening of length ";
 
 /// The sentence for too many messages in the wrong state, in `protocol`.
 const STRAYS: &str = "more than 20 messages out of their state";
@@ -38,27 +43,26 @@ impl FromWords for Detail {
 
 impl FromWords for Abort {
     fn from_words(text: String) -> Abort {
-        Abort::Other { text }
+        let paused = || {
+            let seconds: u64 = text.strip_prefix(PAUSED)?.strip_suffix(" s")?.parse().ok()?;
+            Some(Abort::Paused { most_ms: seconds.checked_mul(1000)? })
+        };
+        let no_opening = || {
+            let (plies, tries) = text.strip_prefix(NO_OPENING)?.split_once(" in ")?;
+            let tries = tries.split_once(' ')?.0;
+            Some(Abort::NoOpening { plies: plies.parse().ok()?, tries: tries.parse().ok()? })
+        };
+        paused().or_else(no_opening).unwrap_or(Abort::Other { text })
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OrWords<T> {
-    Words(String),
-    Value(T),
-}
-
-/// Deserializes a value, or a sentence of format 1.
-pub(super) fn or_words<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + FromWords,
-{
-    Ok(Option::deserialize(deserializer)?.map(|read| match read {
-        OrWords::Words(text) => T::from_words(text),
-        OrWords::Value(value) => value,
-    }))
+/// Parses a value, or a sentence of format 1.
+pub(super) fn read_or_words<T: DeserializeOwned + FromWords>(json: &RawValue) -> Result<T, String> {
+    let read = match json.get().starts_with('"') {
+        true => serde_json::from_str(json.get()).map(T::from_words),
+        false => serde_json::from_str(json.get()),
+    };
+    read.map_err(|error| error.to_string())
 }
 
 /// The fields of a line that may contain a sentence.
@@ -103,4 +107,19 @@ fn around_the_sentence(line: &[u8]) -> Option<(&[u8], &[u8])> {
     }?;
     let begin = sentence.get().as_ptr().addr() - line.as_ptr().addr();
     Some((&line[..begin], &line[begin + sentence.get().len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_old_aborts_are_read_from_their_sentences() {
+        let paused = Abort::Paused { most_ms: 60_000 };
+        assert_eq!(Abort::from_words("the referee was paused for more than 60 s".to_owned()), paused);
+        let text = "no opening of length 8 in 1000 tries, each ended the match; make it shorter".to_owned();
+        assert_eq!(Abort::from_words(text), Abort::NoOpening { plies: 8, tries: 1000 });
+        let text = "no opening at all".to_owned();
+        assert_eq!(Abort::from_words(text.clone()), Abort::Other { text });
+    }
 }

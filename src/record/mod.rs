@@ -5,17 +5,20 @@
 
 mod account;
 mod film;
-mod format;
 mod format1;
+mod line;
+mod repeat;
 mod replay;
 mod seal;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use account::{Account, account, is_sealed};
 pub use film::{Film, Note, Step};
-pub use format::{BotLine, Line};
-pub use replay::{Difference, Replay, verify};
+pub use line::{Accepted, Answer, BotLine, Entry, Fault, Line, Moved, RecordedEvent, lines};
+pub use replay::{CUT_OFF, Difference, Replay, verify};
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;
+pub use times::{AnswerTime, Times, times};

@@ -3,16 +3,14 @@
 use std::fmt;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-use crate::core::Viewer;
 use crate::core::chance::Seed;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
-use crate::games;
-use crate::record::format::read_as;
-use crate::record::{Line, Seal, format1};
-use crate::referee::{Event, Header, Leg, Limits, Match, Setup, Stamp, Wants, opening};
+use crate::core::{Catalog, Viewer};
+use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
+use crate::record::{Entry, Line, Seal, digest, format1};
+use crate::referee::{Header, Leg, Limits, Match, Setup, Wants, opening};
 
 /// A difference between a record and its replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,6 +49,11 @@ const MOST_LINES: usize = 16 * 1024 * 1024;
 pub struct Replay<'a> {
     /// The remaining lines before the seal.
     rest: &'a [u8],
+    /// Everything before the seal.
+    unsealed: &'a [u8],
+    seal: Seal,
+    /// The number of the line of the seal.
+    last: usize,
     /// The number of the next line, counted from 1.
     line: usize,
     replayed: Match,
@@ -78,11 +81,16 @@ fn take_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 impl<'a> Replay<'a> {
-    /// Reads the set-up and the seal, and opens the match for replay, with events for `watched`.
+    /// Reads the set-up and the seal, and opens the match of a game of the catalog for replay, with events for
+    /// `watched`.
     ///
     /// # Errors
     /// When the file is not a record, is truncated, or has an invalid set-up.
-    pub fn open(record: &'a [u8], watched: Option<Viewer>) -> Result<Replay<'a>, Difference> {
+    pub fn open(
+        record: &'a [u8],
+        catalog: &Catalog,
+        watched: Option<Viewer>,
+    ) -> Result<Replay<'a>, Difference> {
         let (header, parts) = take_apart(record)?;
         let at_line = |line, what: String| Difference {
             match_id: Some(header.r#match.clone()),
@@ -91,7 +99,7 @@ impl<'a> Replay<'a> {
             what,
         };
         let setup = |what: String| at_line(1, what);
-        let seal: Seal = read_as("seal", parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
+        let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
         let reveal = seal.reveal.as_ref();
         let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
         let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
@@ -108,8 +116,7 @@ impl<'a> Replay<'a> {
             let what = "a limit is larger than any that this program replays";
             return Err(setup(what.to_owned()));
         }
-        let rules =
-            games::find(&header.game).ok_or_else(|| setup(format!("unknown game `{}`", header.game)))?;
+        let rules = catalog.find(&header.game).map_err(|error| setup(error.to_string()))?;
         if rules.meta().rules_version != header.rules {
             let known = rules.meta().rules_version;
             return Err(setup(format!(
@@ -135,11 +142,13 @@ impl<'a> Replay<'a> {
             salt,
             leg: Leg::Only,
             open_id: None,
-            wants: vec![Wants { view: false, legal: false, event: false, push: false }; seats],
+            wants: vec![Wants { view: false, legal: false, event: false, push: false, repeat: false }; seats],
             watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
         };
         let replayed = Match::open(setup, table);
-        let mut replay = Replay { rest: parts.happened, line: 1, replayed, compared: 0, turn: None };
+        let (rest, last) = (parts.happened, parts.last);
+        let unsealed = &record[..record.len() - parts.seal.len() - 1];
+        let mut replay = Replay { rest, unsealed, seal, last, line: 1, replayed, compared: 0, turn: None };
         if replay.is_written(parts.header) != Some(true) {
             let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
             return Err(replay.difference(what));
@@ -156,6 +165,34 @@ impl<'a> Replay<'a> {
     fn difference(&self, what: String) -> Difference {
         let id = &self.replayed.setup().header.r#match;
         Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what }
+    }
+
+    fn difference_of_seal(&self, what: &str) -> Difference {
+        let id = &self.replayed.setup().header.r#match;
+        Difference { match_id: Some(id.clone()), turn: None, line: self.last, what: what.to_owned() }
+    }
+
+    /// Compares the seal with the text of the record, and the seed with the commitment.
+    pub(super) fn check_seal(&self) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        if self.seal.sha256 != digest(self.unsealed) {
+            let what =
+                "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
+            differences.push(self.difference_of_seal(what));
+        }
+        let Setup { seed, salt, header, .. } = self.replayed.setup();
+        if hex::encode(&seed.commitment(salt)) != header.commitment {
+            let what = "the revealed seed and salt do not give the commitment of line 1";
+            differences.push(self.difference_of_seal(what));
+        }
+        differences
+    }
+
+    /// Compares what the seal reveals with the match, after its last line.
+    pub(super) fn check_reveal(&self) -> Option<Difference> {
+        let reveal = self.seal.reveal.as_ref()?;
+        let what = "deal or nonces in the seal are not those of the match";
+        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(what))
     }
 
     /// The next line that the replayed match wrote, if any.
@@ -200,11 +237,10 @@ impl<'a> Replay<'a> {
         if text.len() > MOST_BYTES {
             return Err(self.difference(too_long()));
         }
-        let line =
-            Line::read(text).map_err(|error| self.difference(format!("no line of a record: {error}")))?;
-        self.turn = line.turn.or(self.turn);
+        let line = Line::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
+        self.turn = line.turn().or(self.turn);
         self.rest = rest;
-        if line.kind == "bots"
+        if matches!(line.entry, Entry::Bots(_))
             && rest.is_empty()
             && self.written().is_none()
             && self.replayed.ending().is_some()
@@ -214,13 +250,7 @@ impl<'a> Replay<'a> {
             return Ok(Some(line));
         }
         if self.written().is_none() {
-            if let Some((seat, received)) = line.received(self.replayed.setup().seating.seats()) {
-                self.replayed.note_received(seat, received);
-            }
-            let told = line.event_told(self.replayed.setup().seating.seats()).unwrap_or(Event::Tick);
-            // Requests are replayed with zero cumulative lag, so that the lag of an answer is its own.
-            let lag = if matches!(told, Event::Sent(_)) { 0 } else { line.lag_us };
-            self.replayed.handle(Stamp { at: line.at_us, lag }, told);
+            line.repeat(&mut self.replayed);
         }
         match self.is_written(text) {
             Some(true) => {
@@ -236,7 +266,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
+/// The error for a record without a seal.
+pub const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
 
 fn too_long() -> String {
     format!("a line of a record has at most {MOST_BYTES} bytes")
@@ -252,15 +283,10 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     if text.len() > MOST_BYTES {
         return Err(at_line(1, too_long()));
     }
-    let header: Header = read_as("record", text)
-        .map_err(|error| at_line(1, format!("a record begins with a line of type `record`: {error}")))?;
+    let header = read_header(text).map_err(|what| at_line(1, what))?;
     let at_line =
         |line, what: String| Difference { match_id: Some(header.r#match.clone()), turn: None, line, what };
-    if header.format != Header::FORMAT && header.format != format1::FORMAT {
-        let (old, new) = (format1::FORMAT, Header::FORMAT);
-        let what = format!("record format {}; this program reads {old} and {new}", header.format);
-        return Err(at_line(1, what));
-    }
+    check_format(&header).map_err(|what| at_line(1, what))?;
     if header.limits.is_some() != (header.format != format1::FORMAT) {
         return Err(at_line(1, "format 2 names its limits in `limits`, format 1 does not".to_owned()));
     }
@@ -286,51 +312,32 @@ fn shorten(line: &[u8]) -> String {
 
 /// Verifies a record: seal, commitment, draws, legality, clocks, faults, result. Returns the differences. Replay
 /// stops at the first wrong line, because everything after it would differ.
-pub fn verify(record: &[u8]) -> Vec<Difference> {
-    verify_each(record, |_| ()).1
+pub fn verify(record: &[u8], catalog: &Catalog) -> Vec<Difference> {
+    verify_each(record, catalog, |_| ()).2
 }
 
 /// Verifies a record and calls `each` for its lines between the first and the seal. Returns the match as far as it
-/// could be replayed, and the differences.
+/// could be replayed, the seal, and the differences.
 pub(super) fn verify_each<'a>(
     record: &'a [u8],
+    catalog: &Catalog,
     mut each: impl FnMut(Line<'a>),
-) -> (Option<Match>, Vec<Difference>) {
-    let mut replay = match Replay::open(record, None) {
+) -> (Option<Match>, Option<Seal>, Vec<Difference>) {
+    let mut replay = match Replay::open(record, catalog, None) {
         Ok(replay) => replay,
-        Err(difference) => return (None, vec![difference]),
+        Err(difference) => return (None, None, vec![difference]),
     };
-    let mut differences = Vec::new();
-    let Ok((_, Parts { seal: seal_text, last, .. })) = take_apart(record) else {
-        unreachable!("it was taken apart before")
-    };
-    let sealed = record.len() - seal_text.len() - 1;
-    let setup = replay.replayed.setup();
-    let (header, seed, salt) = (&setup.header, setup.seed, setup.salt);
-    let match_id = Some(header.r#match.clone());
-    let at_seal =
-        |what: &str| Difference { match_id: match_id.clone(), turn: None, line: last, what: what.to_owned() };
-    let seal: Option<Seal> = serde_json::from_slice(seal_text).ok();
-    if seal.as_ref().is_none_or(|seal| seal.sha256 != hex::encode(&Sha256::digest(&record[..sealed]))) {
-        let what = "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
-        differences.push(at_seal(what));
-    }
-    if hex::encode(&seed.commitment(&salt)) != header.commitment {
-        differences.push(at_seal("the revealed seed and salt do not give the commitment of line 1"));
-    }
+    let mut differences = replay.check_seal();
     loop {
         match replay.step() {
             Ok(Some(line)) => each(line),
             Ok(None) => break,
             Err(difference) => {
                 differences.push(difference);
-                return (Some(replay.replayed), differences);
+                return (Some(replay.replayed), Some(replay.seal), differences);
             }
         }
     }
-    let reveal = seal.and_then(|seal| seal.reveal);
-    if reveal.is_some_and(|reveal| reveal != replay.replayed.reveal()) {
-        differences.push(at_seal("deal or nonces in the seal are not those of the match"));
-    }
-    (Some(replay.replayed), differences)
+    differences.extend(replay.check_reveal());
+    (Some(replay.replayed), Some(replay.seal), differences)
 }

@@ -1,27 +1,19 @@
 //! Converts a record for export to other notations.
 
-use serde::Deserialize;
-
-use crate::core::{Occasion, Sheet};
-use crate::record::Difference;
+use crate::core::{Catalog, Occasion, Sheet};
 use crate::record::replay::verify_each;
-
-#[derive(Deserialize)]
-struct Moved {
-    kind: String,
-    r#move: Option<String>,
-}
+use crate::record::{Difference, Entry, RecordedEvent};
 
 /// Verifies a record and returns the game's id and the moves.
 ///
 /// # Errors
 /// The differences found by [`crate::record::verify`].
-pub fn sheet(record: &[u8]) -> Result<(String, Sheet), Vec<Difference>> {
+pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Difference>> {
     let mut moves = Vec::new();
-    let (replayed, differences) = verify_each(record, |line| {
-        let event = line.event.filter(|_| line.kind == "event");
-        let moved: Option<Moved> = event.and_then(|event| serde_json::from_str(event.get()).ok());
-        moves.extend(moved.filter(|moved| moved.kind == "move").and_then(|moved| moved.r#move));
+    let (replayed, _, differences) = verify_each(record, catalog, |line| {
+        if let Entry::Event { event: RecordedEvent::Move(moved), .. } = line.entry {
+            moves.push(moved.text.into_owned());
+        }
     });
     let Some((replayed, ending)) = replayed
         .as_ref()

@@ -1,164 +1,137 @@
-//! Handles answers from bots: `ready`, moves, draw acceptance, invalid lines; measures and bills their time.
+//! Answers to requests: their time, legality, faults and retries.
 
 use std::borrow::Cow;
 
-use referee_protocol::words::{EndedBy, ErrorCode, FaultCode};
+use referee_protocol::referee as message;
+use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
 use crate::core::erased::MoveError;
 use crate::core::excerpt::excerpt;
-use crate::core::hex;
 use crate::core::json::{self, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::seat::Seat;
-use crate::referee::detail::Detail;
+use crate::referee::common::{Common, FaultyTurn};
+use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::Stamp;
-use crate::referee::faults::Refusal;
-use crate::referee::match_::{Match, Phase};
-use crate::referee::player::{Player, Sealed, Sent};
-use crate::referee::received::{Field, RefusedLine};
+use crate::referee::match_::Flow;
+use crate::referee::player::Exit;
+use crate::referee::playing::{Playing, Sealed};
+use crate::referee::received::Received;
 
-impl Match {
-    pub(super) fn sent(&mut self, stamp: Stamp, seat: Seat) {
-        let margin = self.margin();
-        let player = &mut self.players[seat.index()];
-        if self.phase == Phase::Ready {
-            if player.started.is_none() {
-                player.started = Some(stamp.at);
-                self.log.line(opening!("start"), stamp.at).number(key!("seat"), seat.0).end_line();
-            }
-            return;
-        }
-        let Some(request) = player.request.as_mut().filter(|request| !request.is_sent) else { return };
-        request.is_sent = true;
-        request.since.get_or_insert_with(|| Sent {
-            at: stamp.at,
-            lag: stamp.lag,
-            deadline: player.bank.map(|bank| stamp.at + bank.limit() + margin),
-        });
-        let turn = request.turn;
-        self.log
-            .line(opening!("request"), stamp.at)
-            .number(key!("seat"), seat.0)
-            .number(key!("turn"), turn)
-            .end_line();
-    }
+/// Why an answer was rejected.
+#[derive(Debug)]
+struct Refusal<'a> {
+    code: FaultCode,
+    message: String,
+    legal_forms: Option<Vec<String>>,
+    /// For the record.
+    detail: Option<&'a Detail>,
+}
 
-    pub(super) fn ready(&mut self, stamp: Stamp, seat: Seat, nonce: Option<&str>) {
-        if self.awaits_ready(seat) {
-            self.expire(stamp, seat);
-            if !self.awaits_ready(seat) {
-                return; // Too late; `expire` has reported the fault.
-            }
-        } else {
-            return self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once");
-        }
-        // Ignore the nonce if the match does not use nonces.
-        let nonce = nonce.filter(|_| self.setup.header.nonce).unwrap_or("");
-        if hex::decode(nonce).is_none_or(|bytes| bytes.len() as u64 > self.limits.nonce_bytes) {
-            let message = "`nonce` is lower-case hex of at most 64 bytes; send `ready` again";
-            let refused = RefusedLine { code: ErrorCode::Malformed, field: Some(Field::Nonce) };
-            self.note_refused(seat, refused);
-            return self.tell_error(seat, None, ErrorCode::Malformed, message.to_owned(), None);
-        }
-        self.log
-            .line(opening!("ready"), stamp.at)
-            .number(key!("seat"), seat.0)
-            .word(key!("nonce"), nonce)
-            .end_line();
-        let player = self.player(seat);
-        nonce.clone_into(&mut player.nonce);
-        player.sealed = Some(Sealed::Ready);
-    }
+/// The time that a seat has taken for its open request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timing {
+    /// In microseconds.
+    took: u64,
+    /// The referee's lag in it, in microseconds.
+    lag: u64,
+    /// Whether the time is up.
+    is_late: bool,
+}
 
+/// The open request that a message names. If it names another one, an `error` was sent; such messages can add up to a
+/// fault.
+pub(super) type Current = Result<u32, Option<(Seat, Exit)>>;
+
+impl Playing {
     /// Returns the open request of a seat if `named` is its id; otherwise reports an error to the bot.
-    pub(super) fn current(&mut self, stamp: Stamp, seat: Seat, named: u64) -> Option<u32> {
+    pub(super) fn current(&self, common: &mut Common, stamp: Stamp, seat: Seat, named: u64) -> Current {
         let open = self.open_request(seat);
-        if open.map(u64::from) == Some(named) {
-            return open;
+        if let Some(open) = open.filter(|&open| u64::from(open) == named) {
+            common.player(seat).has_received();
+            return Ok(open);
         }
-        let player = self.player(seat);
+        let decider = &self.deciders[seat.index()];
         let asked =
-            player.request.map_or(player.next_turn, |request| request.turn + u32::from(request.is_sent));
-        if named < u64::from(asked) {
-            let message = match open {
-                Some(open) => format!("request {named} is closed; request {open} waits for an answer"),
-                None => format!("request {named} is closed"),
-            };
-            self.note_refused(seat, ErrorCode::Stale.into());
-            self.tell_error(seat, Some(named), ErrorCode::Stale, message, None);
-        } else {
-            self.stray(stamp, seat, Some(named), ErrorCode::OutOfState, "there is no such request yet");
+            decider.request.map_or(decider.next_turn, |request| request.turn + u32::from(request.is_sent));
+        if named >= u64::from(asked) {
+            return Err(common.early_answer(stamp, seat, named));
         }
-        None
+        let message = match open {
+            Some(open) => format!("request {named} is closed; request {open} waits for an answer"),
+            None => format!("request {named} is closed"),
+        };
+        common.reject(seat, Some(named), ErrorCode::Stale, message);
+        Err(None)
     }
 
-    /// Returns the time a seat has taken for its open request, the referee's lag in it, and whether it is in time.
-    pub(super) fn timing(&self, stamp: Stamp, seat: Seat) -> (u64, u64, bool) {
-        let player = &self.players[seat.index()];
-        let Some(since) = player.request.and_then(|request| request.since) else { return (0, 0, true) };
+    fn timing(&self, common: &Common, stamp: Stamp, seat: Seat) -> Timing {
+        let since = self.deciders[seat.index()].request.and_then(|request| request.since);
+        let Some(since) = since else { return Timing::default() };
         let (took, lag) = (stamp.at - since.at, stamp.lag - since.lag);
-        let in_time =
-            player.bank.is_none_or(|bank| took <= bank.limit() + self.margin() + self.allowance(player, lag));
-        (took, lag, in_time)
+        let is_late = common.players[seat.index()]
+            .bank
+            .is_some_and(|bank| took > bank.limit() + common.margin() + self.allowance(common, seat, lag));
+        Timing { took, lag, is_late }
     }
 
     /// By how much the referee's own lag extends a deadline.
-    pub(super) fn allowance(&self, player: &Player, lag: u64) -> u64 {
-        if lag > self.margin() {
-            lag.min((self.limits.lag_ms * 1000).saturating_sub(player.lag_used))
+    fn allowance(&self, common: &Common, seat: Seat, lag: u64) -> u64 {
+        if lag > common.margin() {
+            let lag_used = self.deciders[seat.index()].lag_used;
+            lag.min((common.limits.lag_ms * 1000).saturating_sub(lag_used))
         } else {
             0
         }
     }
 
     /// Deducts the time for the open request.
-    pub(super) fn bill(&mut self, seat: Seat, took: u64, lag: u64) {
-        let margin = self.margin();
-        self.worst_lag = self.worst_lag.max(lag);
-        let player = self.player(seat);
-        if let Some(bank) = &mut player.bank {
-            player.lag_used += took.saturating_sub(bank.limit() + margin);
+    fn bill(&mut self, common: &mut Common, seat: Seat, Timing { took, lag, .. }: Timing) {
+        let margin = common.margin();
+        common.worst_lag = common.worst_lag.max(lag);
+        if let Some(bank) = &mut common.player(seat).bank {
+            self.decider(seat).lag_used += took.saturating_sub(bank.limit() + margin);
             bank.bill(took);
         }
     }
 
+    /// Handles a move in answer to an open request.
     pub(super) fn answer(
         &mut self,
+        common: &mut Common,
         stamp: Stamp,
-        seat: Seat,
-        named: u64,
+        (seat, turn): (Seat, u32),
         text: &str,
         offer_draw: bool,
         info: Option<&str>,
     ) {
-        let Some(turn) = self.current(stamp, seat, named) else { return };
         // Size limits apply to the recorded form; format 1 records `info` unescaped.
-        let info = info.map(|info| match self.setup.header.format {
+        let info = info.map(|info| match common.setup.header.format {
             1 => Cow::Borrowed(info),
             _ => json::escaped(info),
         });
         let info = info.filter(|info| {
-            let limits = self.limits;
-            let player = self.player(seat);
-            player.info_bytes += info.len();
+            let limits = common.limits;
+            let decider = self.decider(seat);
+            decider.info_bytes += info.len();
             let fits = info.starts_with('{')
                 && info.len() as u64 <= limits.info_bytes
-                && player.info_bytes as u64 <= limits.info_per_match_bytes;
+                && decider.info_bytes as u64 <= limits.info_per_match_bytes;
             if !fits {
-                player.info_bytes -= info.len();
+                decider.info_bytes -= info.len();
                 let message =
                     "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
-                self.tell_error(seat, Some(named), ErrorCode::InfoDropped, message.to_owned(), None);
+                common.tell_error(seat, Some(turn.into()), ErrorCode::InfoDropped, message.to_owned(), None);
             }
             fits
         });
         // Truncation is safe: every legal move is shorter. A replay, which gets the recorded text, truncates it to
-        // the // same text.
-        let text = &*excerpt(text, self.limits.move_chars as usize);
-        let (took, lag, in_time) = self.timing(stamp, seat);
-        let mut line = self.log.line(opening!("answer"), stamp.at);
+        // the same text.
+        let text = &*excerpt(text, common.limits.move_chars as usize);
+        let timing = self.timing(common, stamp, seat);
+        let mut line = common.log.line(opening!("answer"), stamp.at);
         line.number(key!("seat"), seat.0).number(key!("turn"), turn).text(key!("move"), text);
-        line.number(key!("took_us"), took).number(key!("lag_us"), lag);
+        line.number(key!("took_us"), timing.took).number(key!("lag_us"), timing.lag);
         if offer_draw {
             line.raw(key!("offer_draw"), b"true");
         }
@@ -166,17 +139,17 @@ impl Match {
             line.raw(key!("info"), info.as_bytes());
         }
         line.end_line();
-        if !in_time {
-            return self.time_out(stamp, seat, None);
+        if timing.is_late {
+            return self.time_out(common, stamp, seat, turn, None);
         }
-        match self.table.find(seat, text) {
+        let found = self.decision().map(|decision| common.table.find(decision, seat, text));
+        match found.unwrap_or(Err(MoveError::Illegal)) {
             Ok(index) => {
-                self.bill(seat, took, lag);
-                let player = self.player(seat);
-                if let Some(bank) = &mut player.bank {
+                self.bill(common, seat, timing);
+                if let Some(bank) = &mut common.player(seat).bank {
                     bank.credit();
                 }
-                player.sealed = Some(Sealed::Move { index, offer_draw });
+                self.decider(seat).sealed = Some(Sealed::Move { index, offer_draw });
             }
             Err(refused) => {
                 let shown = excerpt(text, 80);
@@ -189,53 +162,144 @@ impl Match {
                     }
                 };
                 let refusal = Refusal { code: FaultCode::IllegalMove, message, legal_forms, detail: None };
-                self.refuse(stamp, seat, turn, refusal);
+                self.refuse(common, stamp, seat, turn, refusal);
             }
         }
     }
 
-    pub(super) fn accept_draw(&mut self, stamp: Stamp, seat: Seat, named: u64) {
-        let Some(turn) = self.current(stamp, seat, named) else { return };
-        if !self.player(seat).request.is_some_and(|request| request.draw_offered) {
+    /// Handles `accept_draw` in answer to an open request.
+    pub(super) fn accept_draw(
+        &mut self,
+        common: &mut Common,
+        stamp: Stamp,
+        seat: Seat,
+        turn: u32,
+    ) -> Flow<Option<(Seat, Exit)>> {
+        if !self.decider(seat).request.is_some_and(|request| request.draw_offered) {
             let message = "no draw is offered: `accept_draw` answers a request with `draw_offered`";
-            return self.stray(stamp, seat, Some(named), ErrorCode::NoOffer, message);
+            return Flow::Continue(common.stray(stamp, seat, Some(turn.into()), ErrorCode::NoOffer, message));
         }
-        let (took, lag, in_time) = self.timing(stamp, seat);
-        self.log
+        let timing = self.timing(common, stamp, seat);
+        common
+            .log
             .line(opening!("accept_draw"), stamp.at)
             .number(key!("seat"), seat.0)
             .number(key!("turn"), turn)
-            .number(key!("took_us"), took)
-            .number(key!("lag_us"), lag)
+            .number(key!("took_us"), timing.took)
+            .number(key!("lag_us"), timing.lag)
             .end_line();
-        if !in_time {
-            return self.time_out(stamp, seat, None);
+        if timing.is_late {
+            self.time_out(common, stamp, seat, turn, None);
+            return Flow::Continue(None);
         }
-        self.bill(seat, took, lag);
-        let word = EndedBy::Agreement.as_str();
-        self.end(stamp, EndedBy::Agreement, word, Outcome::draw(word), None);
+        self.bill(common, seat, timing);
+        let outcome = Outcome::draw(EndedBy::Agreement.as_str());
+        Flow::Break(common.end(stamp, EndedBy::Agreement, outcome, None, None))
     }
 
+    /// Handles an invalid line in place of an answer.
     pub(super) fn broken(
         &mut self,
+        common: &mut Common,
         stamp: Stamp,
         seat: Seat,
         named: Option<u64>,
         code: FaultCode,
         detail: &Detail,
-    ) {
-        let error =
-            if code == FaultCode::LineTooLong { ErrorCode::LineTooLong } else { ErrorCode::Malformed };
+    ) -> Option<(Seat, Exit)> {
         let message = detail.to_string();
-        match named.or(self.open_request(seat).map(u64::from)) {
-            None => self.stray(stamp, seat, None, error, &message),
-            Some(_) if self.phase == Phase::Ready => self.stray(stamp, seat, None, error, &message),
-            Some(named) => {
-                if let Some(turn) = self.current(stamp, seat, named) {
-                    let refusal = Refusal { code, message, legal_forms: None, detail: Some(detail) };
-                    self.refuse(stamp, seat, turn, refusal);
-                }
-            }
+        let Some(named) = named.or(self.open_request(seat).map(u64::from)) else {
+            return common.stray(stamp, seat, None, error_code(code), &message);
+        };
+        self.current(common, stamp, seat, named)
+            .map(|turn| {
+                let refusal = Refusal { code, message, legal_forms: None, detail: Some(detail) };
+                self.refuse(common, stamp, seat, turn, refusal);
+            })
+            .err()
+            .flatten()
+    }
+
+    /// Handles a faulty answer: repeats the request if the policy allows a retry; otherwise the seat fails to decide.
+    fn refuse(
+        &mut self,
+        common: &mut Common,
+        stamp: Stamp,
+        seat: Seat,
+        turn: u32,
+        Refusal { code, message, legal_forms, detail }: Refusal<'_>,
+    ) {
+        let timing = self.timing(common, stamp, seat);
+        if timing.is_late {
+            return self.time_out(common, stamp, seat, turn, None);
         }
+        let of = FaultyTurn { turn, took: timing.took, lag: timing.lag };
+        common.count_fault(stamp, seat, code, detail, Some(of));
+        common.tell_error(seat, Some(turn.into()), error_code(code), message.clone(), legal_forms);
+        if let OnFault::Retry(times) = common.setup.header.on_fault
+            && code.is_retried()
+            && self.decider(seat).retries < times
+        {
+            self.decider(seat).retries += 1;
+            return self.ask(common, stamp, seat, Some(message::Retry { of: turn, code, message }));
+        }
+        self.bill(common, seat, timing);
+        let fault = Fault { seat, code, detail: detail.cloned() };
+        self.decider(seat).sealed = Some(Sealed::Exit(Exit::Fault(fault)));
+    }
+
+    /// Closes the request of a seat if its deadline has passed.
+    pub(super) fn expire(&mut self, common: &mut Common, stamp: Stamp, seat: Seat) {
+        let Some(request) = self.decider(seat).request.filter(|_| self.decider(seat).sealed.is_none()) else {
+            return;
+        };
+        let Some((since, bank)) = request.since.zip(common.player(seat).bank) else { return };
+        let allowance = self.allowance(common, seat, stamp.lag - since.lag);
+        let deadline = since.at + bank.limit() + common.margin() + allowance;
+        if stamp.at > deadline {
+            let received = common.player(seat).received.take();
+            self.time_out(common, stamp, seat, request.turn, received);
+        } else if let Some(since) =
+            self.decider(seat).request.as_mut().and_then(|request| request.since.as_mut())
+        {
+            since.deadline = Some(deadline);
+        }
+    }
+
+    /// Closes a request whose time is up. `received` is what the shell or the record says of what was sent in place of an
+    /// answer.
+    fn time_out(
+        &mut self,
+        common: &mut Common,
+        stamp: Stamp,
+        seat: Seat,
+        turn: u32,
+        received: Option<Received>,
+    ) {
+        let Timing { took, lag, .. } = self.timing(common, stamp, seat);
+        let limit = common.player(seat).bank.map_or(0, |bank| bank.limit());
+        let detail = Detail::NoAnswer { limit_ms: limit / 1000, received };
+        let of = FaultyTurn { turn, took, lag };
+        common.count_fault(stamp, seat, FaultCode::Timeout, Some(&detail), Some(of));
+        common.tell_error(seat, Some(turn.into()), ErrorCode::Timeout, detail.to_string(), None);
+        common.worst_lag = common.worst_lag.max(lag);
+        let moved_by = self.allowance(common, seat, lag);
+        // Bill at most the limit: the referee may have noticed the timeout late.
+        if let Some(bank) = &mut common.player(seat).bank {
+            bank.bill(took.min(limit));
+        }
+        let decider = self.decider(seat);
+        decider.lag_used += moved_by;
+        let fault = Fault { seat, code: FaultCode::Timeout, detail: Some(detail) };
+        decider.sealed = Some(Sealed::Exit(Exit::Fault(fault)));
+    }
+}
+
+/// The code of the `error` for a faulty answer.
+pub(super) fn error_code(fault: FaultCode) -> ErrorCode {
+    match fault {
+        FaultCode::IllegalMove => ErrorCode::IllegalMove,
+        FaultCode::LineTooLong => ErrorCode::LineTooLong,
+        _ => ErrorCode::Malformed,
     }
 }

@@ -19,6 +19,7 @@ fn is_false(flag: &bool) -> bool {
 /// The detail of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Detail {
     /// `malformed`: the line is not UTF-8.
     NotUtf8,
@@ -97,6 +98,11 @@ pub enum Detail {
     OutputEnded,
     /// `disconnected`: the stream to the bot is closed.
     InputClosed,
+    /// `disconnected`: the TLS connection failed.
+    TlsFailed {
+        /// Why.
+        error: String,
+    },
     /// `disconnected`: it said `bye`.
     SaidBye,
     /// `exited`: the process ended by itself.
@@ -114,6 +120,16 @@ pub enum Detail {
         /// Whether it was killed because it blocked the referee on its pipe.
         #[serde(default, skip_serializing_if = "is_false")]
         held_pipe: bool,
+    },
+    /// `exited`: the operating system killed it because it exceeded its memory limit.
+    MemoryLimit {
+        /// The limit.
+        most_bytes: u64,
+    },
+    /// `exited`: the operating system killed it because it exceeded the limit of the size of a file.
+    FileLimit {
+        /// The limit.
+        most_bytes: u64,
     },
     /// `stalled`: the bot reads no output.
     TookNothing {
@@ -197,9 +213,16 @@ impl fmt::Display for Detail {
             Detail::NoStream { error } => write!(f, "its stream cannot be watched: {error}"),
             Detail::OutputEnded => f.write_str("its output ended"),
             Detail::InputClosed => f.write_str("it closed its input"),
+            Detail::TlsFailed { error } => write!(f, "its TLS connection failed: {error}"),
             Detail::SaidBye => f.write_str("it said `bye`"),
             Detail::Status { status, held_pipe } => write!(f, "status {status}{}", held(*held_pipe)),
             Detail::Signal { signal, held_pipe } => write!(f, "signal {signal}{}", held(*held_pipe)),
+            Detail::MemoryLimit { most_bytes } => {
+                write!(f, "killed by its memory limit of {} MiB", most_bytes >> 20)
+            }
+            Detail::FileLimit { most_bytes } => {
+                write!(f, "killed by its limit of {} KiB for a file", most_bytes >> 10)
+            }
             Detail::TookNothing { limit_ms } => write!(f, "it took nothing for {limit_ms} ms"),
             Detail::OutputWaits { most_bytes } => write!(f, "more than {most_bytes} bytes wait for it"),
             Detail::Flood { most_lines, most_bytes } => {
@@ -238,6 +261,7 @@ impl From<&Fault> for message::Fault {
 /// Why a match was aborted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Abort {
     /// The referee was interrupted.
     Interrupted,

@@ -3,11 +3,11 @@
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
-use crate::core::seat::{MAX_SEATS, Seating};
-use crate::referee::detail::Fault;
+use crate::referee::detail::{Abort, Fault};
 
 /// How a match ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Ending {
     /// What ended it.
     pub ended_by: EndedBy,
@@ -24,6 +24,14 @@ pub struct Ending {
     pub fault: Option<Fault>,
 }
 
+/// The state of a match after `end`.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) ending: Ending,
+    /// Why it was aborted, unless because no bot was left.
+    pub(super) abort: Option<Abort>,
+}
+
 /// The final standing of a side. Smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {
@@ -33,34 +41,18 @@ pub(super) enum Standing {
     Out(std::cmp::Reverse<u32>),
 }
 
-/// Computes ranks and scores of the seats from the standings of their sides.
-pub(super) fn ranks_and_scores(seating: Seating, standing: [Standing; MAX_SEATS]) -> (Vec<u8>, Vec<f64>) {
-    let sides = &standing[..seating.sides()];
-    let per_seat = |seat| sides[seating.side(seat)];
-    let ranks = seating
-        .all()
-        .iter()
-        .map(|seat| 1 + sides.iter().filter(|&&other| other < per_seat(seat)).count() as u8);
-    let scores = seating.all().iter().map(|seat| {
-        let own = per_seat(seat);
-        let halves: usize =
-            sides.iter().map(|&other| usize::from(own < other) + usize::from(own <= other)).sum();
-        // The side itself counted as one half.
-        (halves - 1) as f64 / 2.0 / (sides.len() - 1).max(1) as f64
-    });
-    (ranks.collect(), scores.collect())
-}
-
 #[cfg(test)]
 mod tests {
     use std::cmp::Reverse;
 
     use super::*;
+    use crate::core::outcome::ranks_and_scores;
+    use crate::core::seat::{MAX_SEATS, Seating};
 
     fn judged(seating: Seating, sides: &[Standing]) -> (Vec<u8>, Vec<f64>) {
         let mut standing = [Standing::In(0); MAX_SEATS];
         standing[..sides.len()].copy_from_slice(sides);
-        ranks_and_scores(seating, standing)
+        ranks_and_scores(seating, &standing)
     }
 
     #[test]

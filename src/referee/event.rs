@@ -1,11 +1,14 @@
-//! Input events of a match.
+//! The events that the shell reports to a match, and those that a match reports to the shell.
 
+use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
-use crate::referee::Wants;
 use crate::referee::detail::{Abort, Detail};
+use crate::referee::ending::Ending;
+use crate::referee::received::{Received, RefusedLine};
+use crate::referee::setup::Wants;
 
 /// The timestamp of an event, supplied by the shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,9 +21,8 @@ pub struct Stamp {
 
 /// An input event of a match.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
-    /// The shell is about to write a seat's outbox to its stream.
-    Sent(Seat),
     /// The bot left before it was ready, without fault. Another process of the bot will take the seat; the ready
     /// timeout is suspended until then.
     Vacated(Seat),
@@ -30,6 +32,14 @@ pub enum Event<'a> {
         seat: Seat,
         /// Timeout for `ready`, in milliseconds.
         ready_ms: u64,
+        /// The parts of messages that it wants.
+        wants: Wants,
+    },
+    /// Another connection of the bot continues the match. It gets `start` again, the events that the bot may not have
+    /// received, and the open request.
+    Resumed {
+        /// The seat of the bot.
+        seat: Seat,
         /// The parts of messages that it wants.
         wants: Wants,
     },
@@ -82,6 +92,21 @@ pub enum Event<'a> {
         /// The error message to send.
         message: &'a str,
     },
+    /// A line of the bot was rejected before it reached the match.
+    Refused {
+        /// The seat of the bot.
+        seat: Seat,
+        /// Why.
+        refused: RefusedLine,
+    },
+    /// What arrived in place of the awaited message. Comes just before the [`Event::Tick`] or [`Event::Expire`] that
+    /// judges the deadline, for the detail of its fault.
+    Received {
+        /// The seat of the bot.
+        seat: Seat,
+        /// `None` if unknown.
+        received: Option<Received>,
+    },
     /// The bot is no longer reachable.
     Gone {
         /// The seat of the bot.
@@ -102,4 +127,23 @@ pub enum Event<'a> {
     },
     /// Abort the match.
     Abort(&'a Abort),
+}
+
+/// An event that a match reports to the shell.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MatchEvent {
+    /// A fault of a seat was recorded and counted.
+    Fault {
+        /// The seat at fault.
+        seat: Seat,
+        /// The kind of fault.
+        code: FaultCode,
+    },
+    /// An `error` was written to the outbox of a seat.
+    Error(Box<message::Error>),
+    /// There are events for the spectator in [`Match::news`](crate::referee::Match::news), which was empty before.
+    News,
+    /// The match has ended. This is the last event.
+    Ended(Ending),
 }

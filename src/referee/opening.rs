@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::core::chance::{RandomKey, RandomStream, Uniform};
 use crate::core::erased::{MoveError, Table};
 use crate::core::game::{Misconfigured, Turn};
-use crate::core::seat::Seat;
+use crate::referee::common::Common;
 use crate::referee::detail::Abort;
 use crate::referee::event::Stamp;
 use crate::referee::limits::Limits;
-use crate::referee::match_::Match;
+use crate::referee::match_::Flow;
 
 /// The longest opening, in plies.
 pub const MAX_PLIES: u32 = 100;
@@ -108,13 +108,13 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
     }
 }
 
-/// Finds the moves of an opening, as indices of prepared moves.
+/// Finds the moves of an opening, as indices of legal moves.
 fn find(
     start: &dyn Table,
     opening: &Opening,
     stream: &mut RandomStream,
     limits: &Limits,
-) -> Result<Vec<(Seat, usize)>, Unplayable> {
+) -> Result<Vec<usize>, Unplayable> {
     match opening {
         Opening::None => Ok(Vec::new()),
         // If the opening ends the match, start again; the random stream continues.
@@ -128,36 +128,32 @@ fn find(
     }
 }
 
-fn draw(mut table: Box<dyn Table>, plies: u32, stream: &mut RandomStream) -> Option<Vec<(Seat, usize)>> {
+fn draw(mut table: Box<dyn Table>, plies: u32, stream: &mut RandomStream) -> Option<Vec<usize>> {
     let mut moves = Vec::new();
-    while let Turn::Decide(seats) = table.turn() {
+    while let Turn::Decide(decision) = table.ask() {
         if moves.len() == plies as usize {
             return Some(moves);
         }
-        let seat = seats.iter().next()?;
-        table.prepare(seat);
-        let index = stream.uniform(table.count(seat) as u64) as usize;
-        table.play(seat, index);
-        moves.push((seat, index));
+        let seat = decision.seats().iter().next()?;
+        let index = stream.uniform(table.count(&decision, seat) as u64) as usize;
+        table.play(decision, &[index]);
+        moves.push(index);
     }
     None
 }
 
-fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<(Seat, usize)>, Unplayable> {
+fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unplayable> {
     let mut moves = Vec::new();
     let mut texts = texts.iter();
     loop {
-        let seat = match table.turn() {
-            Turn::Decide(seats) => seats.iter().next(),
-            Turn::Draw(_) | Turn::Over(_) => None,
-        };
-        let Some(seat) = seat else {
+        let decision = table.ask().decide();
+        let seat = decision.as_ref().and_then(|decision| decision.seats().iter().next());
+        let Some((decision, seat)) = decision.zip(seat) else {
             let what = "the match would be over before its first turn".to_owned();
             return Err(Unplayable { ply: moves.len(), what });
         };
         let Some(text) = texts.next() else { return Ok(moves) };
-        table.prepare(seat);
-        let index = table.find(seat, text).map_err(|refused| {
+        let index = table.find(&decision, seat, text).map_err(|refused| {
             let shown: String = text.chars().take(40).collect();
             let what = match refused {
                 MoveError::Illegal => format!("`{shown}` is not legal for seat {seat}"),
@@ -165,26 +161,30 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<(Seat, usize)
             };
             Unplayable { ply: moves.len() + 1, what }
         })?;
-        table.play(seat, index);
-        moves.push((seat, index));
+        table.play(decision, &[index]);
+        moves.push(index);
     }
 }
 
-impl Match {
+impl Common {
     /// Plays the opening, if the set-up has one.
-    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) {
+    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) -> Flow {
         let (opening, tries) = (&self.setup.header.opening, self.limits.opening_tries);
         let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
             (Ok(moves), _) => moves,
             (Err(_), &Opening::Random(plies)) => {
-                return self.break_off(stamp, &Abort::NoOpening { plies, tries });
+                return Flow::Break(self.break_off(stamp, &Abort::NoOpening { plies, tries }));
             }
-            (Err(error), _) => return self.break_off(stamp, &Abort::Other { text: error.to_string() }),
+            (Err(error), _) => {
+                return Flow::Break(self.break_off(stamp, &Abort::Other { text: error.to_string() }));
+            }
         };
-        for (seat, index) in moves {
-            self.table.prepare(seat);
-            self.table.play_opening(seat, index);
-            self.tell_facts(stamp);
+        for index in moves {
+            if let Turn::Decide(decision) = self.table.ask() {
+                self.table.play_opening(decision, &[index]);
+                self.tell_facts(stamp);
+            }
         }
+        Flow::Continue(())
     }
 }

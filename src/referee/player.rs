@@ -4,7 +4,7 @@ use referee_protocol::words::FaultCode;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::core::clock::{Bank, Tick};
+use crate::core::clock::Bank;
 use crate::core::seat::Seat;
 use crate::referee::detail::Fault;
 use crate::referee::received::{Received, RefusedLine};
@@ -58,29 +58,6 @@ impl Serialize for Faults {
     }
 }
 
-/// An open request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    /// Its id.
-    pub(super) turn: u32,
-    /// When it, or the request that it repeats, was first sent.
-    pub(super) since: Option<Sent>,
-    /// Whether this request was sent; a repeated request inherits `since`.
-    pub(super) is_sent: bool,
-    /// Whether it shows a draw offer.
-    pub(super) draw_offered: bool,
-}
-
-/// When a request was sent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    pub(super) at: Tick,
-    /// The referee's lag at that time.
-    pub(super) lag: u64,
-    /// The deadline as known so far; lag can extend it. `None` without a clock.
-    pub(super) deadline: Option<Tick>,
-}
-
 /// Why a seat stops deciding for itself.
 #[derive(Clone, Debug)]
 pub(super) enum Exit {
@@ -97,19 +74,7 @@ impl Exit {
     }
 }
 
-/// The decision of a seat, sealed until all seats have decided.
-#[derive(Clone, Debug)]
-pub(super) enum Sealed {
-    /// The seat is ready.
-    Ready,
-    /// The index of a prepared move.
-    Move { index: usize, offer_draw: bool },
-    /// The seat resigned or failed to decide.
-    Exit(Exit),
-    /// The referee decides for the seat.
-    Referee,
-}
-
+/// A seat in all phases.
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) seat: Seat,
@@ -117,20 +82,16 @@ pub(super) struct Player {
     pub(super) outbox: Vec<u8>,
     /// Events held back until the next request or the end.
     pub(super) held: Vec<u8>,
-    /// Serialized prefixes of its `event` and `turn` messages.
+    /// Events that were sent and that the bot may not have received, for its next connection.
+    pub(super) repeat: Vec<u8>,
+    /// How much of them was sent up to the open request.
+    pub(super) asked: usize,
+    /// Whether one more `ready` is expected: `start` was repeated when the seat was ready.
+    pub(super) may_be_ready: bool,
+    /// Serialized prefix of its `event` messages.
     pub(super) event_head: Vec<u8>,
-    pub(super) turn_head: Vec<u8>,
-    pub(super) next_turn: u32,
     pub(super) next_event: u32,
-    /// Timeout from `start` to `ready`, in microseconds.
-    pub(super) ready_limit: u64,
-    /// When `start` was sent.
-    pub(super) started: Option<Tick>,
     pub(super) bank: Option<Bank>,
-    pub(super) request: Option<Request>,
-    pub(super) sealed: Option<Sealed>,
-    /// A deferred exit: it came after the seat had decided, while others still decide.
-    pub(super) exit_later: Option<Exit>,
     /// The bot is unreachable.
     pub(super) gone: bool,
     /// The bot was not ready in time, and the match goes on without it.
@@ -138,15 +99,11 @@ pub(super) struct Player {
     /// Its side has lost. The referee plays for it if the match continues.
     pub(super) out: bool,
     pub(super) nonce: String,
-    pub(super) retries: u32,
     pub(super) strays: u32,
-    /// The last line that was refused, since the last request.
+    /// The last line that was rejected since the last request.
     pub(super) refused: Option<RefusedLine>,
-    /// What came in place of what is awaited, when its time is up.
+    /// What arrived in place of the awaited message, when its time is up.
     pub(super) received: Option<Received>,
-    pub(super) info_bytes: usize,
-    /// Total extension of its deadlines by the referee's lag, in microseconds.
-    pub(super) lag_used: u64,
     pub(super) faults: Faults,
 }
 
@@ -154,41 +111,49 @@ pub(super) struct Player {
 const FIRST_OF_OUTBOX: usize = 512;
 
 impl Player {
-    pub(super) fn new(seat: Seat, bank: Option<Bank>, ready_limit: u64, match_id: &str) -> Player {
-        let head = |kind: &str, number: &str| {
-            format!("{{\"type\":\"{kind}\",\"match\":\"{match_id}\",\"seat\":{seat},\"{number}\":")
-                .into_bytes()
-        };
+    pub(super) fn new(seat: Seat, bank: Option<Bank>, match_id: &str) -> Player {
         Player {
             seat,
             outbox: Vec::with_capacity(FIRST_OF_OUTBOX),
             held: Vec::new(),
-            event_head: head("event", "n"),
-            turn_head: head("turn", "turn"),
-            next_turn: 0,
+            repeat: Vec::new(),
+            asked: 0,
+            may_be_ready: false,
+            event_head: message_head("event", match_id, seat, "n"),
             next_event: 0,
-            ready_limit,
-            started: None,
             bank,
-            request: None,
-            sealed: None,
-            exit_later: None,
             gone: false,
             absent: false,
             out: false,
             nonce: String::new(),
-            retries: 0,
             strays: 0,
             refused: None,
             received: None,
-            info_bytes: 0,
-            lag_used: 0,
             faults: Faults::default(),
         }
+    }
+
+    /// Sends the events that were held back. `repeats`: whether they may have to be sent again.
+    pub(super) fn release_events(&mut self, repeats: bool) {
+        if repeats {
+            self.repeat.extend_from_slice(&self.held);
+        }
+        self.outbox.append(&mut self.held);
+    }
+
+    /// The bot has answered its request, so that it has received all that was sent before.
+    pub(super) fn has_received(&mut self) {
+        self.repeat.drain(..self.asked);
+        self.asked = 0;
     }
 
     /// Whether the referee plays for this seat.
     pub(super) fn is_played_by_referee(&self) -> bool {
         self.gone || self.absent || self.out
     }
+}
+
+/// The serialized prefix of messages of this type, up to the value of `number`.
+pub(super) fn message_head(kind: &str, match_id: &str, seat: Seat, number: &str) -> Vec<u8> {
+    format!("{{\"type\":\"{kind}\",\"match\":\"{match_id}\",\"seat\":{seat},\"{number}\":").into_bytes()
 }

@@ -11,6 +11,7 @@ use crate::core::counted;
 /// What was received instead of the awaited message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Received {
     /// Nothing.
     Nothing,
@@ -43,6 +44,7 @@ impl From<ErrorCode> for RefusedLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "named after the fields")]
+#[non_exhaustive]
 pub enum Field {
     Protocol,
     Name,

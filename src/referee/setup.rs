@@ -108,11 +108,14 @@ pub struct Wants {
     pub event: bool,
     /// `event` messages immediately instead of with the next `turn`.
     pub push: bool,
+    /// Whether a later connection of the bot may continue the match: it gets the events again that the bot may not have
+    /// received.
+    pub repeat: bool,
 }
 
 impl Default for Wants {
     fn default() -> Self {
-        Wants { view: true, legal: true, event: true, push: false }
+        Wants { view: true, legal: true, event: true, push: false, repeat: false }
     }
 }
 
@@ -124,6 +127,7 @@ impl From<&Hello> for Wants {
             legal: wants(Want::Legal),
             event: wants(Want::Event),
             push: hello.push,
+            repeat: hello.reconnect.is_some(),
         }
     }
 }

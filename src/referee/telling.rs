@@ -1,16 +1,19 @@
 //! Writes events and errors to bots, spectators and the record.
 
+use std::collections::VecDeque;
+
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use serde::Serialize;
 
 use crate::core::json::{self, key, opening};
 use crate::core::seat::{Seat, Viewer};
-use crate::referee::event::Stamp;
+use crate::referee::common::Common;
+use crate::referee::event::{MatchEvent, Stamp};
 use crate::referee::log::Log;
-use crate::referee::match_::Match;
 use crate::referee::player::Player;
-use crate::referee::setup::Setup;
+use crate::referee::setup::{Setup, Wants};
+use crate::referee::starting::write_start;
 
 /// An event of the match itself, not of the game.
 #[derive(Serialize)]
@@ -21,18 +24,36 @@ pub(super) struct Happened {
     pub(super) reason: Option<&'static str>,
 }
 
-impl Match {
+impl Common {
+    /// Writes what the next connection of a bot gets first: `start`, and the events that the bot may not have received. A
+    /// `ready` that answers it has no effect if the seat `is_ready`.
+    pub(super) fn resume(&mut self, seat: Seat, wants: Wants, is_ready: bool) {
+        self.setup.wants[seat.index()] = wants;
+        let player = self.player(seat);
+        if player.gone {
+            return;
+        }
+        (player.refused, player.received) = (None, None);
+        player.may_be_ready = is_ready;
+        player.outbox.clear();
+        write_start(self, seat, true);
+        let player = self.player(seat);
+        player.outbox.extend_from_slice(&player.repeat);
+    }
+
     pub(super) fn tell_facts(&mut self, stamp: Stamp) {
         for index in 0..self.table.told() {
             // Borrow the fields separately: the closure borrows the table.
-            let Match { setup, players, table, log, news, .. } = self;
-            tell(setup, players, log, news, stamp, |viewer, out| table.write_event(index, viewer, out));
+            let Common { setup, players, table, log, news, events, .. } = self;
+            let write = |viewer, out: &mut Vec<u8>| table.write_event(index, viewer, out);
+            tell(setup, players, log, (news, events), stamp, write);
         }
         self.table.forget();
     }
 
     pub(super) fn tell_event(&mut self, stamp: Stamp, write: impl Fn(Viewer, &mut Vec<u8>)) {
-        tell(&self.setup, &mut self.players, &mut self.log, &mut self.news, stamp, write);
+        let Common { setup, players, log, news, events, .. } = self;
+        tell(setup, players, log, (news, events), stamp, write);
     }
 
     pub(super) fn tell_error(
@@ -43,7 +64,10 @@ impl Match {
         message: String,
         forms: Option<Vec<String>>,
     ) {
-        let error = message::FromReferee::<()>::Error(message::Error {
+        if self.player(seat).gone {
+            return;
+        }
+        let error = message::Error {
             code,
             message,
             id: None,
@@ -51,11 +75,9 @@ impl Match {
             seat: Some(seat.0),
             turn,
             legal_forms: forms,
-        });
-        let player = self.player(seat);
-        if !player.gone {
-            json::write_line(&mut player.outbox, &error);
-        }
+        };
+        self.events.push_back(MatchEvent::Error(Box::new(error.clone())));
+        json::write_line(&mut self.player(seat).outbox, &message::FromReferee::<()>::Error(error));
     }
 }
 
@@ -64,7 +86,7 @@ fn tell(
     setup: &Setup,
     players: &mut [Player],
     log: &mut Log,
-    news: &mut Vec<u8>,
+    (news, events): (&mut Vec<u8>, &mut VecDeque<MatchEvent>),
     stamp: Stamp,
     write: impl Fn(Viewer, &mut Vec<u8>),
 ) {
@@ -72,6 +94,9 @@ fn tell(
         .with(key!("event"), |out| write(Viewer::Omniscient, out))
         .end_line();
     if let Some(viewer) = setup.watched {
+        if news.is_empty() {
+            events.push_back(MatchEvent::News);
+        }
         write(viewer, news);
         news.push(b'\n');
     }
@@ -80,12 +105,15 @@ fn tell(
         if !wants.event || player.gone {
             continue;
         }
-        let out = if wants.push { &mut player.outbox } else { &mut player.held };
+        let out = &mut player.held;
         out.extend_from_slice(&player.event_head);
         json::decimal(out, player.next_event.into());
         out.extend_from_slice(b",\"event\":");
         write(Viewer::Seat(player.seat), out);
         out.extend_from_slice(b"}\n");
         player.next_event += 1;
+        if wants.push {
+            player.release_events(wants.repeat);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::core::printable::printable;
-use crate::server::{Evidence, FirstFaults};
+use crate::runner::{Evidence, FirstFaults};
 
 /// The first fault of each bot and code, a line each, indented, with active characters escaped; standard error follows
 /// line by line. `is_shown` selects the faults.

@@ -6,13 +6,15 @@ mod junit;
 mod note;
 pub mod replay;
 mod scoresheet;
+pub mod site;
 mod table;
 pub mod tournament;
 mod trial;
 
 pub use evidence::evidence_lines;
 pub use junit::junit;
+pub(crate) use note::result_words;
 pub use note::{Kind, Told};
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
-pub use trial::{TrialOutcome, TrialReport, interval, model_name, percent_interval};
+pub use trial::{TrialOutcome, TrialReport, cautioned, interval, model_name, percent_interval};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::core::erased::Table;
 use crate::core::{Seat, Viewer};
-use crate::record::{Line, Note, Step};
+use crate::record::{Answer, Entry, Fault, Line, Note, Step};
 use crate::referee::{Ending, Header};
 
 /// The kind of a note.
@@ -53,6 +53,10 @@ fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
+        Value::Object(of_seats) if of_seats.keys().all(|key| key.parse::<u8>().is_ok()) => {
+            let of_seat = |(seat, value)| format!("seat {seat}: {}", words(value));
+            of_seats.iter().map(of_seat).collect::<Vec<_>>().join("; ")
+        }
         Value::Object(fields) => {
             fields.iter().map(|(key, value)| format!("{key} {}", words(value))).collect::<Vec<_>>().join(", ")
         }
@@ -88,47 +92,64 @@ impl Told {
         }
     }
 
-    /// A line of a record other than an answer.
+    /// The events of a match in progress, one JSON object per line.
+    pub fn events(lines: &[u8]) -> impl Iterator<Item = Told> {
+        lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(Told::written)
+    }
+
+    /// An event that this program has written.
+    fn written(event: &[u8]) -> Told {
+        let event = serde_json::from_slice(event);
+        Told::event(&event.unwrap_or_else(|error| unreachable!("events are written as JSON: {error}")))
+    }
+
+    /// A line of a record; `None` if it tells nothing.
     fn line(line: &Line<'_>) -> Option<Told> {
-        let seat = line.seat;
-        Some(match line.kind.as_str() {
-            "event" => Told::event(&serde_json::from_str(line.event?.get()).ok()?),
-            "fault" => {
-                let detail = line.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
-                let code = line.code.as_deref().unwrap_or_default();
+        let seat = line.seat();
+        Some(match &line.entry {
+            Entry::Event { json, .. } => Told::written(json.get().as_bytes()),
+            Entry::Fault(Fault { code, detail, .. }) => {
+                let detail = detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
                 Told { kind: Kind::Fault, seat, text: format!("{code}{detail}") }
             }
-            "fallback" => Told { kind: Kind::Fallback, seat, text: String::new() },
-            "resign" => Told::other(seat, "resigns"),
-            "accept_draw" => Told::other(seat, "accepts the draw"),
-            "pause" => {
-                let paused = Duration::from_micros(line.paused_us.unwrap_or(0));
+            Entry::Fallback { .. } => Told { kind: Kind::Fallback, seat, text: String::new() },
+            Entry::Resign { .. } => Told::other(seat, "resigns"),
+            Entry::AcceptDraw(_) => Told::other(seat, "accepts the draw"),
+            &Entry::Pause { paused_us } => {
+                let paused = Duration::from_micros(paused_us);
                 Told::other(None, format!("the referee was suspended for {:.1} s", paused.as_secs_f64()))
             }
-            "abort" => {
-                let reason = line.reason.as_ref().map(ToString::to_string).unwrap_or_default();
-                Told::other(None, format!("broken off: {reason}"))
-            }
-            _ => return None,
+            Entry::Abort { reason } => Told::other(None, format!("broken off: {reason}")),
+            Entry::Record(_)
+            | Entry::Start { .. }
+            | Entry::Restart { .. }
+            | Entry::Ready { .. }
+            | Entry::Draw { .. }
+            | Entry::Request { .. }
+            | Entry::Answer(_)
+            | Entry::Stray { .. }
+            | Entry::Result
+            | Entry::Bots(_)
+            | Entry::Seal(_) => return None,
         })
     }
 
     /// The notes of a step as a viewer may know them; `None` for a note that tells nothing or that the viewer may not
     /// know.
     pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<Told>> {
-        let mut answer = None;
+        let mut answer = "";
         let told = step.notes.iter().map(|note| {
-            if let Note::Line(line) = note
-                && line.kind == "answer"
-            {
-                answer = line.r#move.as_deref();
+            let mut told = Told::note(note, step.table, viewer);
+            let Note::Line(line) = note else { return told };
+            match (&line.entry, &mut told) {
+                (Entry::Answer(Answer { text, .. }), _) => answer = text,
+                // The fault itself does not name the move.
+                (Entry::Fault(Fault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
+                    told.text.extend([": ", answer]);
+                }
+                _ => {}
             }
-            let mut told = Told::note(note, step.table, viewer)?;
-            // The fault itself does not name the move.
-            if told.kind == Kind::Fault && told.text == FaultCode::IllegalMove.as_str() {
-                told.text.extend([": ", answer.unwrap_or_default()]);
-            }
-            Some(told)
+            told
         });
         told.collect()
     }
@@ -138,14 +159,15 @@ impl Told {
     fn note(note: &Note<'_>, table: &dyn Table, viewer: Viewer) -> Option<Told> {
         match note {
             Note::Line(line) => {
-                let is_private = matches!(&*line.kind, "fault" | "fallback") && table.meta().hidden;
-                let is_known = !is_private || line.seat.is_none_or(|seat| viewer.shares(seat));
+                let is_private = matches!(line.entry, Entry::Fault(_) | Entry::Fallback { .. });
+                let is_known = !(is_private && table.meta().hidden)
+                    || line.seat().is_none_or(|seat| viewer.shares(seat));
                 Told::line(line).filter(|_| is_known)
             }
             &Note::Told(index) => {
                 let mut event = Vec::new();
                 table.write_event(index, viewer, &mut event);
-                Some(Told::event(&serde_json::from_slice(&event).ok()?))
+                Some(Told::written(&event))
             }
         }
     }
@@ -153,18 +175,28 @@ impl Told {
 
 /// The result of a match in words.
 pub(crate) fn result(ending: &Ending, header: &Header) -> String {
-    let ended_by = ending.ended_by.to_string();
-    let why = match ending.ended_by {
-        EndedBy::Rules => ending.reason.clone(),
-        _ if ending.reason == ended_by => ended_by,
-        _ => format!("{ended_by}, {}", ending.reason),
+    let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+    result_words(&names, ending.ranks.as_deref(), ending.ended_by, &ending.reason)
+}
+
+/// The result of a match in words, given the names and the ranks of its seats.
+pub(crate) fn result_words(names: &[&str], ranks: Option<&[u8]>, by: EndedBy, reason: &str) -> String {
+    let ended_by = by.to_string();
+    let why = match by {
+        EndedBy::Rules => reason.to_owned(),
+        _ if reason == ended_by => ended_by,
+        _ => format!("{ended_by}, {reason}"),
     };
-    let Some(ranks) = &ending.ranks else { return why };
-    let names = header.seats.iter().zip(ranks).filter(|&(_, &rank)| rank == 1);
-    let names: Vec<&str> = names.map(|(seat, _)| seat.name.as_str()).collect();
-    match names.len() {
-        winners if winners == ranks.len() => format!("draw ({why})"),
-        1 => format!("{} wins ({why})", names[0]),
-        _ => format!("{} win ({why})", names.join(" and ")),
+    let Some(ranks) = ranks else { return why };
+    let mut winners: Vec<&str> =
+        names.iter().zip(ranks).filter(|&(_, &rank)| rank == 1).map(|(&name, _)| name).collect();
+    if winners.len() == ranks.len() {
+        return format!("draw ({why})");
+    }
+    // An entrant may have all seats of a side.
+    winners.dedup();
+    match winners[..] {
+        [name] => format!("{name} wins ({why})"),
+        _ => format!("{} win ({why})", winners.join(" and ")),
     }
 }

@@ -37,9 +37,8 @@ impl Scoresheet {
     /// Those of `out`.
     pub fn add(&mut self, out: &mut impl Write, play: &Match, news: &[u8]) -> io::Result<()> {
         let names: Vec<&str> = play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        for line in news.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-            let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
-            let text = self.line(&names, &event);
+        for told in Told::events(news) {
+            let text = self.told(&names, &told);
             writeln!(out, "{}", self.styled("1", &printable(&text)))?;
         }
         writeln!(out, "{}", BoardText(play.table(), self.viewer))

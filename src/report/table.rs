@@ -10,7 +10,7 @@ use crate::core::counted;
 use crate::core::printable::printable_lines;
 use crate::referee::Faults;
 use crate::report::trial::interval;
-use crate::server::{MatchReport, RunSummary};
+use crate::runner::{MatchReport, RunSummary};
 use crate::tournament::Cause;
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on

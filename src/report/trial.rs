@@ -7,12 +7,13 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use crate::bot::sandbox::Sandbox;
 use crate::core::counted;
 use crate::referee::Faults;
 use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
 use crate::report::table::faults;
-use crate::server::{FirstFaults, Trial};
+use crate::runner::{FirstFaults, Trial};
 use crate::tournament::estimates::{Basis, Estimates};
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Alike, Tally, Verdict};
@@ -69,6 +70,8 @@ pub struct TrialReport {
     scores: Vec<u64>,
     /// The assumption of the estimates about the number of sets.
     estimates: Option<Basis>,
+    /// Why they are less exact than others.
+    estimates_caution: Option<String>,
     score: Option<Estimate>,
     /// In logistic Elo; infinite values are `null`.
     elo: Option<Estimate>,
@@ -87,6 +90,9 @@ pub struct TrialReport {
     fault_rate: f64,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
+    /// The sandbox of the bots; omitted if they connect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<Sandbox>,
     /// The run seed.
     seed: String,
     /// Details of the first faults, for people; the matches have all of them.
@@ -128,6 +134,9 @@ impl TrialReport {
             tally,
             scores: regression.scores().counts().to_vec(),
             estimates: estimates.map(|estimates| estimates.basis),
+            estimates_caution: estimates
+                .and_then(|estimates| estimates.caution)
+                .map(|caution| caution.to_string()),
             score: difference.map(|difference| difference.score),
             elo: difference.map(|difference| difference.elo),
             normalized_elo: normalized_elo.and_then(Result::ok),
@@ -140,9 +149,16 @@ impl TrialReport {
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
+            sandbox: None,
             seed,
             evidence: evidence_lines(first_faults, |_| true),
         }
+    }
+
+    /// This report, stating the sandbox of the bots.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Option<Sandbox>) -> TrialReport {
+        TrialReport { sandbox, ..self }
     }
 
     /// The verdict and its reason, in one line.
@@ -172,7 +188,7 @@ impl TrialReport {
                 Basis::Fixed => "of a number of sets that was fixed in advance",
                 Basis::Sequential => "corrected for a test that may end after every set",
             };
-            rows.push(("estimates", what.to_owned()));
+            rows.push(("estimates", cautioned(what, self.estimates_caution.as_deref())));
         }
         if let (Some(llr), Some((lower, upper)), Some(sprt)) = (self.llr, self.bounds, self.test) {
             let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
@@ -208,6 +224,9 @@ impl TrialReport {
                 }
             };
             rows.push((who, text));
+        }
+        if let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.is_default()) {
+            rows.push(("sandbox", sandbox.to_string()));
         }
         rows.push(("run seed", self.seed.clone()));
         rows
@@ -354,6 +373,11 @@ pub fn model_name(model: EloModel) -> &'static str {
         EloModel::Logistic => "logistic Elo",
         EloModel::Normalized => "normalized Elo",
     }
+}
+
+/// What estimates assume, and why they are less exact than others if they are.
+pub fn cautioned(assumption: &str, caution: Option<&str>) -> String {
+    caution.map_or_else(|| assumption.to_owned(), |caution| format!("{assumption}; {caution}"))
 }
 
 /// A figure with its interval: +12.3 (-4.5 to +29.1). Infinite ends are omitted, as in +12.3 (above -4.5), and so is

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::store::Folder;
+use crate::store::{Folder, StorageWait};
 
 /// The file name in the tournament's directory.
 const NAME: &str = "begun";
@@ -18,7 +18,11 @@ const TRIES: u32 = 200;
 /// one write, and survives the end of the process. The file is locked, so that only one process plays the run. The
 /// lock ends with the process, and bots do not inherit it.
 #[derive(Debug)]
-pub struct Journal(File);
+pub struct Journal {
+    file: File,
+    is_durable: bool,
+    wait: StorageWait,
+}
 
 impl Journal {
     /// Opens or creates it.
@@ -30,12 +34,24 @@ impl Journal {
         let mut tries = 1;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Journal(file)),
+                Ok(()) => return Ok(Journal { file, is_durable: false, wait: StorageWait::default() }),
                 Err(TryLockError::WouldBlock) if tries < TRIES => tries += 1,
                 Err(error) => return Err(error.into()),
             }
             sleep(Duration::from_millis(10));
         }
+    }
+
+    /// From now on waits for the disk, so that entries survive a power failure too.
+    #[must_use]
+    pub fn durable(self) -> Journal {
+        Journal { is_durable: true, ..self }
+    }
+
+    /// From now on waits while the disk is full.
+    #[must_use]
+    pub fn waiting(self, wait: StorageWait) -> Journal {
+        Journal { wait, ..self }
     }
 
     /// Whether a process has locked it, so that the run is in progress.
@@ -62,7 +78,16 @@ impl Journal {
             let entrants: Vec<String> = entrants.iter().map(ToString::to_string).collect();
             format!("{id} {}\n", entrants.join(","))
         };
-        self.0.write_all(matches.map(line).collect::<String>().as_bytes())
+        let lines: String = matches.map(line).collect();
+        let Journal { file, is_durable, wait } = self;
+        let end = file.metadata()?.len();
+        wait.retry("the journal of matches", || {
+            let written = file.write_all(lines.as_bytes());
+            written.and_then(|()| if *is_durable { file.sync_data() } else { Ok(()) }).inspect_err(|_| {
+                // Part of it may have been written. The first error is reported.
+                let _ = file.set_len(end);
+            })
+        })
     }
 
     /// All entries, in order: ids and entrants. A truncated line is ignored: its match had not started.
@@ -71,8 +96,8 @@ impl Journal {
     /// Those of the disk.
     pub fn read(&mut self) -> io::Result<Vec<(String, Vec<usize>)>> {
         let mut text = Vec::new();
-        self.0.rewind()?;
-        self.0.read_to_end(&mut text)?;
+        self.file.rewind()?;
+        self.file.read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text);
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let line = |line: &str| {
@@ -88,6 +113,6 @@ impl Journal {
     /// # Errors
     /// Those of the disk.
     pub fn clear(&mut self) -> io::Result<()> {
-        self.0.set_len(0)
+        self.file.set_len(0)
     }
 }

@@ -2,14 +2,20 @@
 
 mod folder;
 mod journal;
+mod league;
 mod records;
 mod regular;
 mod results;
 mod rows;
+mod wait;
 
 pub use folder::Folder;
 pub use journal::Journal;
+pub use league::{
+    Challenge, League, LeagueBot, LeagueMatch, LeaguePlayer, RatingPoint, match_id, parse_match_id, utc,
+};
 pub use records::{Records, unsealed};
 pub use regular::{open_regular, read_regular, read_secret};
 pub use results::{About, Changes, Results, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
+pub use wait::StorageWait;

@@ -4,11 +4,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::store::Folder;
+use crate::store::{Folder, StorageWait};
 
 /// A directory with one file per match.
 #[derive(Clone, Debug)]
-pub struct Records(Arc<Inner>);
+pub struct Records {
+    inner: Arc<Inner>,
+    wait: StorageWait,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -79,17 +82,19 @@ impl Records {
     }
 
     fn of(folder: Folder, is_durable: bool) -> Records {
-        Records(Arc::new(Inner {
-            folder,
-            is_durable,
-            unsynced: Mutex::default(),
-            obsolete: Mutex::default(),
-        }))
+        let inner = Inner { folder, is_durable, unsynced: Mutex::default(), obsolete: Mutex::default() };
+        Records { inner: Arc::new(inner), wait: StorageWait::default() }
+    }
+
+    /// From now on waits while the disk is full.
+    #[must_use]
+    pub fn waiting(self, wait: StorageWait) -> Records {
+        Records { wait, ..self }
     }
 
     /// The path of the record of a match.
     pub fn path(&self, match_id: &str) -> PathBuf {
-        self.0.folder.path().join(sealed_name(match_id))
+        self.inner.folder.path().join(sealed_name(match_id))
     }
 
     /// Writes the record of a match. The file appears as a whole or not at all, and survives the end of the process;
@@ -98,7 +103,7 @@ impl Records {
     /// # Errors
     /// I/O errors, or if it exists already.
     pub fn keep(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.write(sealed_name(match_id), record)
+        self.write(&sealed_name(match_id), record)
     }
 
     /// Writes an unsealed record, beside the one that [`Records::keep`] will write.
@@ -106,7 +111,7 @@ impl Records {
     /// # Errors
     /// I/O errors, or if it exists already.
     pub fn keep_unsealed(&self, match_id: &str, record: &[u8]) -> io::Result<()> {
-        self.write(aside_name(match_id), record)
+        self.write(&aside_name(match_id), record)
     }
 
     /// Waits until everything written is on the disk, unless the run is not durable.
@@ -114,7 +119,7 @@ impl Records {
     /// # Errors
     /// I/O errors, or if the directory has been moved.
     pub fn sync(&self) -> io::Result<()> {
-        let Inner { folder, is_durable, unsynced, obsolete } = &*self.0;
+        let Inner { folder, is_durable, unsynced, obsolete } = &*self.inner;
         let take = |names: &Mutex<Vec<String>>| {
             std::mem::take(&mut *names.lock().unwrap_or_else(PoisonError::into_inner))
         };
@@ -137,7 +142,7 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn matches(&self) -> io::Result<(Vec<String>, Vec<String>)> {
-        let names = self.0.folder.names()?;
+        let names = self.inner.folder.names()?;
         let with = |ending: &str| {
             names.iter().filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
         };
@@ -146,15 +151,35 @@ impl Records {
 
     /// Removes the unsealed record of a match, if there is one, after the next [`Records::sync`].
     pub fn remove_unsealed(&self, match_id: &str) {
-        self.0.obsolete.lock().unwrap_or_else(PoisonError::into_inner).push(aside_name(match_id));
+        self.inner.obsolete.lock().unwrap_or_else(PoisonError::into_inner).push(aside_name(match_id));
     }
 
-    /// Removes the incomplete record of a match, if there is one.
+    /// Renames an invalid record, so that the match can be played again and nothing is lost: `.invalid` is appended to
+    /// the name, or `.invalid-2`, ... if that is taken. Returns the new path.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn discard(&self, match_id: &str) -> io::Result<()> {
-        self.0.folder.remove(&sealed_name(match_id))
+    pub fn set_aside(&self, match_id: &str) -> io::Result<PathBuf> {
+        self.set_file_aside(&sealed_name(match_id))
+    }
+
+    /// Renames an invalid unsealed record, as [`Records::set_aside`] does.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn set_unsealed_aside(&self, match_id: &str) -> io::Result<PathBuf> {
+        self.set_file_aside(&aside_name(match_id))
+    }
+
+    fn set_file_aside(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = &self.inner.folder;
+        let taken = folder.names()?;
+        let numbered = (2_u64..).map(|number| format!("{name}.invalid-{number}"));
+        let free =
+            std::iter::once(format!("{name}.invalid")).chain(numbered).find(|name| !taken.contains(name));
+        let free = free.ok_or(io::ErrorKind::AlreadyExists)?;
+        folder.rename(name, &free)?;
+        Ok(folder.path().join(free))
     }
 
     /// Removes an unsealed record, if there is one.
@@ -162,7 +187,7 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn discard_unsealed(&self, match_id: &str) -> io::Result<()> {
-        self.0.folder.remove(&aside_name(match_id))
+        self.inner.folder.remove(&aside_name(match_id))
     }
 
     /// Reads the record of a match.
@@ -170,7 +195,7 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn read(&self, match_id: &str) -> io::Result<Vec<u8>> {
-        self.0.folder.read(&sealed_name(match_id))
+        self.inner.folder.read(&sealed_name(match_id))
     }
 
     /// Reads an unsealed record.
@@ -178,19 +203,20 @@ impl Records {
     /// # Errors
     /// Those of the disk.
     pub fn read_unsealed(&self, match_id: &str) -> io::Result<Vec<u8>> {
-        self.0.folder.read(&aside_name(match_id))
+        self.inner.folder.read(&aside_name(match_id))
     }
 
-    fn write(&self, name: String, record: &[u8]) -> io::Result<()> {
-        let Inner { folder, unsynced, .. } = &*self.0;
+    fn write(&self, name: &str, record: &[u8]) -> io::Result<()> {
+        let Inner { folder, unsynced, .. } = &*self.inner;
         let unfinished = format!("{name}.part");
-        let written = folder.create(&unfinished)?.write_all(record);
-        if let Err(error) = written.and_then(|()| folder.rename(&unfinished, &name)) {
-            // The first error is reported.
-            let _ = folder.remove(&unfinished);
-            return Err(error);
-        }
-        unsynced.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        self.wait.retry(name, || {
+            let written = folder.create(&unfinished)?.write_all(record);
+            written.and_then(|()| folder.rename(&unfinished, name)).inspect_err(|_| {
+                // The first error is reported.
+                let _ = folder.remove(&unfinished);
+            })
+        })?;
+        unsynced.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
         Ok(())
     }
 }
@@ -280,6 +306,21 @@ mod tests {
         records.keep("m2", b"again").unwrap();
         records.sync().unwrap();
         assert_eq!(records.read("m2").unwrap(), b"again");
+    }
+
+    #[test]
+    fn invalid_records_are_kept_under_other_names() {
+        let place = tempfile::tempdir().unwrap();
+        let records = Records::reopen(&Folder::open(place.path()).unwrap(), true).unwrap();
+        let path = place.path().join("records");
+        for (content, name) in [("one", "m1.jsonl.invalid"), ("two", "m1.jsonl.invalid-2")] {
+            records.keep("m1", content.as_bytes()).unwrap();
+            assert_eq!(records.set_aside("m1").unwrap(), path.join(name));
+            assert_eq!(fs::read_to_string(path.join(name)).unwrap(), content);
+        }
+        records.keep_unsealed("m1", b"three").unwrap();
+        assert_eq!(records.set_unsealed_aside("m1").unwrap(), path.join("m1.unsealed.invalid"));
+        assert_eq!(records.matches().unwrap(), (Vec::new(), Vec::new()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use serde::de::DeserializeOwned;
 
 use crate::core::{MAX_SEATS, Seating};
 use crate::store::Folder;
@@ -243,15 +244,13 @@ impl Results {
     /// # Errors
     /// Those of the disk.
     pub fn ask(&mut self, what: &str) -> io::Result<()> {
-        let ask = |db: &mut Connection| {
-            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut asked = asked(&transaction)?;
-            asked.push(what.to_owned());
-            let sql = "INSERT OR REPLACE INTO tournament VALUES ('asked', ?1)";
-            transaction.execute(sql, [json(&asked)])?;
-            transaction.commit()
-        };
-        ask(&mut self.db).map_err(failed)
+        let transaction =
+            self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let mut asked: Vec<String> = json_value(&transaction, &self.path, "asked")?;
+        asked.push(what.to_owned());
+        let sql = "INSERT OR REPLACE INTO tournament VALUES ('asked', ?1)";
+        transaction.execute(sql, [json(&asked)]).map_err(failed)?;
+        transaction.commit().map_err(failed)
     }
 
     /// The pending requests, in order.
@@ -259,7 +258,7 @@ impl Results {
     /// # Errors
     /// Those of the disk.
     pub fn asked(&self) -> io::Result<Vec<String>> {
-        asked(&self.db).map_err(failed)
+        json_value(&self.db, &self.path, "asked")
     }
 
     /// Takes the pending requests, in order.
@@ -267,14 +266,12 @@ impl Results {
     /// # Errors
     /// Those of the disk.
     pub fn take_asked(&mut self) -> io::Result<Vec<String>> {
-        let take = |db: &mut Connection| {
-            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let asked = asked(&transaction)?;
-            transaction.execute("DELETE FROM tournament WHERE key = 'asked'", [])?;
-            transaction.commit()?;
-            Ok(asked)
-        };
-        take(&mut self.db).map_err(failed)
+        let transaction =
+            self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let asked = json_value(&transaction, &self.path, "asked")?;
+        transaction.execute("DELETE FROM tournament WHERE key = 'asked'", []).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(asked)
     }
 
     /// Stores the new files of an entrant.
@@ -301,11 +298,7 @@ impl Results {
     /// # Errors
     /// Those of the disk.
     pub fn absent(&self) -> io::Result<BTreeSet<String>> {
-        let sql = "SELECT value FROM tournament WHERE key = 'absent'";
-        let names: Option<String> =
-            self.db.query_row(sql, [], |row| row.get(0)).optional().map_err(failed)?;
-        serde_json::from_str(names.as_deref().unwrap_or("[]"))
-            .map_err(|error| io::Error::other(format!("results: absent: {error}")))
+        json_value(&self.db, &self.path, "absent")
     }
 
     /// All entrants, in order.
@@ -319,7 +312,10 @@ impl Results {
         let mut entrants = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let number = entrants.len();
-            let wrong = |what: String| io::Error::other(format!("results: entrant {number}: {what}"));
+            let wrong = |what: String| {
+                let file = self.path.display();
+                io::Error::other(format!("{file}: table `entrants`, row {number}: {what}"))
+            };
             let read = |row: &Row<'_>| -> rusqlite::Result<(i64, EntrantRow)> {
                 let id: i64 = row.get(6)?;
                 let row = EntrantRow {
@@ -337,8 +333,9 @@ impl Results {
                 return Err(wrong(format!("it is missing, but there is entrant {id}")));
             }
             let files = row.get_ref(2).map_err(failed)?.as_str();
-            let files = files.map_err(|error| wrong(format!("files: {error}")))?;
-            entrant.files = serde_json::from_str(files).map_err(|error| wrong(format!("files: {error}")))?;
+            let files = files.map_err(|error| wrong(format!("`files`: {error}")))?;
+            entrant.files =
+                serde_json::from_str(files).map_err(|error| wrong(format!("`files`: {error}")))?;
             entrants.push(entrant);
         }
         Ok(entrants)
@@ -528,7 +525,7 @@ pub fn is_void_for(reason: &str) -> bool {
     Cause::OF_VOID.iter().any(|cause| cause.as_str() == reason)
 }
 
-fn prepare(db: &Connection) -> rusqlite::Result<()> {
+pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))?;
     // A write-ahead log: readers do not block, and writes survive the end of the process.
     db.pragma_update(None, "journal_mode", "wal")?;
@@ -536,9 +533,13 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "full")
 }
 
-fn asked(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT value FROM tournament WHERE key = 'asked'";
-    let asked: Option<String> = db.query_row(sql, [], |row| row.get(0)).optional()?;
-    // Invalid text is not a request.
-    Ok(asked.and_then(|asked| serde_json::from_str(&asked).ok()).unwrap_or_default())
+/// Reads a row of the table `tournament` that contains JSON; without the row, the default.
+fn json_value<T: DeserializeOwned + Default>(db: &Connection, path: &Path, key: &str) -> io::Result<T> {
+    let sql = "SELECT value FROM tournament WHERE key = ?1";
+    let text: Option<String> = db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)?;
+    let Some(text) = text else { return Ok(T::default()) };
+    let wrong = |error| {
+        io::Error::other(format!("{}: table `tournament`, row `{key}`: {error}: {text:?}", path.display()))
+    };
+    serde_json::from_str(&text).map_err(wrong)
 }

@@ -8,6 +8,7 @@ const ATTEMPTS: u32 = 3;
 /// Why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Cause {
     /// The run was interrupted.
     Interrupted,

@@ -10,7 +10,8 @@
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
 //! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
 //!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
-//! 5. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
+//! 5. [`ladder`] pairs players that come and go, without rounds and without an end.
+//! 6. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
 //!    [`estimates`] estimates by how much.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
@@ -43,6 +44,7 @@
 mod brownian;
 mod cause;
 pub mod estimates;
+pub mod ladder;
 mod likelihood;
 mod lineup;
 pub mod pairing;

@@ -7,6 +7,9 @@ use memchr::memchr;
 /// Bytes requested per read: initial and maximum. The size doubles while reads fill the buffer.
 const READ: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
 
+/// Ignored at the start of a stream.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A line without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
@@ -83,6 +86,11 @@ impl Lines {
         &self.buffer[self.start..self.end]
     }
 
+    /// The number of bytes at the start of the next line that may not count: a byte order mark.
+    fn most_ignored(&self) -> usize {
+        if self.fresh { BYTE_ORDER_MARK.len() } else { 0 }
+    }
+
     fn compact(&mut self) {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -103,7 +111,7 @@ impl Lines {
                 if self.skipping {
                     self.skipped += self.scanned - self.start;
                     self.start = self.scanned;
-                } else if self.scanned - self.start > self.longest + 1 {
+                } else if self.scanned - self.start > self.longest + 1 + self.most_ignored() {
                     self.skipping = true;
                     self.skipped = self.scanned - self.start;
                     self.start = self.scanned;
@@ -121,7 +129,7 @@ impl Lines {
             }
             let mut line = &self.buffer[start..end];
             if std::mem::take(&mut self.fresh) {
-                line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+                line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
             }
             line = line.strip_suffix(b"\r").unwrap_or(line);
             return Some(if line.len() > self.longest { Line::TooLong } else { Line::Text(line) });
@@ -159,6 +167,19 @@ mod tests {
         assert_eq!(got, ["one", "", "two"]);
         feed(&mut lines, b"ee\n\xef\xbb\xbffour\n");
         assert_eq!(all(&mut lines), ["three", "\u{feff}four"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_does_not_count_however_the_line_arrives() {
+        for chunk in [1, 100] {
+            let mut lines = Lines::new(4);
+            let mut got = Vec::new();
+            for part in "\u{feff}1234\r\n\u{feff}12\n".as_bytes().chunks(chunk) {
+                feed(&mut lines, part);
+                got.extend(all(&mut lines));
+            }
+            assert_eq!(got, ["1234", "TOO LONG"]);
+        }
     }
 
     #[test]

@@ -1,18 +1,24 @@
 //! Non-blocking byte streams: pipes, sockets and TLS, framed into lines.
 
+mod byte_stream;
 mod line;
 mod listener;
 mod mark;
+#[cfg(any(test, feature = "fuzzing"))]
+mod memory;
 mod stream;
 mod tls;
 
 use std::io;
 
+pub use byte_stream::{ByteStream, ReadProgress};
 pub use line::{Line, Lines};
 pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;
-pub use stream::{ReadProgress, Stream, Wire};
-pub use tls::{Certificate, TLS_HANDSHAKE, Tls};
+#[cfg(any(test, feature = "fuzzing"))]
+pub use memory::{MemoryPeer, MemoryStream, memory_stream};
+pub use stream::{Stream, Wire};
+pub use tls::{Certificate, Tls, tls_failure};
 
 /// The error for "nothing to read" and "no room to write".
 fn would_block() -> io::Error {

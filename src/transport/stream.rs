@@ -10,26 +10,14 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
-use crate::transport::tls::Tls;
+use crate::transport::byte_stream::{ByteStream, ReadProgress};
+use crate::transport::tls::{TLS_HANDSHAKE, Tls};
 use crate::transport::{Lines, Mark, would_block};
 
-/// The result of a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadProgress {
-    /// Bytes were read.
-    Read {
-        /// Whether the read filled the buffer, so that more may be available.
-        is_full: bool,
-    },
-    /// The end of the stream.
-    End,
-}
-
-impl ReadProgress {
-    fn of((got, is_full): (usize, bool)) -> ReadProgress {
-        if got == 0 { ReadProgress::End } else { ReadProgress::Read { is_full } }
-    }
-}
+/// The reason for rejecting a connection that uses TLS where plain text is expected.
+const TLS: &str = "this port uses plain text, but a TLS handshake arrived: connect without TLS";
+/// The reason for rejecting a plain-text connection where TLS is expected.
+const PLAIN_TEXT: &str = "this port uses TLS, but plain text arrived: connect over TLS";
 
 /// A file descriptor. Operations on the pipe of a process, including `close`, are recorded in its [`Mark`].
 #[derive(Debug)]
@@ -227,32 +215,8 @@ impl Stream {
         Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
     }
 
-    /// Closes the stream. Over TLS, sends `close_notify`, so that the other end can tell an orderly close from a lost
-    /// connection.
-    pub fn close(mut self) {
-        if let Some(tls) = &mut self.tls {
-            tls.send_close_notify();
-            // Best effort: what the kernel does not take now is lost.
-            let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
-        }
-    }
-
-    /// Reads once. Pending when no data is available.
-    pub fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
-        if self.tls.is_none() {
-            return self.poll_fill(cx, lines);
-        }
-        // Handshake output may be pending.
-        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
-            return Poll::Ready(Err(error));
-        }
-        let progress = self.poll_fill(cx, lines);
-        if self.heard_plain_text() {
-            return progress;
-        }
-        // Send the handshake response or the alert that explains its failure.
-        let _ = self.poll_flush(cx);
-        progress
+    fn heard_plain_text(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.heard_plain_text())
     }
 
     fn poll_fill(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
@@ -278,43 +242,53 @@ impl Stream {
         }
     }
 
-    /// Whether the stream uses TLS.
-    pub fn has_tls(&self) -> bool {
-        self.tls.is_some()
+    /// Writes pending encrypted bytes.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(())) };
+        let output = self.output.as_ref().unwrap_or(&self.input);
+        while tls.has_output() {
+            let mut write = |bytes: &[u8]| match output.poll_write(cx, bytes) {
+                Poll::Ready(written) => written,
+                Poll::Pending => Err(would_block()),
+            };
+            match tls.write(&mut write) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl ByteStream for Stream {
+    fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
+        if self.tls.is_none() {
+            return self.poll_fill(cx, lines);
+        }
+        // Handshake output may be pending.
+        if let Poll::Ready(Err(error)) = self.poll_flush(cx) {
+            return Poll::Ready(Err(error));
+        }
+        let progress = self.poll_fill(cx, lines);
+        if self.heard_plain_text() {
+            return progress;
+        }
+        // Send the handshake response or the alert that explains its failure.
+        let _ = self.poll_flush(cx);
+        progress
     }
 
-    /// Whether TLS is expected but the other end sent plain text.
-    pub fn heard_plain_text(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.heard_plain_text())
-    }
-
-    /// Falls back to plain text if the other end has not started a TLS handshake, so that it can read an error
-    /// message. Discards pending output. Returns whether it did.
-    pub fn give_up_tls(&mut self) -> bool {
-        self.tls.take_if(|tls| !tls.has_heard() || tls.heard_plain_text()).is_some()
-    }
-
-    /// Whether a read would return data or the end of the stream. Unlike a read, the check does not take the pipe's
-    /// lock.
-    pub fn may_read(&self) -> bool {
-        self.input.fd().may_read()
-    }
-
-    /// Whether a read is cheap: it is not if it would start a TLS handshake.
-    pub fn is_cheap_to_read(&self) -> bool {
-        self.tls.as_ref().is_none_or(|tls| tls.has_begun())
-    }
-
-    /// Reads once without consulting the reactor.
-    ///
-    /// # Errors
-    /// Those of `read`; `WouldBlock` when no data is available.
-    pub fn try_read(&mut self, lines: &mut Lines) -> io::Result<ReadProgress> {
+    fn try_read(&mut self, lines: &mut Lines) -> io::Result<ReadProgress> {
         fill(lines, self.input.fd(), &mut self.tls)
     }
 
-    /// Writes once. Pending when the kernel accepts no data.
-    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    // Unlike a read, the check does not take the lock of the pipe.
+    fn may_read(&self) -> bool {
+        self.input.fd().may_read()
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.tls.is_none() {
             return self.output.as_ref().unwrap_or(&self.input).poll_write(cx, bytes);
         }
@@ -332,22 +306,29 @@ impl Stream {
         Poll::Ready(Ok(taken))
     }
 
-    /// Writes pending encrypted bytes.
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(())) };
-        let output = self.output.as_ref().unwrap_or(&self.input);
-        while tls.has_output() {
-            let mut write = |bytes: &[u8]| match output.poll_write(cx, bytes) {
-                Poll::Ready(written) => written,
-                Poll::Pending => Err(would_block()),
-            };
-            match tls.write(&mut write) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
-                Err(error) => return Poll::Ready(Err(error)),
-            }
+    // Over TLS, sends `close_notify`, so that the other end can tell an orderly close from a lost connection.
+    fn close(mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+            // Best effort: what the kernel does not take now is lost.
+            let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
         }
-        Poll::Ready(Ok(()))
+    }
+
+    fn is_cheap_to_read(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| tls.has_begun())
+    }
+
+    fn mismatch(&self, received: &[u8]) -> Option<&'static str> {
+        if self.heard_plain_text() {
+            Some(PLAIN_TEXT)
+        } else {
+            Some(TLS).filter(|_| self.tls.is_none() && received.first() == Some(&TLS_HANDSHAKE))
+        }
+    }
+
+    fn give_up_tls(&mut self) -> bool {
+        self.tls.take_if(|tls| !tls.has_heard() || tls.heard_plain_text()).is_some()
     }
 }
 

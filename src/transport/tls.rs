@@ -80,7 +80,7 @@ impl Certificate {
 }
 
 /// The first byte of every TLS connection: a handshake record.
-pub const TLS_HANDSHAKE: u8 = 0x16;
+pub(super) const TLS_HANDSHAKE: u8 = 0x16;
 
 /// The server side of a TLS connection.
 #[derive(Debug)]
@@ -171,4 +171,9 @@ impl<F: FnMut(&[u8]) -> io::Result<usize>> Write for Send<'_, F> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Why TLS failed, if it is the cause of this error of a read.
+pub fn tls_failure(error: &io::Error) -> Option<String> {
+    Some(error.get_ref()?.downcast_ref::<rustls::Error>()?.to_string())
 }

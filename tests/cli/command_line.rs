@@ -7,14 +7,20 @@ use crate::common::{Folder, ROOT, Referee, SEED, referee};
 use serde_json::{Value, json};
 
 const SUBCOMMANDS: &[&str] = &[
+    "init",
     "play",
     "regress",
     "sprt",
     "human",
+    "imagine",
+    "mcp",
     "stdio",
     "tournament",
+    "serve",
+    "league",
     "check",
     "debug",
+    "sandbox",
     "verify",
     "show",
     "export",
@@ -29,7 +35,22 @@ const SUBCOMMANDS: &[&str] = &[
 
 /// Nested subcommands with their own help.
 const NESTED: &[&str] = &[
+    "init bot",
+    "init tournament",
+    "league init",
+    "league check",
+    "league add",
+    "league revoke",
+    "league list",
+    "league standings",
+    "league pause",
+    "league resume",
+    "league challenge",
+    "league matches",
+    "league export",
+    "league verify",
     "regress merge",
+    "sandbox check",
     "tournament check",
     "tournament run",
     "tournament resume",
@@ -148,9 +169,27 @@ fn man_pages_that_cannot_be_written_give_exit_code_5() {
 }
 
 #[test]
-fn a_missing_subcommand_is_a_usage_error_with_help() {
-    let ended = referee([] as [&str; 0]).with_code(2);
-    ended.says(&["Usage: referee [OPTIONS] <COMMAND>", "Exit codes of every subcommand:"]);
+fn without_arguments_the_first_steps_are_shown() {
+    let shown = referee([] as [&str; 0]).with_code(2).stdout;
+    let folder = Folder::new();
+    let built = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let path = format!("{}:{}", built.display(), std::env::var("PATH").expect("PATH"));
+    // Its steps run as they are printed, up to the one that needs a person.
+    let steps: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+    let command = |line: &&str| line.split("   ").next().map(str::to_owned).filter(|step| !step.is_empty());
+    let steps: Vec<String> = steps.iter().filter_map(command).collect();
+    assert!(steps.len() >= 7 && steps[5].starts_with("referee human "), "{shown}");
+    let script = format!("set -eu\n{}\n", steps[..5].join("\n"));
+    let output =
+        Command::new("sh").args(["-c", &script]).env("PATH", path).current_dir(folder.path("")).output();
+    let output = output.expect("sh starts");
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(folder.read("mybot/match.html").contains("</html>"));
 }
 
 // ---- usage errors ----
@@ -247,7 +286,18 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         ),
         (
             vec!["schema", "from_me"],
-            vec!["'from_me' for '[SPEAKER]'", "[possible values: from_referee, from_bot]"],
+            vec![
+                "unknown game `from_me`; available: checkers",
+                "or a set of messages: from_referee, from_bot",
+            ],
+        ),
+        (
+            vec!["schema", "checkers", "board"],
+            vec!["'board' for '[PART]'", "[possible values: view, event, move"],
+        ),
+        (
+            vec!["schema", "from_bot", "view"],
+            vec!["`view` is part of a game; `from_bot` is a set of messages"],
         ),
         (vec!["perft"], vec!["required arguments were not provided", "<GAME>"]),
         (vec!["completions", "csh"], vec!["'csh' for '<SHELL>'", "[possible values: bash, elvish, fish"]),
@@ -329,6 +379,26 @@ fn schema_prints_the_published_schemas() {
         assert_eq!(both[speaker], kept);
         assert_eq!(kept["$schema"], "https://json-schema.org/draft/2020-12/schema");
     }
+}
+
+#[test]
+fn schema_of_a_game_validates_the_part_that_is_named() {
+    let schema = |args: &[&str]| -> Value {
+        serde_json::from_str(&referee([&["schema", "saxum"], args].concat()).done().stdout).expect("JSON")
+    };
+    let is_valid = |part: &str, value: Value| jsonschema::is_valid(&schema(&[part]), &value);
+    assert!(is_valid("move", json!("place 4 3")) && !is_valid("move", json!("place 4 6")));
+    assert!(
+        is_valid("options", json!({ "rows_to_win": 3 })) && !is_valid("options", json!({ "rows_to_win": 0 }))
+    );
+    let rolled = |dice: Value| json!({ "kind": "roll", "seat": 0, "dice": dice });
+    assert!(is_valid("event", rolled(json!([6, 3]))) && !is_valid("event", rolled(json!([7, 3]))));
+    assert!(!is_valid("view", json!({ "to_move": [0] })));
+    let whole = schema(&[]);
+    let kept =
+        std::fs::read_to_string(format!("{ROOT}/protocol/schemas/games/saxum.json")).expect("the schema");
+    assert_eq!(whole, serde_json::from_str::<Value>(&kept).expect("JSON"));
+    assert_eq!(whole["title"], "Saxum, rules version 1");
 }
 
 // ---- perft ----

@@ -87,3 +87,44 @@ fn debug_asks_before_each_line_with_step() {
     assert!(ended.stderr.contains("send? [Enter]"), "{}", ended.stderr);
     assert!(ended.stdout.contains("\"type\":\"bye\""), "{}", ended.stdout);
 }
+
+#[test]
+fn debug_hears_every_line_as_a_match_does() {
+    for (line, told) in [
+        // A malformed line for another match or seat does not replace the answer.
+        (r#"{"type":"move","match":"m9","turn":"0"}"#, "malformed"),
+        (r#"{"type":"move","match":"m1","seat":1,"turn":"0"}"#, "malformed"),
+        (r#"{"type":"move","match":"m9","turn":0,"move":"14x23"}"#, "unknown_match"),
+        (r#"{"type":"resign","match":"m1","seat":1}"#, "unknown_seat"),
+        (r#"{"type":"move","match":"m1","turn":7,"move":"14x23"}"#, "out_of_state"),
+        (r#"{"type":"hello","protocol":1,"name":"a"}"#, "out_of_state"),
+        (r#"{"type":"shout"}"#, "unknown_type"),
+        ("", ""),
+    ] {
+        let folder = Folder::new();
+        let heard = folder.text("heard");
+        let script = format!(
+            "play(turn=lambda t: (print({line:?}, flush=True), first(t)), \
+             error=lambda e: print(json.dumps(e), file=open({heard:?}, 'a')))"
+        );
+        let bot = folder.bot("bot", &script);
+        let plain = folder.plain_bot("plain");
+        let played = referee(["play", "checkers", &bot, &plain, "--set", WON, "--json"]).done();
+        assert_eq!(played.one("match")["ended_by"], "rules", "{line}");
+        let in_match = std::fs::read_to_string(&heard).unwrap_or_default();
+        let debugged = referee(["debug", "checkers", &bot, "--set", WON]).with_code(0);
+        let in_both = std::fs::read_to_string(&heard).unwrap_or_default();
+        assert_eq!(in_both, in_match.repeat(2), "{line}: {}", debugged.stdout);
+        let code = in_match.lines().map(|error| serde_json::from_str::<Value>(error).expect("JSON"));
+        let codes: Vec<String> = code.map(|error| error["code"].as_str().expect("text").to_owned()).collect();
+        assert_eq!(codes, Vec::from_iter(Some(told).filter(|told| !told.is_empty())), "{line}");
+    }
+}
+
+#[test]
+fn debug_names_what_arrived_in_place_of_an_answer() {
+    let folder = Folder::new();
+    let silent = folder.bot("silent", "play(turn=lambda t: None)");
+    let ended = referee(["debug", "checkers", &silent, "--clock", "delay=1s"]).with_code(1);
+    assert!(ended.stdout.contains("no answer within 1000 ms; is stdout flushed?"), "{}", ended.stdout);
+}

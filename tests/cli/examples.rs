@@ -1,10 +1,8 @@
 //! The example files.
 
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use crate::common::{Folder, ROOT, referee};
-use saphyr::{LoadableYamlNode, Yaml};
+use crate::common::{Folder, ROOT, in_rust, referee, sample};
 
 #[test]
 fn the_host_in_python_plays_its_own_matches_over_stdio() {
@@ -21,18 +19,40 @@ fn the_host_in_python_plays_its_own_matches_over_stdio() {
 }
 
 #[test]
-fn the_library_example_plays_every_game() {
-    // With the same features as the whole test run, so that nothing is compiled again.
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--workspace", "--all-features", "--example", "in_process"])
-        .current_dir(ROOT)
-        .status();
-    assert!(built.expect("cargo starts").success());
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
-    let output = Command::new(folder.join("examples/in_process")).output().expect("the example starts");
+fn the_bots_without_an_sdk_play_every_game() {
+    let bots = [
+        format!("ruby '{ROOT}/examples/bots/capture.rb'"),
+        format!("lua5.4 '{ROOT}/examples/bots/random.lua'"),
+    ];
+    for game in referee(["games", "--json"]).json() {
+        for seats in game["seats"].as_array().expect("a list") {
+            let seats = seats.as_u64().expect("a number") as usize;
+            let args = ["play", game["id"].as_str().expect("an id"), "--strict"].map(str::to_owned);
+            let seated =
+                bots.iter().cycle().take(seats).enumerate().map(|(seed, bot)| format!("{bot} --seed {seed}"));
+            referee(args.into_iter().chain(seated)).with_code(0);
+        }
+    }
+    for bot in &bots {
+        let told = referee(["check", bot]).with_code(0).stdout;
+        assert!(told.contains("0 with a warning, 0 failed"), "{told}");
+    }
+}
+
+#[test]
+fn the_embedding_plays_every_game_and_matches_between_programs() {
+    let bots = [sample("python/random_bot.py"), sample("python/greedy_bot.py")];
+    let output = Command::new(in_rust("examples/embed")).args(bots).output().expect("the example starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" decisions").count() >= 3, "{text}");
+    let games = referee(["games", "--json"]).json().len();
+    assert_eq!(text.matches(" decisions, ").count(), games, "{text}");
+    // A match without faults ends by a rule of the game.
+    let rules = ["no_pieces", "no_moves", "quiet_plies"];
+    let ended =
+        text.lines().filter(|line| line.starts_with('m') && rules.iter().any(|rule| line.ends_with(rule)));
+    assert_eq!(ended.count(), 10, "{text}");
+    assert_eq!(text.lines().filter(|line| line.ends_with(" losses")).count(), 2, "{text}");
 }
 
 /// The texts between backticks in the line of `text` after `from`.
@@ -89,137 +109,5 @@ fn the_documented_queries_run_on_the_results_of_a_tournament() {
     for (name, schema) in tables.expect("rows").map(|row| row.expect("a row")) {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
         assert!(schema.lines().nth(1).is_some_and(|line| line.trim().starts_with("-- ")), "{schema}");
-    }
-}
-
-/// Runs the referee steps of a job of a workflow in a directory, with values for the expressions. Returns the last output.
-fn run_job((workflow, job): (&str, &str), folder: &Folder, values: &[(&str, &str)]) -> Output {
-    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/{workflow}.yml")).expect("the file");
-    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
-    let steps = workflow["jobs"][job]["steps"].as_sequence().expect("steps");
-    let runs = || steps.iter().filter_map(|step| step.as_mapping_get("run")?.as_str());
-    // Cargo needs the package name to install from a repository with several packages.
-    assert!(
-        runs()
-            .any(|run| run.starts_with("cargo install --locked --git ") && run.ends_with("/referee referee"))
-    );
-    let lines = runs().filter_map(|run| run.trim().strip_prefix("referee "));
-    let outputs = lines.map(|line| {
-        let put =
-            |line: String, (name, value): &(&str, &str)| line.replace(&format!("${{{{ {name} }}}}"), value);
-        let line = values.iter().fold(line.to_owned(), put);
-        assert!(!line.contains("${{"), "{line}");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
-        command.args(shlex::split(&line).expect("words")).current_dir(folder.path(""));
-        command.env("GITHUB_STEP_SUMMARY", folder.path("summary.md")).output().expect("it starts")
-    });
-    // All steps run.
-    let mut outputs: Vec<Output> = outputs.collect();
-    outputs.pop().expect("a step that runs the referee")
-}
-
-/// The same for the only job of a workflow.
-fn run_workflow(name: &str, folder: &Folder) -> Output {
-    run_job((name, name), folder, &[])
-}
-
-/// Runs the workflow that splits the test over jobs. Returns the exit codes of the shards and the output of the last job.
-fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
-    let text = std::fs::read_to_string(format!("{ROOT}/examples/ci/regress_shards.yml")).expect("the file");
-    let workflow = Yaml::load_from_str(&text).expect("YAML").remove(0);
-    let make_seed = workflow["jobs"]["seed"]["steps"][0]["run"].as_str().expect("a command");
-    let output = folder.path("output");
-    let made = Command::new("sh").args(["-c", make_seed]).env("GITHUB_OUTPUT", &output).status();
-    assert!(made.expect("sh starts").success());
-    let seed = folder.read("output").trim().strip_prefix("seed=").expect("its name").to_owned();
-    let shards = workflow["jobs"]["play"]["strategy"]["matrix"]["shard"].as_sequence().expect("a list");
-    let codes = shards.iter().map(|shard| {
-        let shard = shard.as_integer().expect("a number").to_string();
-        let values = [("matrix.shard", &*shard), ("needs.seed.outputs.seed", &*seed)];
-        run_job(("regress_shards", "play"), folder, &values).status.code()
-    });
-    let codes = codes.collect();
-    (codes, run_job(("regress_shards", "merge"), folder, &[]))
-}
-
-#[test]
-fn the_workflow_that_splits_the_test_over_jobs_tells_the_verdict_of_all() {
-    let folder = Folder::new();
-    for version in ["new", "base"] {
-        std::fs::create_dir(folder.path(version)).expect("a folder");
-        let script = "play(turn=lambda t: say(type='resign', match=t['match']))";
-        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
-    }
-    let (codes, output) = run_shards(&folder);
-    assert_eq!((codes, output.status.code()), (vec![Some(0); 4], Some(0)), "{output:?}");
-    assert!(folder.read("summary.md").starts_with("### ✅ passed: plays move for move the same as the base"));
-    assert!(folder.path("regress.xml").is_file());
-}
-
-#[test]
-fn the_workflow_that_splits_the_test_over_jobs_fails_when_the_new_version_crashes() {
-    let folder = Folder::new();
-    for (version, script) in [("new", "play(turn=lambda _: os._exit(7))"), ("base", "play()")] {
-        std::fs::create_dir(folder.path(version)).expect("a folder");
-        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
-    }
-    let (codes, output) = run_shards(&folder);
-    assert_eq!((codes, output.status.code()), (vec![Some(1); 4], Some(1)), "{output:?}");
-    assert!(folder.read("summary.md").starts_with("### ❌ failed: the new version crashed in m"));
-}
-
-#[test]
-fn the_tournament_workflow_adds_its_report_to_the_summary() {
-    let folder = Folder::new();
-    let bot = folder.plain_bot("plain");
-    let entrants = ["one", "two"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n"));
-    let head = "game = 'checkers'\noptions = { turn_limit = 20 }\n[format]\nkind = 'round_robin'\n";
-    folder.write("cup.toml", format!("{head}{}", entrants.concat()));
-    let output = run_workflow("tournament", &folder);
-    assert!(output.status.success(), "{output:?}");
-    assert!(folder.read("summary.md").contains("Standings"));
-    assert!(folder.read("junit.xml").contains("<testcase name=\"one\""));
-    assert!(folder.path("cup/records/m1.jsonl").is_file());
-}
-
-/// A bot as the workflows expect it: a program without arguments.
-fn program(folder: &Folder, name: &str, command: &str) {
-    let bot = folder.write(name, format!("#!/bin/sh\nexec {command}\n"));
-    std::fs::set_permissions(bot, std::fs::Permissions::from_mode(0o755)).expect("a file");
-}
-
-#[test]
-fn the_regress_workflow_reports_its_verdict() {
-    let folder = Folder::new();
-    for (version, script) in [("new", "play()"), ("base", "play(turn=lambda _: os._exit(7))")] {
-        std::fs::create_dir(folder.path(version)).expect("a folder");
-        program(&folder, &format!("{version}/bot"), &folder.bot(version, script));
-    }
-    let output = run_workflow("regress", &folder);
-    assert_eq!(output.status.code(), Some(4), "invalid, for the faults of the base: {output:?}");
-    assert!(folder.read("summary.md").starts_with("### ❌ invalid"));
-    assert!(folder.path("regress.xml").is_file() && folder.path("records/m1.jsonl").is_file());
-}
-
-#[test]
-fn the_regress_workflow_passes_an_unchanged_version() {
-    let folder = Folder::new();
-    for version in ["new", "base"] {
-        std::fs::create_dir(folder.path(version)).expect("a folder");
-        program(&folder, &format!("{version}/bot"), &folder.plain_bot(version));
-    }
-    let output = run_workflow("regress", &folder);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(folder.read("summary.md").starts_with("### ✅ passed: plays move for move the same as the base"));
-}
-
-#[test]
-fn the_check_workflow_fails_for_a_failing_bot() {
-    for (script, code) in [("play()", 0), ("play(turn=lambda _: os._exit(7))", 1)] {
-        let folder = Folder::new();
-        program(&folder, "bot", &folder.bot("script", script));
-        let output = run_workflow("check", &folder);
-        assert_eq!(output.status.code(), Some(code), "{output:?}");
-        assert_eq!(folder.read("check.xml").contains("<failure"), code == 1);
     }
 }

@@ -63,7 +63,7 @@ fn steps_lead_to_a_result(language: &str) {
     let output = Command::new("sh")
         .args(["-c", &script(&section(&format!("### {language}")))])
         .current_dir(&home)
-        .env("REFEREE", repository.path())
+        .env("REFEREE_SOURCE", repository.path())
         .env("PATH", path.unwrap())
         .env_remove("CARGO_TARGET_DIR")
         .output()

@@ -4,14 +4,16 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::attacks;
 use crate::common::guest::Guest;
-use crate::common::{Folder, KEEPS_ITS_PID, PATIENCE, ROOT, Signal, in_rust};
+use crate::common::{Folder, KEEPS_ITS_PID, PATIENCE, ROOT, Signal, compile, in_rust};
+use crate::sandbox;
+use ::referee::bot::sandbox::Mode;
 use rustix::process::{Pid, kill_process, test_kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
@@ -27,14 +29,6 @@ fn matches(normal: u32) -> u32 {
 /// A bot that answers immediately.
 fn honest() -> String {
     format!("'{}'", in_rust("referee-random").display())
-}
-
-/// Compiles a program of tests/common.
-fn compile(folder: &Folder, name: &str, options: &[&str]) -> PathBuf {
-    let (source, target) = (format!("{ROOT}/tests/cli/common/{name}.c"), folder.path(name));
-    let built = Command::new("gcc").args(["-O2", "-o"]).arg(&target).arg(source).args(options).status();
-    assert!(built.expect("gcc runs").success());
-    target
 }
 
 /// A full pipe: writes block until something is read.
@@ -259,7 +253,7 @@ fn a_slow_disk_does_not_stop_matches() {
     let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new();
     let count = matches(12);
-    let shim = compile(&folder, "slow_disk", &["-shared", "-fPIC", "-ldl"]);
+    let shim = compile(&folder, "disk", &["-shared", "-fPIC", "-ldl"]);
     let honest = honest();
     let head = format!(
         "game = 'checkers'\nmirror = 'none'\njobs = 4\nclock = 'delay=10ms'\noptions = {{ turn_limit = 20 }}\n\
@@ -276,4 +270,32 @@ fn a_slow_disk_does_not_stop_matches() {
     });
     assert_no_faults(&results, count);
     assert_little_lag(&results);
+}
+
+#[test]
+fn hogs_in_strict_cost_their_opponent_no_fault() {
+    let _alone = SHORT_CLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = if std::env::var_os("LONG_TESTS").is_some() { 1_000 } else { 20 };
+    for kind in ["cpu", "memory", "fork"] {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("honest")).expect("a directory");
+        let honest = attacks::shared_program(&folder, "honest/referee-random", &in_rust("referee-random"));
+        let hog = attacks::attacker(&folder, "hogs", &[kind.to_owned()]);
+        let args =
+            ["play", "checkers", &honest, &hog, "--json", "--clock", "delay=20ms", "--on-fault", "random"];
+        let more = ["--set", "turn_limit=20", "--sandbox-memory=512MiB", "--sandbox-processes=64", "-n"];
+        let mut args: Vec<String> = args.into_iter().chain(more).map(str::to_owned).collect();
+        args.push(count.to_string());
+        args.extend(sandbox::options(Mode::Strict));
+        // Faults of the hog do not matter.
+        let faults = on_a_steady_machine(|_| {
+            let ended = attacks::as_user(&folder, &args).end().with_code(0);
+            let summary = ended.one("summary");
+            assert_eq!(summary["matches"], count);
+            let faults = &summary["bots"][0]["faults"];
+            let fault = if *faults == serde_json::json!({}) { &Value::Null } else { faults };
+            serde_json::json!({"type": "match", "fault": fault}).to_string()
+        });
+        assert!(!has_faults(&faults), "{kind}: {faults}");
+    }
 }

@@ -9,12 +9,12 @@ use crate::common::{
     Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
 };
 use ::referee::bot::Launch;
+use ::referee::core::Catalog;
 use ::referee::core::chance::Seed;
-use ::referee::games;
+use ::referee::driver::{Run, Terms};
 use ::referee::referee::{Leg, Opening};
-use ::referee::server::{
-    BotSpec, Fixture, MatchReport, MatchRunner, Next, Run, Scheduler, Source, Terms, Wait,
-};
+use ::referee::runner::{Fixture, MatchReport, MatchRunner, Next, Scheduler, Wait};
+use ::referee::sources::{self, BotSpec};
 use serde_json::{Value, json};
 
 /// Checks that each of the matches m1 to mN was reported once, that its record verifies, and that there were no
@@ -324,10 +324,10 @@ impl Scheduler for Broken {
 
 #[test]
 fn a_panicking_lane_ends_the_run() {
-    let rules = games::find("checkers").expect("a game");
-    let seating = games::seating(rules, None::<u8>).expect("a seating");
+    let rules = Catalog::default().find("checkers").expect("a game");
+    let seating = rules.meta().seating(None::<u8>).expect("a seating");
     // It has an hour for its `hello`.
-    let silent = || Source::Command("sleep 3600".parse().expect("a command"));
+    let silent = || sources::parse("sleep 3600").expect("a command");
     let run = Run { seed: Seed([0; 32]), terms: Terms { hello_ms: 3_600_000, ..Terms::default() } };
     let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
     let entrants = BotSpec::of(vec![silent(), silent()]);

@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crate::common::{Folder, ROOT, SEED, WON, referee, sample};
+use rustix::process::{Pid, kill_process};
+
+use crate::common::{Folder, ROOT, SEED, Signal, WON, referee, sample};
 
 /// A subcommand with its exit codes for a closed reader and for a full disk.
 struct Case {
@@ -27,7 +30,7 @@ impl Case {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(*on_full), "/dev/full: {args:?}: {stderr}");
         let is_told = stderr.contains("standard output: No space left on device");
-        assert!(is_told || args[0] == "stdio", "{args:?}: {stderr}");
+        assert!(is_told || ["imagine", "mcp", "stdio"].contains(&&*args[0]), "{args:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
     }
 }
@@ -43,6 +46,32 @@ fn subcommands(of: &[&str]) -> BTreeSet<String> {
 
 fn full() -> File {
     File::options().write(true).open("/dev/full").expect("Linux has it")
+}
+
+/// The file of a league of two programs that has not been served yet.
+fn league(folder: &Folder, one: &str, two: &str) -> String {
+    let program = |name: &str, bot: &str| format!("[[programs]]\nname = '{name}'\ncommand = {bot:?}\n");
+    let ladder = "name = 'mine'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
+    std::fs::create_dir(folder.path("league")).expect("a directory");
+    folder.write("league/league.toml", format!("{ladder}{}{}", program("one", one), program("two", two)))
+}
+
+/// A server runs until SIGTERM even if its standard output is closed or full.
+fn serve_without_a_reader(folder: &Folder, league: &str, is_full: bool) {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let stdout: Stdio = if is_full { full().into() } else { writer.into() };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    let mut server = command.args(["serve", "--json", league]).stdout(stdout).spawn().expect("it starts");
+    let records = folder.path("league/ladders/checkers/records");
+    let count = || std::fs::read_dir(&records).map_or(0, Iterator::count);
+    let before = count();
+    while count() < before + 2 {
+        assert!(server.try_wait().expect("a child").is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&server), Signal::TERM).expect("it runs");
+    assert_eq!(server.wait().expect("a child").code(), Some(0));
 }
 
 fn run(args: &[String], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> Output {
@@ -89,6 +118,9 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         case(args, 0, 5);
     }
     case("completions bash", 0, 5);
+    // 1 on a machine that lacks a layer.
+    let checked = referee(["sandbox", "check"]).code.expect("an exit code");
+    case("sandbox check", checked, if checked == 0 { 5 } else { checked });
     case("sprt --wdl 400,0,0", 0, 5);
     case("sprt --wdl 0,0,400 --json", 1, 1);
     case("sprt --wdl 10,0,10", 3, 3);
@@ -115,7 +147,10 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case(&format!("{regress} --new {plain:?} --base {other:?} --fixed 1 {short}"), 0, 5);
     case(&format!("human checkers {plain:?} --set {WON}"), 0, 5);
     // The host has left in these cases; a host that opens matches itself may do so at any time.
+    case(&format!("mcp checkers {plain:?}"), 5, 5);
     case("stdio", 0, 0);
+    // There is nothing to answer.
+    case("imagine", 0, 0);
     case("stdio checkers -n 1", 1, 1);
     case(&format!("tournament check {config}"), 0, 5);
     for more in ["", "--json"] {
@@ -130,8 +165,20 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     for form in ["csv", "json", "text", "pdn"] {
         case(&format!("tournament export {cup} --format {form}"), 0, 5);
     }
+    let league = league(&folder, &plain, &other);
+    for is_full in [false, true] {
+        serve_without_a_reader(&folder, &league, is_full);
+    }
+    case(&format!("league check --league {league}"), 0, 5);
+    for more in ["", "--json"] {
+        for subcommand in ["list", "standings", "matches", "verify"] {
+            case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
+        }
+    }
     let mut missing = subcommands(&[]);
-    missing.extend(subcommands(&["tournament"]).into_iter().map(|name| format!("tournament {name}")));
+    for group in ["tournament", "league"] {
+        missing.extend(subcommands(&[group]).into_iter().map(|name| format!("{group} {name}")));
+    }
     for Case { args, .. } in &cases {
         missing.remove(&args[0]);
         missing.remove(&args[..2.min(args.len())].join(" "));
@@ -150,6 +197,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     // Subcommands with effects have them before they print.
     let mut number = 0;
     for args in [
+        vec!["init", "tournament"],
         vec!["tournament", "run", &config, "--dir"],
         vec!["tournament", "run", "--json", &config, "--dir"],
         vec!["tournament", "resume", &cup],
@@ -157,15 +205,27 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["tournament", "add", &cup, &other, "--name"],
         vec!["tournament", "change", &cup, "--jobs"],
         vec!["tournament", "withdraw", &cup],
+        vec!["league", "init"],
+        vec!["league", "add", "--league", &league],
+        vec!["league", "challenge", "--league", &league, "one", "two"],
+        vec!["league", "pause", "--league", &league],
+        vec!["league", "resume", "--league", &league],
+        vec!["league", "revoke", "--league", &league],
+        vec!["league", "export", "--league", &league],
     ] {
         missing.remove(&args[..2].join(" "));
+        missing.remove(args[0]);
         for (is_full, code) in [(false, 0), (true, 5)] {
             number += 1;
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
-                "run" => args.push(folder.text(&format!("new{number}"))),
+                "run" | "tournament" | "init" | "export" => args.push(folder.text(&format!("new{number}"))),
                 "change" => args.push(number.to_string()),
+                "add" | "revoke" if args[0] == "league" => {
+                    args.push(if is_full { "carol" } else { "alice" }.to_owned());
+                }
                 "add" => args.push(format!("new{number}")),
+                "pause" | "resume" if args[0] == "league" => args.push("one".to_owned()),
                 "withdraw" => args.push(if is_full { "one" } else { "two" }.to_owned()),
                 _ => {}
             }
@@ -178,8 +238,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
         }
     }
-    missing.remove("help");
-    missing.remove("tournament help");
+    missing.remove("serve");
+    missing.retain(|name| !name.ends_with("help"));
     assert_eq!(missing, BTreeSet::new(), "subcommands that this test does not run");
 }
 

@@ -12,23 +12,27 @@ use serde_json::{Value, json};
 /// A delay, a delay with a bank, a bank only.
 const CLOCKS: [&str; 3] = ["delay=1s", "delay=100ms,bank=1s", "bank=2s,increment=50ms"];
 
-/// A bot over pipes, or over TCP if it gets a port, that thinks about its third request for 0.6 s of its own running
-/// time. It creates a file when it starts to think.
-const THINKER: &str = "import pathlib, time
-if len(sys.argv) > 1:
+/// A function for bots that takes 0.6 s of its own running time. It creates a file when it starts.
+const THINK: &str = "import pathlib, time
+def think():
+    here = pathlib.Path(__file__)
+    here.with_suffix('.new').write_text(f'{os.getpid()}\\n')
+    here.with_suffix('.new').rename(here.with_suffix('.thinks'))
+    for _ in range(60):
+        time.sleep(0.01)
+";
+
+/// A bot over pipes, or over TCP if it gets a port, that thinks about its third request.
+const THINKER: &str = "if len(sys.argv) > 1:
     import socket
     connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     os.dup2(connection.fileno(), 0), os.dup2(connection.fileno(), 1)
-def think(turn):
+def answer(turn):
     if turn['turn'] == 2:
-        here = pathlib.Path(__file__)
-        here.with_suffix('.new').write_text(f'{os.getpid()}\\n')
-        here.with_suffix('.new').rename(here.with_suffix('.thinks'))
-        for _ in range(60):
-            time.sleep(0.01)
+        think()
     first(turn)
-play(turn=think, hello=lambda _: say(type='hello', protocol=1, name='thinker'))
+play(turn=answer, hello=lambda _: say(type='hello', protocol=1, name='thinker'))
 ";
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +77,7 @@ impl Drop for Connected {
 
 /// Starts a match between a thinking bot and another one.
 fn start(folder: &Folder, over_tcp: bool, options: &[&str]) -> (Referee, Option<Connected>) {
-    let (thinker, plain) = (folder.bot("thinker", THINKER), folder.plain_bot("plain"));
+    let (thinker, plain) = (folder.bot("thinker", &format!("{THINK}{THINKER}")), folder.plain_bot("plain"));
     let records = folder.text("records");
     let first = if over_tcp { "tcp:thinker" } else { &thinker };
     let mut args = vec!["play", "checkers", first, &plain, "--set", "turn_limit=12", "--seed", SEED];
@@ -161,16 +165,12 @@ fn a_bot_that_is_too_slow_without_the_suspension_times_out() {
     referee(["verify", &folder.text("records/m1.jsonl")]).with_code(0);
 }
 
-/// Waits for a part of a second of its own running time before this message, and then plays.
+/// Thinks before this message, and then plays.
 fn slow_at(folder: &Folder, what: &str) -> String {
     let script = format!(
-        "import pathlib, time
+        "{THINK}
 def late(message, usual):
-    here = pathlib.Path(__file__)
-    here.with_suffix('.new').write_text(f'{{os.getpid()}}\\n')
-    here.with_suffix('.new').rename(here.with_suffix('.thinks'))
-    for _ in range(60):
-        time.sleep(0.01)
+    think()
     usual(message)
 play(hello=lambda m: {hello}, start=lambda m: {ready})
 ",
@@ -217,7 +217,7 @@ fn a_match_suspended_for_a_minute_is_replayed_twice_then_void() {
     }
     let folder = Folder::new();
     let thinker = THINKER.replace("turn['turn'] == 2", "turn['match'] != 'm2' and turn['turn'] == 2");
-    let thinker = folder.bot("thinker", &format!("signal.alarm(300)\n{thinker}"));
+    let thinker = folder.bot("thinker", &format!("signal.alarm(300)\n{THINK}{thinker}"));
     let (plain, records) = (folder.bot("plain", "signal.alarm(300)\nplay()"), folder.text("records"));
     let args = ["play", "checkers", &thinker, &plain, "--set", "turn_limit=12", "-n", "2"];
     let options = ["--record", &records, "--json", "--clock", "delay=5s"];

@@ -5,10 +5,12 @@ use std::process::{Child, Command, Stdio};
 
 use crate::common::{Folder, ROOT, Referee, assert_gone, on_one_processor, the};
 use ::referee::bot::Launch;
+use ::referee::core::Catalog;
 use ::referee::core::chance::Seed;
-use ::referee::games;
+use ::referee::driver::{Run, Terms};
 use ::referee::referee::Opening;
-use ::referee::server::{BotSpec, MatchRunner, Openings, Play, PlayEvent, Run, Source, Terms};
+use ::referee::runner::{MatchRunner, Openings, Play, PlayEvent};
+use ::referee::sources::{self, BotSpec};
 use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
@@ -133,14 +135,14 @@ def turn(t):
 play(turn=turn)"
     );
     let bots = [folder.bot("holder", &script), folder.plain_bot("plain")];
-    let bots = bots.map(|bot| Source::Command(bot.parse().expect("a command")));
-    let rules = games::find("checkers").expect("a game");
+    let bots = bots.map(|bot| sources::parse(&bot).expect("a command"));
+    let rules = Catalog::default().find("checkers").expect("a game");
     let options = serde_json::value::to_raw_value(&json!({"turn_limit": 20})).expect("an object");
     let play = Play {
         runner: MatchRunner::new(
             Run { seed: Seed([0; 32]), terms: Terms::default() },
             rules,
-            games::seating(rules, None::<u8>).expect("a seating"),
+            rules.meta().seating(None::<u8>).expect("a seating"),
             BotSpec::of(bots.to_vec()),
             Launch::Through(env!("CARGO_BIN_EXE_referee").into()),
         ),

@@ -207,10 +207,13 @@ fn json_lines_of_match_and_summary_are_complete() {
     assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
     assert_eq!([&summary["seed"], &summary["interrupted"]], [&json!(SEED), &json!(false)]);
     let cpu_ms = summary["bots"][1]["cpu_ms"].as_u64().expect("a number");
+    // Which layers it has depends on the machine.
+    let sandbox = &summary["bots"][1]["sandbox"];
+    assert!(sandbox["layers"].is_array(), "{summary}");
     assert_eq!(
         summary["bots"][1],
         json!({"bot": "illegal", "command": b.replace('\'', ""), "matches": 2, "wins": 0, "draws": 0,
-            "losses": 2, "score": 0.0, "faults": {"illegal_move": 2}, "cpu_ms": cpu_ms})
+            "losses": 2, "score": 0.0, "faults": {"illegal_move": 2}, "cpu_ms": cpu_ms, "sandbox": sandbox})
     );
 }
 

@@ -140,7 +140,17 @@ play()";
     let (bot, plain) = (folder.bot("leaves", script), folder.plain_bot("plain"));
     let mut setpriv = Command::new("setpriv");
     setpriv.args(["--bounding-set=-kill", "--inh-caps=-kill", env!("CARGO_BIN_EXE_referee")]);
-    let ended = Referee::start_as(setpriv.args(["play", "checkers", &bot, &plain, "--set", WON])).end();
+    let ended = Referee::start_as(setpriv.args([
+        "play",
+        "checkers",
+        &bot,
+        &plain,
+        "--set",
+        WON,
+        "--sandbox",
+        "none",
+    ]))
+    .end();
     // It would outlive the wait for the referee.
     let ended = ended.with_code(0).says(&["a process that a bot has left behind cannot be ended", "sleep"]);
     assert!(!ended.stdout.is_empty());

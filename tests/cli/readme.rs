@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use crate::common::{Folder, ROOT, SEED, referee, sample};
+
 fn readme() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
 }
@@ -16,7 +18,7 @@ fn fences(text: &str, language: &str) -> Vec<String> {
 /// The arguments of the command lines in the README that run the referee.
 fn commands() -> Vec<Vec<String>> {
     let shell = fences(&readme(), "sh").concat();
-    let ours = shell.lines().filter_map(|line| line.strip_prefix("cargo run --release -- "));
+    let ours = shell.lines().filter_map(|line| line.strip_prefix("referee "));
     ours.map(|line| shlex::split(line).unwrap()).collect()
 }
 
@@ -27,7 +29,7 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
     assert!(bot.lines().count() <= 12, "no longer a bot in ten lines:\n{bot}");
     fs::write(folder.path().join("mybot.py"), bot).unwrap();
     let command =
-        commands().into_iter().find(|words| words.iter().any(|word| word.contains("mybot"))).unwrap();
+        commands().into_iter().find(|words| words.iter().any(|word| word.contains("mybot.py"))).unwrap();
     std::os::unix::fs::symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/bots"), folder.path().join("bots"))
         .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_referee"))
@@ -44,7 +46,9 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
 #[test]
 fn the_first_command_shows_a_match_and_writes_a_valid_record() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = commands().remove(0);
+    let mut commands = commands();
+    let show = commands.remove(1);
+    let mut command = commands.remove(0);
     let records = command.last_mut().unwrap();
     *records = folder.path().join(&records).to_string_lossy().into_owned();
     for _ in 0..2 {
@@ -63,6 +67,25 @@ fn the_first_command_shows_a_match_and_writes_a_valid_record() {
         let verified = Command::new(env!("CARGO_BIN_EXE_referee")).args(["verify", record]).output().unwrap();
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     }
+    let shown = Command::new(env!("CARGO_BIN_EXE_referee")).args(&show).current_dir(folder.path()).output();
+    assert!(shown.expect("it starts").status.success(), "{show:?}");
+    assert!(fs::read_to_string(folder.path().join("match.html")).unwrap().contains("</html>"));
+}
+
+#[test]
+fn the_picture_of_the_readme_is_current() {
+    let folder = Folder::new();
+    let bots = ["--seed 1", "--seed 2"].map(|seed| format!("{} {seed}", sample("python/random_bot.py")));
+    let records = folder.text("records");
+    referee(["play", "checkers", &bots[0], &bots[1], "--seed", SEED, "--record", &records]).with_code(0);
+    let drawn = referee(["show", &folder.text("records/m1.jsonl"), "--svg", "--turn", "14"]).done().stdout;
+    let path = format!("{ROOT}/examples/replay.svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &drawn).unwrap();
+    }
+    assert!(readme().contains(r#"<img src="examples/replay.svg""#));
+    let hint = "UPDATE=1 cargo test --test cli readme:: draws it anew";
+    assert!(fs::read_to_string(&path).unwrap() == drawn, "{path} is not current: {hint}");
 }
 
 #[test]

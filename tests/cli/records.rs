@@ -231,6 +231,49 @@ fn an_incomplete_record_is_reported_without_a_panic() {
     }
 }
 
+/// Corrupt lines in place of the second answer, and the error.
+const CORRUPT: [(&[u8], &str); 8] = [
+    (b"", "not a JSON object"),
+    (b"garbage", "not a JSON object"),
+    (b"{}", "missing field `type`"),
+    (b"{\"type\":\"answer\",\"at_us\":1", "EOF while parsing an object"),
+    (b"{\"type\":\"answer\",\"at_us\":1,\"turn\":1}", "missing field `seat`"),
+    (b"{\"type\":\"novelty\",\"at_us\":1}", "unknown type `novelty`"),
+    (b"{\"type\":\"fault\",\"at_us\":1,\"seat\":0,\"code\":\"rude\"}", "unknown code `rude`"),
+    (b"{\"type\":\"fallback\",\"at_us\":1,\"seat\":0,\"move\":\"\xff\"}", "invalid unicode"),
+];
+
+#[test]
+fn a_corrupt_line_is_an_error_with_file_and_line() {
+    let folder = Folder::new();
+    let line = line_of(record(), "answer", "\"turn\":2");
+    for (corrupt, says) in CORRUPT {
+        let mut lines: Vec<&[u8]> = record().trim_end().split('\n').map(str::as_bytes).collect();
+        lines[line - 1] = corrupt;
+        let seal = lines.len() - 1;
+        let hash = Sha256::digest([lines[..seal].join(&b'\n'), b"\n".to_vec()].concat());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut last = String::from_utf8(lines[seal].to_vec()).unwrap();
+        let at = last.len() - "\"}".len() - hash.len();
+        last.replace_range(at..at + hash.len(), &hash);
+        lines[seal] = last.as_bytes();
+        let file = folder.write("corrupt.jsonl", [lines.join(&b'\n'), b"\n".to_vec()].concat());
+        let error = format!("{file}: line {line}, match m1, turn 2: no line of a record: ");
+        let verified = referee(["verify", &file]).with_code(1).stdout;
+        assert!(verified.starts_with(&error) && verified.contains(says), "{says}: {verified}");
+        let outcome = folder.text("outcome");
+        for command in [
+            &["show", &file][..],
+            &["show", &file, "--svg", "-o", &outcome],
+            &["show", &file, "--html", "-o", &outcome],
+            &["export", &file, "--pdn"],
+        ] {
+            referee(command).with_code(1).says(&[&error, says]);
+        }
+        assert!(!folder.path("outcome").exists(), "{says}");
+    }
+}
+
 #[test]
 fn several_files_and_directories_are_all_verified() {
     let folder = Folder::new();

@@ -37,6 +37,7 @@ fn a_stronger_version_passes_early_and_a_weaker_one_fails() {
     assert!(passed["sets"].as_u64() < Some(200) && passed["llr"].as_f64() > Some(2.94), "{passed}");
     let score = passed["score"]["value"].as_f64();
     assert!(score > Some(0.6) && passed["superiority"].as_f64() > Some(0.9), "{passed}");
+    assert!(passed["sets"].as_u64() >= Some(10) && passed["estimates_caution"].is_null(), "{passed}");
     let failed = regress("checkers", &random(), &greedy(), &terms).with_code(FAILED).one("verdict");
     assert_eq!(failed["verdict"], "failed");
     assert!(failed["llr"].as_f64() < Some(-2.94), "{failed}");
@@ -60,6 +61,10 @@ fn events_are_matches_then_sets_then_the_verdict() {
     assert_eq!(verdict["reason"], "3 sets did not decide (neither H0 nor H1 is accepted)");
     let scores = verdict["scores"].as_array().expect("counts");
     assert_eq!((scores.len(), scores.iter().filter_map(Value::as_u64).sum::<u64>()), (5, 3));
+    let caution = "the estimate may be biased: fewer than 10 sets have few possible scores";
+    assert_eq!(verdict["estimates_caution"], caution);
+    let text = regress("checkers", &random(), &greedy(), &more[..4]).with_code(UNDECIDED).stdout;
+    assert!(text.contains(caution), "{text}");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Replays: the pictures and the page of `referee show`, in a real browser, and stepping in a terminal.
 
-use std::process::Command;
-
-use crate::common::{Folder, ROOT, Referee, SEED, WON, on_a_terminal, referee, sample};
+use crate::common::{Folder, Referee, SEED, WON, browser, on_a_terminal, referee, sample};
 use quick_xml::events::Event;
 use serde_json::json;
 
@@ -25,20 +23,9 @@ fn paged(folder: &Folder, records: &[&str]) -> String {
     page
 }
 
-/// Runs checks of tests/browser/replay.mjs on a page. `tests/run` installs the browser and what drives it.
+/// Runs checks of tests/browser/replay.mjs on a page.
 fn browse(page: &str, checks: &[&str]) {
-    let browsers = ["chromium", "chromium-browser", "google-chrome"].map(|name| format!("/usr/bin/{name}"));
-    let browser = browsers.iter().find(|path| std::path::Path::new(path).exists());
-    let script = format!("{ROOT}/tests/browser/replay.mjs");
-    let is_installed = std::path::Path::new(&format!("{ROOT}/tests/browser/node_modules")).exists();
-    let Some(browser) = browser.filter(|_| is_installed) else {
-        eprintln!("skipped: there is no chromium or no tests/browser/node_modules here");
-        return;
-    };
-    let output =
-        Command::new("node").args([&script, browser, page]).args(checks).output().expect("node starts");
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success(), "{checks:?}: {}", String::from_utf8_lossy(&output.stderr));
+    browser::run("replay.mjs", &[&[page], checks].concat());
 }
 
 /// The titles and descriptions of a picture, and the number of its shapes. Fails if it is not well-formed.
@@ -140,21 +127,11 @@ fn the_page_shows_faults_info_and_clocks() {
 }
 
 /// Texts that become scripts where markup is made of them.
-const HOSTILE: [&str; 10] = [
-    "<script>window.hacked=NNN</script>",
-    "</script><script>window.hacked=NNN</script>",
-    "<img src=x onerror=window.hacked=NNN>",
-    "\"><svg onload=window.hacked=NNN>",
-    "' onmouseover='window.hacked=NNN",
-    "<!--<script>window.hacked=NNN",
-    "</title></style><iframe srcdoc='<script>parent.hacked=NNN</script>'>",
-    "javascript:window.hacked=NNN",
-    "\\u003cscript>window.hacked=NNN</script>",
-    "\u{2028};window.hacked=NNN;//\u{202e}${window.hacked=NNN}",
-];
+const HOSTILE: &str = include_str!("../browser/hostile.json");
 
 #[test]
 fn a_thousand_hostile_names_run_no_script() {
+    let hostile: Vec<String> = serde_json::from_str(HOSTILE).expect("a list of texts");
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let records = folder.text("records");
@@ -164,7 +141,7 @@ fn a_thousand_hostile_names_run_no_script() {
     std::fs::create_dir(folder.path("hostile")).unwrap();
     for number in 0..500 {
         let text = |n: usize| {
-            let text = json!(HOSTILE[n % HOSTILE.len()].replace("NNN", &n.to_string())).to_string();
+            let text = json!(hostile[n % hostile.len()].replace("NNN", &n.to_string())).to_string();
             text.replace('\u{2028}', "\\u2028").replace('\u{202e}', "\\u202e")
         };
         let mut own = record.clone();

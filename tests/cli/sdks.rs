@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use ::referee::bot::sandbox::Mode;
+
 use crate::common::{ROOT, SEED, in_java, referee, sample};
 use serde_json::Value;
 
@@ -93,6 +95,11 @@ macro_rules! sdks {
             }
 
             #[test]
+            fn the_random_bot_plays_and_passes_check_in_strict() {
+                super::play_in_strict(&super::$sdk().random);
+            }
+
+            #[test]
             fn the_better_bot_clearly_beats_the_random_bot() {
                 super::beat_random(&super::$sdk());
             }
@@ -101,6 +108,34 @@ macro_rules! sdks {
 }
 
 sdks! { python javascript rust go c java }
+
+mod reconnect {
+    macro_rules! sdks {
+        ($($sdk:ident)*) => {$(
+            #[test]
+            fn $sdk() {
+                super::reconnect(&super::$sdk().random);
+            }
+        )*};
+    }
+
+    sdks! { python javascript rust go c java }
+}
+
+/// Plays in a sandbox of the layers that this machine has. The bots can read their SDK.
+fn play_in_strict(bot: &str) {
+    let mut args: Vec<String> =
+        ["play", "checkers", bot, bot, "-n", "100", "--set", "turn_limit=20", "--strict"]
+            .map(str::to_owned)
+            .into();
+    args.extend(crate::sandbox::options(Mode::Strict));
+    args.extend(["--sandbox-read".to_owned(), format!("{ROOT}/bots")]);
+    referee(&args).done();
+    let mut args: Vec<String> = ["check", "checkers", bot].map(str::to_owned).into();
+    args.extend(crate::sandbox::options(Mode::Strict));
+    args.extend(["--sandbox-read".to_owned(), format!("{ROOT}/bots")]);
+    referee(&args).with_code(0);
+}
 
 /// A bot and the stream to it.
 struct Bot {
@@ -256,6 +291,36 @@ fn connect(random: &str) {
     for mut bot in bots {
         assert!(bot.wait().expect("it ends").success());
     }
+}
+
+/// Plays through a proxy that cuts its connection five times in the first match.
+fn reconnect(random: &str) {
+    let folder = crate::common::Folder::new();
+    let (tokens, records) = (folder.write_secret("tokens", "one=first secret\n"), folder.text("records"));
+    let plain = folder.plain_bot("plain");
+    let args = ["play", "checkers", "tcp:one", &plain, "-n", "2", "--set", "turn_limit=60"];
+    let more = ["--token-file", &tokens, "--record", &records, "--clock", "delay=30s"];
+    let (referee, address) = crate::common::guest::listening(&[&args[..], &more].concat());
+    // After `start`; in the middle of the events before a turn; after a turn; and so on.
+    let proxy = crate::common::proxy::cutting(address, &[2, 6, 9, 15, 12]);
+    let mut shell = Command::new("bash");
+    let command = format!("exec {random} --connect {proxy} --name one");
+    shell.args(["-c", &command]).current_dir(ROOT).env("REFEREE_TOKEN", "first secret");
+    let bot = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("bash");
+    let ended = referee.wait().with_code(0);
+    let bots = &ended.one("summary")["bots"];
+    assert_eq!([&bots[0]["faults"], &bots[1]["faults"]], [&serde_json::json!({}); 2], "{ended:#?}");
+    let said = bot.wait_with_output().expect("it ends");
+    let log = String::from_utf8_lossy(&said.stderr);
+    for (text, times) in [("connection to the referee is lost", 5), ("connected again after", 5), ("\n", 10)]
+    {
+        assert_eq!(log.matches(text).count(), times, "{text}: {log}");
+    }
+    assert!(said.status.success(), "{log}");
+    // Between two matches it is no loss for a match.
+    let record = folder.record("records/m1.jsonl");
+    let outages = &crate::common::the("bots", &record)["bots"][0]["outages"];
+    assert!(outages.as_array().map(Vec::len) >= Some(2), "{outages}");
 }
 
 fn beat_random(sdk: &Sdk) {

@@ -76,6 +76,20 @@ fn the_output_states_the_assumptions_of_the_estimates() {
 }
 
 #[test]
+fn estimates_of_a_very_short_test_carry_a_caution() {
+    let why = "the estimate may be biased: fewer than 10 sets have few possible scores";
+    for (counts, more, is_biased) in
+        [("1,2,3,2,1", &[][..], true), ("1,2,3,2,1", &["--fixed"], false), ("1,2,4,2,1", &[], false)]
+    {
+        let of = |format: &[&str]| referee(["sprt", "--counts", counts].iter().chain(more).chain(format));
+        let text = of(&[]).stdout;
+        assert_eq!(text.contains(why), is_biased, "{text}");
+        let expected = if is_biased { json!(why) } else { Value::Null };
+        assert_eq!(of(&["--json"]).json()[0]["estimates_caution"], expected);
+    }
+}
+
+#[test]
 fn missing_normalized_elo_is_explained() {
     for (counts, why) in [
         ("2399,1,0,0,0", "too few sets differ in score for an interval: 1 of 2400"),

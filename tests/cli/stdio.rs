@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -475,4 +476,28 @@ fn a_host_that_stops_reading_ends_the_run_without_a_panic() {
 fn a_silent_host_is_disconnected_with_the_reason() {
     let silent = Referee::start(["stdio", "--hello-limit", "200ms"]).wait().with_code(5);
     assert!(silent.stderr.contains("no `hello` within 200 ms"), "{}", silent.stderr);
+}
+
+#[test]
+fn a_host_may_leave_without_reading_what_was_sent() {
+    let mut referee = Command::new(env!("CARGO_BIN_EXE_referee"))
+        .args(["stdio", "--clock", "none"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = referee.stdin.take().unwrap();
+    let hello = json!({"type": "hello", "protocol": 1, "name": "host", "slots": 64});
+    writeln!(input, "{hello}").unwrap();
+    // Their first messages are more than a pipe holds.
+    for _ in 0..60 {
+        let open = json!({"type": "open", "game": "keezen", "seats": 6, "auto_ready": true});
+        writeln!(input, "{open}").unwrap();
+    }
+    drop(input);
+    let status = referee.wait().unwrap();
+    let ended = referee.wait_with_output().unwrap();
+    assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&ended.stderr));
+    assert!(ended.stdout.starts_with(b"{\"type\":\"hello\""));
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::common::guest::{Guest, listening};
-use crate::common::{Ended, Folder, WON, files, referee};
+use crate::common::{Ended, Folder, WON, files, referee, the};
 use serde_json::{Value, json};
 
 fn kinds(messages: &[Value]) -> Vec<&str> {
@@ -525,6 +525,33 @@ fn connections_are_encrypted_with_a_given_certificate() {
     let chain = folder.write("chain.pem", made.cert.pem());
     let key = folder.write_secret("key.pem", made.signing_key.serialize_pem());
     play_over_tls(&folder, &["--tls-cert", &chain, "--tls-key", &key], &chain);
+}
+
+#[test]
+fn a_tls_failure_is_reported_as_such() {
+    let folder = Folder::new();
+    let (trusted, records, plain) =
+        (folder.text("referee.pem"), folder.text("records"), folder.plain_bot("plain"));
+    // After its first move, the bot writes plain text into the encrypted stream.
+    let script = folder.write(
+        "breaks.py",
+        TLS_BOT.replace(
+            "    print(message['type'])",
+            "        socket.fromfd(stream.fileno(), socket.AF_INET, socket.SOCK_STREAM).sendall(b'plain text\\n' * 9)",
+        ),
+    );
+    let args = ["play", "checkers", "tcp:alice", &plain, "--record", &records, "--tls-self-signed", &trusted];
+    let (referee_, address) = listening(&args);
+    let mut bot = Command::new("python3");
+    bot.arg(&script).args([&address.ip().to_string(), &address.port().to_string(), &trusted, "TLSv1_3"]);
+    bot.output().expect("python3 runs");
+    let fault = referee_.wait().with_code(0).one("match")["fault"].clone();
+    assert_eq!(fault["code"], "disconnected");
+    let detail = fault["detail"].as_str().expect("text");
+    assert!(detail.starts_with("its TLS connection failed: "), "{detail}");
+    let record = folder.record("records/m1.jsonl");
+    assert_eq!(the("fault", &record)["detail"]["kind"], "tls_failed");
+    referee(["verify", &records]).done();
 }
 
 // ---- options ----

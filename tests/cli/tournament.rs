@@ -568,6 +568,16 @@ fn errors_in_a_tournament_file_are_named_with_the_remedy() {
             &["`tcp:alice` connects by itself", "[listen] with address = "],
         ),
         ("[format]", "[listen]\naddress = '127.0.0.1:0'\n[format]", &["listen: no entrant has a `tcp` name"]),
+        (
+            "jobs = 2",
+            "jobs = 2\nlisten = { address = '127.0.0.1:0', tls_cert = 'chain.pem' }",
+            &["listen.tls_cert needs listen.tls_key"],
+        ),
+        (
+            "jobs = 2",
+            "jobs = 2\nlisten = { address = '127.0.0.1:0', tls_key = 'key.pem' }",
+            &["listen.tls_key needs listen.tls_cert"],
+        ),
         ("opening_plies = 4", "opening_plies = 1000000", &["opening_plies = 1000000: "]),
         ("opening_plies = 4", "openings = 'book.txt'", &["error: openings ", "book.txt: "]),
         ("'checkers'", "'chekers'", &["unknown game `chekers`"]),

@@ -174,18 +174,60 @@ fn matches_with_records_are_added_after_a_kill() {
     fs::write(dir.join("records/m12.jsonl"), &cut[..cut.len() / 2]).unwrap();
     fs::write(dir.join("records/m12.2.jsonl.part"), &cut[..9]).unwrap();
     let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
-    let ended = ended.says(&["m12.jsonl: removed, because it is incomplete"]);
+    let ended = ended.says(&["m12.jsonl is incomplete: renamed to m12.jsonl.invalid"]);
     let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
     assert_eq!(ids, ["m12.2"], "the others are not played again");
     assert_eq!(shown(), before);
     assert_eq!(verified(&dir, 0).2["records"], 12);
-    let records = crate::common::files(&dir.join("records"));
-    assert!(records.len() == 12 && records.iter().all(|name| name.ends_with(".jsonl")), "{records:?}");
+    let (records, others): (Vec<String>, Vec<String>) =
+        crate::common::files(&dir.join("records")).into_iter().partition(|name| name.ends_with(".jsonl"));
+    assert_eq!((records.len(), others), (12, vec!["m12.jsonl.invalid".to_owned()]), "{records:?}");
+    assert_eq!(fs::read(dir.join("records/m12.jsonl.invalid")).unwrap(), cut[..cut.len() / 2]);
     // A record that is not of this tournament is not added.
     fs::copy(dir.join("records/m1.jsonl"), dir.join("records/m13.jsonl")).unwrap();
     referee(["tournament", "resume", &text])
         .with_code(5)
         .says(&["m13.jsonl is not a record of this tournament"]);
+}
+
+#[test]
+fn a_corrupt_unsealed_record_is_kept_and_its_match_is_played_again() {
+    let folder = Folder::new();
+    let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
+    let (dir, text) = (folder.path("cup"), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &text]).done();
+    // As if the process had been killed between the two matches of the last set, and the record damaged since.
+    let whole = fs::read_to_string(dir.join("records/m11.jsonl")).unwrap();
+    let unsealed: String =
+        whole.lines().filter(|line| !line.contains("\"seal\"")).map(|line| format!("{line}\n")).collect();
+    for (what, record) in [
+        ("sound", unsealed.clone()),
+        ("corrupt", unsealed.replacen("\"type\":\"answer\"", "\"type\":\"\0\"", 1)),
+    ] {
+        change(&dir, "DELETE FROM matches WHERE number > 10; DELETE FROM details WHERE number > 10");
+        for name in crate::common::files(&dir.join("records")) {
+            if name.starts_with("m11") || name.starts_with("m12") {
+                fs::remove_file(dir.join("records").join(name)).unwrap();
+            }
+        }
+        fs::write(dir.join("records/m11.unsealed"), &record).unwrap();
+        fs::write(dir.join("begun"), "m11 2,1\n").unwrap();
+        let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
+        let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
+        let kept = dir.join("records/m11.unsealed.invalid");
+        if what == "sound" {
+            assert_eq!(ids, ["m12"]);
+            assert!(!kept.exists());
+        } else {
+            ended.says(&[
+                "m11.unsealed is not a record of this tournament",
+                "renamed to m11.unsealed.invalid",
+            ]);
+            assert_eq!(ids.len(), 2, "{ids:?}");
+            assert_eq!(fs::read_to_string(&kept).unwrap(), record);
+        }
+        assert_eq!(verified(&dir, 0).2["records"], 12);
+    }
 }
 
 #[test]

@@ -289,7 +289,7 @@ const VIOLATIONS: &[Violation] = &[
     (
         "other-seat",
         "play(turn=lambda t: move({**t, 'seat': 1 - t['seat']}, t['legal'][0]))",
-        "seat 1 of match `m1` is not the bot's, seat 0 is",
+        "seat 1 of this match is not yours; seat 0 of `m1` is",
         "match.md#what-a-message-does",
         "A message for a match or seat that the connection does not hold",
     ),

@@ -1,10 +1,19 @@
-//! The library without its shell: the direction of its imports, and the documented properties of schedules,
-//! ratings and strength tests.
+//! The library without its shell: the direction of its imports, the documented properties of schedules, ratings and
+//! strength tests, and the JSON Schemas of the games.
 
 mod architecture;
+mod elo;
+mod estimates;
+#[cfg(feature = "fuzzing")]
+mod fuzz;
 mod gate;
+mod ladder;
+mod month;
 mod pairings;
 mod ratings;
 mod schedule;
 mod schedules;
+#[cfg(feature = "schema")]
+mod schemas;
+mod simulation;
 mod strength;

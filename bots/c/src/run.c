@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "reconnect.h"
 #include "session.h"
 
 /* Refuses here, with a reason, what the referee would refuse after its start-up limit. */
@@ -63,11 +64,21 @@ int referee_run(const referee_bot *bot, int argc, char **argv) {
     };
     int status = 1;
     if (is_allowed(session.name) && connection_open(&connection)) {
-        FILE *input = fdopen(connection.input, "r");
-        if (!input) abort();
-        serve(&session, input, connection.output);
-        if (connection.output != connection.input) close(connection.output);
-        fclose(input);
+        char instance[INSTANCE];
+        if (connection.address && loss_instance(instance)) session.instance = instance;
+        loss loss = {0};
+        bool is_open = true;
+        while (is_open) {
+            FILE *input = fdopen(connection.input, "r");
+            if (!input) abort();
+            session.has_heard = false;
+            serve(&session, input, connection.output);
+            if (connection.output != connection.input) close(connection.output);
+            fclose(input);
+            if (session.is_over || !session.reconnects) break;
+            if (session.has_heard) loss_begin(&loss);
+            is_open = loss_reconnect(&loss, &connection);
+        }
         bool is_refused = session.is_refused && !session.has_started;
         if (is_refused) fputs("refereebot: the referee refused the bot, for the reason above\n", stderr);
         status = is_refused ? 1 : 0;

@@ -13,7 +13,11 @@ struct play { /* One seat in one running match. */
     play *next;
     cJSON *message; /* what `start` points into */
     referee_start start;
+    cJSON *ready;  /* the answer to `start` */
     cJSON *events; /* since the previous turn */
+    int64_t next_event;
+    int64_t asked; /* the last request, -1 before the first, with its answer, which the referee may not have received */
+    cJSON *answer;
 };
 
 static void log_message(const char *what, const cJSON *message) {
@@ -52,6 +56,7 @@ static cJSON *hello(const session *session, bool asks_for_token) {
     if (bot->version) cJSON_AddStringToObject(message, "version", bot->version);
     if (bot->author) cJSON_AddStringToObject(message, "author", bot->author);
     if (session->token && asks_for_token) cJSON_AddStringToObject(message, "token", session->token);
+    if (session->reconnects) cJSON_AddStringToObject(message, "reconnect", session->instance);
     add_texts(message, "games", bot->games);
     if (bot->slots) cJSON_AddNumberToObject(message, "slots", bot->slots);
     add_texts(message, "wants", bot->wants);
@@ -69,7 +74,9 @@ static void forget(play **at) {
     play *gone = *at;
     *at = gone->next;
     cJSON_Delete(gone->message);
+    cJSON_Delete(gone->ready);
     cJSON_Delete(gone->events);
+    cJSON_Delete(gone->answer);
     free(gone);
 }
 
@@ -77,6 +84,7 @@ static cJSON *start(session *session, const cJSON *message) {
     play *new = calloc(1, sizeof *new);
     if (!new) abort();
     session->has_started = true;
+    new->asked = -1;
     new->message = cJSON_Duplicate(message, true);
     new->events = cJSON_CreateArray();
     new->next = session->plays;
@@ -105,6 +113,7 @@ static cJSON *start(session *session, const cJSON *message) {
     const char *nonce = session->bot->start ? session->bot->start(session->bot->data, start) : NULL;
     cJSON *ready = answer("ready", start->match, start->seat);
     if (nonce) cJSON_AddStringToObject(ready, "nonce", nonce);
+    new->ready = cJSON_Duplicate(ready, true);
     return ready;
 }
 
@@ -121,11 +130,13 @@ static cJSON *reply_to(const referee_turn *turn, referee_reply reply) {
 }
 
 static cJSON *turn(session *session, play *play, const cJSON *message) {
+    int64_t asked = number_of(message, "turn", 0);
+    if (asked == play->asked) return cJSON_Duplicate(play->answer, true); /* repeated after a lost connection */
     const cJSON *clock = field(message, "clock"), *retry = field(message, "retry"), *legal = field(message, "legal");
     referee_turn turn = {
         .match = play->start.match,
         .seat = play->start.seat,
-        .turn = number_of(message, "turn", 0),
+        .turn = asked,
         .view = field(message, "view"),
         .has_clock = cJSON_IsObject(clock),
         .bank_ms = number_of(clock, "bank_ms", 0),
@@ -147,6 +158,9 @@ static cJSON *turn(session *session, play *play, const cJSON *message) {
     free(turn.legal);
     cJSON_Delete(play->events);
     play->events = cJSON_CreateArray();
+    play->asked = asked;
+    cJSON_Delete(play->answer);
+    play->answer = cJSON_Duplicate(answer, true);
     return answer;
 }
 
@@ -172,6 +186,9 @@ static void end(session *session, play **at, const cJSON *message) {
 }
 
 static void event(session *session, play *play, const cJSON *message) {
+    int64_t n = number_of(message, "n", play->next_event);
+    if (n < play->next_event) return; /* repeated after a lost connection */
+    play->next_event = n + 1;
     cJSON *event = cJSON_Duplicate(field(message, "event"), true);
     cJSON_AddItemToArray(play->events, event);
     if (session->bot->event) session->bot->event(session->bot->data, play->start.match, play->start.seat, event);
@@ -180,9 +197,11 @@ static void event(session *session, play *play, const cJSON *message) {
 cJSON *session_handle(session *session, cJSON *message) {
     const char *type = text_of(message, "type"), *match = text_of(message, "match");
     if (!type) return NULL;
+    session->has_heard = true;
     if (strcmp(type, "bye") != 0) session->is_refused = strcmp(type, "error") == 0;
     if (strcmp(type, "hello") == 0) {
         const char *auth = text_of(message, "auth");
+        session->reconnects = session->instance && is_true(message, "reconnect");
         return hello(session, auth && strcmp(auth, "token") == 0);
     }
     if (strcmp(type, "ping") == 0) {
@@ -194,10 +213,15 @@ cJSON *session_handle(session *session, cJSON *message) {
     if (strcmp(type, "bye") == 0) session->is_over = true;
     if (strcmp(type, "error") == 0) log_message("error", message);
     if (!match) return NULL;
-    if (strcmp(type, "start") == 0) return start(session, message);
+    int seat = (int)number_of(message, "seat", 0);
+    play **at = find(session, match, seat);
+    if (strcmp(type, "start") == 0) {
+        if (*at && is_true(message, "resumed")) return cJSON_Duplicate((*at)->ready, true);
+        return start(session, message);
+    }
     bool is_event = strcmp(type, "event") == 0, is_turn = strcmp(type, "turn") == 0;
     if (!is_event && !is_turn && strcmp(type, "end") != 0) return NULL;
-    play **at = find(session, match, (int)number_of(message, "seat", 0));
+    if (!*at && !is_event && !is_turn && session->reconnects) return NULL; /* repeated after a lost connection */
     if (!*at) log_message("ignored, no such match here", message);
     else if (is_turn) return turn(session, *at, message);
     else if (is_event) event(session, *at, message);

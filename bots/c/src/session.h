@@ -10,6 +10,9 @@ typedef struct session { /* A bot's side of the protocol, without I/O. */
     const char *name, *token;
     play *plays;
     bool is_over; /* the referee has said bye */
+    const char *instance; /* what all connections of the process have in common; NULL: a match ends with its own */
+    bool reconnects;      /* the matches go on when the connection is lost and the bot connects again */
+    bool has_heard;       /* there was a message on this connection */
     bool has_started; /* a match has started */
     bool is_refused; /* the referee's last message but bye was an error, which is logged */
 } session;

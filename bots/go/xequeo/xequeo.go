@@ -15,7 +15,7 @@ var Pawns = []string{"red", "orange", "yellow", "green", "blue", "purple", "blac
 // View is the position as a seat may see it. Pairs are by seat.
 type View struct {
 	Round     int               `json:"round"` // from 1
-	Phase     string            `json:"phase"` // ring, choose or play
+	Phase     string            `json:"phase"` // ring, choose, play or over
 	ToMove    []int             `json:"to_move"`
 	Rings     [2]int            `json:"rings"`  // what each seat has won
 	Pawns     map[string]string `json:"pawns"`  // the square of each

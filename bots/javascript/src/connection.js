@@ -41,6 +41,7 @@ export function open(connection) {
     const where = { host, port, allowHalfOpen: true };
     const socket = connection.tls ? tls.connect({ ...where, servername, ca }) : net.connect(where);
     socket.setNoDelay(true);
+    socket.setKeepAlive(true, 15_000); // detects a referee that has vanished
     socket.once("error", reject);
     socket.once(connection.tls ? "secureConnect" : "connect", () => {
       socket.off("error", reject);

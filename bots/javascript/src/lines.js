@@ -1,5 +1,8 @@
 // Lines of a stream of bytes.
 
+/** The errors that are the end of a stream. */
+const ENDS = ["ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ERR_STREAM_PREMATURE_CLOSE"];
+
 /** Yields the lines as they come, without their ends. A byte order mark is taken off; a last line without its end is dropped. */
 export async function* lines(input) {
   const decoder = new TextDecoder(); // takes off the byte order mark
@@ -11,6 +14,6 @@ export async function* lines(input) {
       yield* parts;
     }
   } catch (error) {
-    if (error.code !== "ECONNRESET" && error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    if (!ENDS.includes(error.code)) throw error;
   }
 }

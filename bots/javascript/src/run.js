@@ -1,22 +1,43 @@
 // Runs a bot as a process, which the referee starts or which connects to the referee.
 
+import { randomBytes } from "node:crypto";
 import { fromArgs, open } from "./connection.js";
 import { check } from "./hello.js";
 import { lines } from "./lines.js";
+import { Loss } from "./reconnect.js";
 import { Session } from "./session.js";
 
 export async function run(bot, hello, args = process.argv.slice(2)) {
   const connection = fromArgs(args);
   const introduction = connection.name === undefined ? hello : { ...hello, name: connection.name };
   check(introduction);
-  const session = new Session(typeof bot === "function" ? { choose: bot } : bot, introduction, connection.token);
-  const { input, output } = await open(connection);
+  // What all connections of this process have in common, so that a new one continues the matches of a lost one.
+  const instance = connection.address && randomBytes(8).toString("hex");
+  const player = typeof bot === "function" ? { choose: bot } : bot;
+  const session = new Session(player, introduction, connection.token, instance);
+  let streams = await open(connection);
+  let loss;
+  while (streams) {
+    const { hasHeard, isOver } = await play(session, streams);
+    if (isOver || !session.reconnects) break;
+    if (!loss || hasHeard) loss = new Loss();
+    streams = await loss.reconnect(connection);
+  }
+  if (session.refusal) throw session.refusal;
+}
+
+/** Plays until the end of the stream. Resolves to whether there was a message, and whether it is `bye`. */
+async function play(session, { input, output }) {
   output.on("error", () => input.destroy()); // it reads no more: nothing is left to do
+  let hasHeard = false;
+  let isOver = false;
   let failure;
   for await (const line of lines(input)) {
     const message = parse(line);
-    if (message?.type === "bye") break;
+    isOver = message?.type === "bye";
+    if (isOver) break;
     if (!message) continue;
+    hasHeard = true;
     // Not waited for: a bot that thinks without blocking plays its other matches meanwhile.
     session.handle(message).then(
       (answer) => answer && output.write(JSON.stringify(answer) + "\n"),
@@ -28,8 +49,8 @@ export async function run(bot, hello, args = process.argv.slice(2)) {
   }
   await new Promise(setImmediate); // flushes pending answers
   output.end();
-  failure ??= session.refusal;
   if (failure) throw failure;
+  return { hasHeard, isOver };
 }
 
 function parse(line) {

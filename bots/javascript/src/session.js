@@ -8,14 +8,19 @@ export class Session {
   #bot;
   #hello;
   #token;
+  #instance;
   #hasStarted = false;
   #error = null; // the referee's `error`, if it was the last message
   #plays = new Map(); // the seats in running matches: how they began, and the events since their previous turn
+  /** Whether the matches go on when the connection is lost and the bot connects again. */
+  reconnects = false;
 
-  constructor(bot, hello, token) {
+  /** `instance` is what all connections of the bot have in common; without it, its matches end with their connection. */
+  constructor(bot, hello, token, instance) {
     this.#bot = bot;
     this.#hello = hello;
     this.#token = token;
+    this.#instance = instance;
   }
 
   /** Why the referee refuses the bot, as an Error: the `error` that came last, where no match has started. */
@@ -29,15 +34,19 @@ export class Session {
   async handle(message) {
     const { type, match, seat } = message;
     this.#error = type === "error" ? message : null;
-    if (type === "hello") return hello.toMessage(this.#hello, message.auth === "token" ? this.#token : undefined);
+    if (type === "hello") return this.#greet(message);
     if (type === "ping") return { type: "pong", id: message.id };
     if (type === "start") return this.#start(message);
     if (type === "error") return log("error", message);
     if (type !== "event" && type !== "turn" && type !== "end") return;
     const play = this.#plays.get(key(match, seat));
+    if (!play && type === "end" && this.reconnects) return; // repeated after a lost connection
     if (!play) return log("ignored, no such match here", message);
     if (type === "turn") return this.#turn(play, message);
     if (type === "event") {
+      const { n = play.nextEvent } = message;
+      if (n < play.nextEvent) return; // repeated after a lost connection
+      play.nextEvent = n + 1;
       play.events.push(message.event);
       this.#bot.event?.(match, seat, message.event);
     } else {
@@ -46,16 +55,40 @@ export class Session {
     }
   }
 
-  async #start(message) {
+  #greet({ auth, reconnect }) {
+    this.reconnects = reconnect === true && this.#instance !== undefined;
+    const token = auth === "token" ? this.#token : undefined;
+    return hello.toMessage(this.#hello, token, this.reconnects ? this.#instance : undefined);
+  }
+
+  #start(message) {
     const { match, seat } = message;
     this.#hasStarted = true;
+    const known = message.resumed ? this.#plays.get(key(match, seat)) : undefined;
+    if (known) return known.ready;
     const start = { options: {}, clock: null, deal: null, nonce: false, ...message };
-    this.#plays.set(key(match, seat), { start, events: [] });
+    const play = { start, events: [], nextEvent: 0 };
+    this.#plays.set(key(match, seat), play);
+    play.ready = this.#begin(start);
+    return play.ready;
+  }
+
+  async #begin(start) {
+    const { match, seat } = start;
     const nonce = await this.#bot.start?.(start);
     return { type: "ready", match, seat, nonce: nonce ?? undefined };
   }
 
-  async #turn(play, message) {
+  #turn(play, message) {
+    // The referee repeats a request if the connection is lost.
+    if (play.asked !== message.turn) {
+      play.asked = message.turn;
+      play.answer = this.#choose(play, message);
+    }
+    return play.answer;
+  }
+
+  async #choose(play, message) {
     const { start, events } = play;
     play.events = [];
     const defaults = { view: {}, legal: [], clock: null, turns_left: null, draw_offered: false, retry: null };

@@ -2,6 +2,7 @@
 
 import { ACCEPT_DRAW, RESIGN, run, type Bot, type Turn } from "../src/index.js";
 import { keezen, saxum } from "../src/games/index.js";
+import { Imaginer } from "../src/imagine.js";
 
 await run((turn) => turn.legal[0], { name: "first" });
 await run(async (turn: Turn<saxum.View>) => turn.legal[turn.view.points[turn.seat]], { name: "slow", slots: 8 });
@@ -30,3 +31,10 @@ const move = saxum.readMove("turn 1 4");
 if (move.kind === "turn") console.log(move.die + move.face);
 // @ts-expect-error: only a turned die has a face
 console.log(move.face);
+
+const imaginer = new Imaginer();
+await run(async (turn) => {
+  const position = await imaginer.imagine(turn, { worlds: 2 });
+  const { legal } = await position.explore<saxum.View>([{ seat: turn.seat, move: turn.legal[0] }], { viewOf: 0 });
+  return legal.get(turn.seat)?.[0] ?? turn.legal[0];
+}, { name: "imagines" });

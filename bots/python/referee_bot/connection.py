@@ -56,10 +56,19 @@ class Connection:
             return _take_stdio()
         connected = socket.create_connection(self.address)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _probe(connected)
         if self.tls:
             context = ssl.create_default_context(cafile=self.ca)
             connected = context.wrap_socket(connected, server_hostname=self.address[0])
         return Stream(connected.makefile("rb"), connected.makefile("wb", buffering=0))
+
+
+def _probe(connected: socket.socket) -> None:
+    """Detects a referee that has vanished within 30 s."""
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            connected.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _address(text: str) -> tuple[str, int]:

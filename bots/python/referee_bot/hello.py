@@ -32,6 +32,8 @@ class Hello:
     wants: Sequence[str] | None = None
     push: bool = False
     token: str | None = field(default=None, repr=False)
+    reconnect: str | None = None
+    """What the connections of the bot have in common, sent only if the referee offers it."""
 
     def __post_init__(self) -> None:
         # Refused here, with a reason, rather than by the referee after a start-up limit.
@@ -43,7 +45,7 @@ class Hello:
         if unknown:
             raise ValueError(f"wants {unknown}: must be among {', '.join(_PARTS)}")
 
-    def to_json(self, *, asks_for_token: bool = False) -> Json:
+    def to_json(self, *, asks_for_token: bool = False, reconnects: bool = False) -> Json:
         """Returns the message, without fields that have their defaults."""
         message: Json = {"type": "hello", "protocol": PROTOCOL, "name": self.name}
         if self.version is not None:
@@ -60,4 +62,6 @@ class Hello:
             message["push"] = True
         if self.token is not None and asks_for_token:
             message["token"] = self.token
+        if self.reconnect is not None and reconnects:
+            message["reconnect"] = self.reconnect
         return message

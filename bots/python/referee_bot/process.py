@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from .bot import Bot, Choose, FunctionBot
 from .connection import Connection
 from .hello import Hello
+from .reconnect import Loss
 from .session import Session
-from .stream import Disconnected
+from .stream import Disconnected, Stream
 
 
 def run(
@@ -29,21 +31,39 @@ def run(
     Without the option `--connect` among `args`, by default those of the process, the referee is at stdin and stdout,
     and what the bot prints goes to stderr, which the referee keeps with the match. For all options see `options`. An
     exception in the bot ends the process, with its traceback on stderr: a bot that plays on after a defect hides it.
+    If a connection over TCP is lost and the referee offers it, the bot connects again and its matches go on.
 
     Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows, OSError if there is no connection,
     `Refused` if the referee refuses the bot before its first match.
     """
     connection = Connection.from_args(args)
-    hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token)
+    # What all connections of this process have in common, so that a new one continues the matches of a lost one.
+    instance = secrets.token_hex(8) if connection.address else None
+    hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token, instance)
     session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), hello)
-    stream = connection.open()
+    stream: Stream | None = connection.open()
+    loss = None
+    while stream is not None:
+        has_heard = _play(session, stream)
+        if session.is_over or not session.reconnects:
+            break
+        if loss is None or has_heard:
+            loss = Loss()
+        stream = loss.reconnect(connection)
+    if session.refusal:
+        raise session.refusal
+
+
+def _play(session: Session, stream: Stream) -> bool:
+    """Plays until the end of the stream. Returns whether there was a message."""
+    has_heard = False
     for messages in stream.batches():
+        has_heard = has_heard or bool(messages)
         for answers in session.handle(messages):
             try:
                 stream.send(*answers)
             except Disconnected:
-                break
+                return has_heard
         if session.is_over:
             break
-    if session.refusal:
-        raise session.refusal
+    return has_heard

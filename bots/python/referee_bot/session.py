@@ -26,7 +26,10 @@ class _Play:
     """One seat in one running match."""
 
     start: Start
+    ready: Json | None = None
     events: list[Json] = field(default_factory=list)  # since the previous turn
+    next_event: int = 0
+    answer: Json | None = None  # the last one, which the referee may not have received
 
 
 class Session:
@@ -38,6 +41,8 @@ class Session:
         self._plays: dict[tuple[str, int], _Play] = {}
         self._refusal: Refused | None = None
         self._has_started = False
+        self.reconnects = False
+        """Whether the matches go on when the connection is lost and the bot connects again."""
         self.is_over = False
         """Whether the referee has sent `bye`."""
 
@@ -62,7 +67,9 @@ class Session:
             if kind != "bye":
                 self._refusal = Refused(message) if kind == "error" else None
             if kind == "hello":
-                yield [self._hello.to_json(asks_for_token=message.get("auth") == "token")]
+                self.reconnects = bool(message.get("reconnect")) and self._hello.reconnect is not None
+                asks_for_token = message.get("auth") == "token"
+                yield [self._hello.to_json(asks_for_token=asks_for_token, reconnects=self.reconnects)]
             elif kind == "ping":
                 yield [{"type": "pong", "id": message.get("id")}]
             elif kind == "start":
@@ -74,37 +81,53 @@ class Session:
                 return
             elif kind in ("event", "turn", "end"):
                 play = self._plays.get((message["match"], message["seat"]))
-                if play is None:
+                if play is None and kind == "end" and self.reconnects:
+                    pass  # repeated after a lost connection
+                elif play is None:
                     _log("ignored, no such match here", message)
                 elif kind == "event":
                     self._event(play, message)
                 elif kind == "end":
                     self._end(message)
+                elif play.answer is not None and play.answer["turn"] == message["turn"]:
+                    yield [play.answer]
                 else:
                     events, play.events = play.events, []
                     turn = Turn.from_json(message, play.start, events)
                     if isinstance(self._bot, BatchBot):
                         waiting.append(turn)
                     else:
-                        yield [to_json(self._bot.choose(turn), turn)]
+                        play.answer = to_json(self._bot.choose(turn), turn)
+                        yield [play.answer]
         if waiting and isinstance(self._bot, BatchBot):
             replies = self._bot.choose_all(waiting)
             if len(replies) != len(waiting):
                 raise ValueError(f"choose_all returned {len(replies)} replies to {len(waiting)} turns")
-            yield [to_json(reply, turn) for reply, turn in zip(replies, waiting)]
+            answers = [to_json(reply, turn) for reply, turn in zip(replies, waiting)]
+            for answer, turn in zip(answers, waiting):
+                self._plays[turn.match, turn.seat].answer = answer
+            yield answers
 
     def _start(self, message: Json) -> Json:
         start = Start.from_json(message)
         self._has_started = True
-        self._plays[start.match, start.seat] = _Play(start)
+        known = self._plays.get((start.match, start.seat))
+        if message.get("resumed") and known is not None and known.ready is not None:
+            return known.ready
+        play = self._plays[start.match, start.seat] = _Play(start)
         nonce = self._bot.start(start)
         ready: Json = {"type": "ready", "match": start.match, "seat": start.seat}
         if nonce is not None:
             ready["nonce"] = nonce
+        play.ready = ready
         return ready
 
     def _event(self, play: _Play, message: Json) -> None:
         event: Json = message["event"]
+        number = message.get("n", play.next_event)
+        if number < play.next_event:
+            return  # repeated after a lost connection
+        play.next_event = number + 1
         play.events.append(event)
         self._bot.event(play.start.match, play.start.seat, event)
 

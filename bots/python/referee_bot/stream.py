@@ -58,13 +58,13 @@ class Stream:
             while rest:
                 rest = rest[self._writer.write(rest) :]
             self._writer.flush()
-        except ConnectionError as error:
+        except (ConnectionError, TimeoutError) as error:
             raise Disconnected from error
 
     def _read(self) -> bytes:
         try:
             return self._reader.read1(_CHUNK)
-        except ConnectionError:
+        except OSError:
             return b""
 
 

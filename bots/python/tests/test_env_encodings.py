@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unittest
 
 from .environments import ROOT, WithReferee, pick, tables  # skips the tests where packages are missing
@@ -11,6 +12,7 @@ import numpy as np
 
 from referee_bot.env import GAMES, RefereeEnv
 from referee_bot.env.encodings import encoding
+from referee_bot.games.xe_queo import PAWNS
 
 
 class EveryGame(WithReferee):
@@ -98,6 +100,39 @@ class Keezen(unittest.TestCase):
         words = encoding("keezen", 2).words
         self.assertEqual(words[0]["7 t17"], (5, 32, 87 + 6))
         self.assertEqual(words[0]["7 t17 4 t30 3"], (5, 32, 87 + 3, 45))
+
+
+class XeQueo(WithReferee):
+    def test_every_phase_in_which_a_seat_decides_has_a_plane(self) -> None:
+        schema = json.loads((ROOT / "protocol/schemas/games/xe_queo.json").read_text("utf-8"))
+        phases = [phase["const"] for phase in schema["$defs"]["Phase"]["oneOf"]]
+        self.assertEqual(phases.pop(), "over")
+        view = {
+            "pawns": {pawn: f"{file}1" for pawn, file in zip(PAWNS, "abcdefg")},
+            "ring": None,
+            "choice": None,
+            "rings": [1, 0],
+            "moves": [],
+        }
+        spelt = encoding("xe_queo")
+        for number, phase in enumerate(phases):
+            out = np.zeros(spelt.shape, np.float32)
+            spelt.write(out, {**view, "phase": phase}, 0, ())
+            self.assertEqual(out[0, 0, 15:18].tolist(), [float(number == plane) for plane in range(3)])
+
+    def test_no_seat_observes_the_position_in_which_the_game_is_over(self) -> None:
+        rng = np.random.default_rng(5)
+        room = RefereeEnv("xe_queo", referee=self.referee)
+        room.reset(seed=5)
+        before = {}
+        while True:
+            arrays, _, terminated, truncated, _ = room.last()
+            if terminated or truncated:
+                break
+            before[room.agent_selection] = arrays["observation"].copy()
+            room.step(pick(rng, arrays["action_mask"]))
+        for agent, observation in before.items():
+            np.testing.assert_array_equal(room.observe(agent)["observation"], observation)
 
 
 class Documentation(unittest.TestCase):

@@ -51,6 +51,7 @@ pub fn hello(name: impl Into<String>) -> Hello {
         slots: None,
         wants: None,
         push: false,
+        reconnect: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::{env, fs};
 
+use crate::reconnect::Loss;
 use crate::run::serve;
 use crate::session::Session;
 use crate::{Bot, Error};
@@ -81,23 +82,49 @@ impl Connection {
         Ok((connection, own))
     }
 
-    /// Plays every match that the referee starts, until its `bye` or the end of its stream.
+    /// Plays every match that the referee starts, until its `bye` or the end of its stream. If a connection over TCP is lost
+    /// and the referee offers it, the bot connects again and its matches go on.
     ///
     /// # Errors
     ///
     /// See [`Error`]. A panic of the bot is not caught.
     pub fn play(self, bot: impl Bot) -> Result<(), Error> {
-        let session = Session::new(bot, self.name, self.token);
-        let Some(address) = self.address else {
+        // What all connections of this process have in common, so that a new one continues the matches of a lost one.
+        let instance = self.address.is_some().then(|| format!("{:016x}", fastrand::u64(..)));
+        let mut session = Session::new(bot, self.name.clone(), self.token.clone(), instance);
+        let Some(address) = &self.address else {
             // Stdout is not locked permanently: a thread of the bot that prints would deadlock.
-            return serve(io::stdin().lock(), io::stdout(), session);
+            serve(io::stdin().lock(), io::stdout(), &mut session)?;
+            return session.finish();
         };
-        let stream = address.connect().map_err(|source| Error::Unreachable {
+        let mut stream = address.connect().map_err(|source| Error::Unreachable {
             address: format!("{}:{}", address.host, address.port),
             source,
         })?;
+        let mut loss = None;
+        loop {
+            session.has_heard = false;
+            match self.play_on(stream, &address.host, &mut session) {
+                Err(Error::Io(_)) if session.reconnects => {}
+                played => played?,
+            }
+            if session.is_over || !session.reconnects {
+                break;
+            }
+            if session.has_heard {
+                loss = None;
+            }
+            match loss.get_or_insert_with(Loss::new).reconnect(|| address.connect()) {
+                Some(next) => stream = next,
+                None => break,
+            }
+        }
+        session.finish()
+    }
+
+    fn play_on(&self, stream: TcpStream, host: &str, session: &mut Session<impl Bot>) -> Result<(), Error> {
         if self.tls {
-            return crate::tls::serve(stream, &address.host, self.ca.as_deref(), session);
+            return crate::tls::serve(stream, host, self.ca.as_deref(), session);
         }
         serve(BufReader::with_capacity(READ, &stream), &stream, session)
     }

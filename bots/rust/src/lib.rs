@@ -7,6 +7,7 @@ mod error;
 mod event;
 pub mod games;
 mod message;
+mod reconnect;
 mod run;
 mod session;
 mod tls;

@@ -28,13 +28,15 @@ pub fn run(bot: impl Bot) -> Result<(), Error> {
 ///
 /// See [`Error`].
 pub fn run_on(reader: impl BufRead, writer: impl Write, bot: impl Bot) -> Result<(), Error> {
-    serve(reader, writer, Session::new(bot, None, None))
+    let mut session = Session::new(bot, None, None, None);
+    serve(reader, writer, &mut session)?;
+    session.finish()
 }
 
 pub(crate) fn serve<B: Bot>(
     mut reader: impl BufRead,
     mut writer: impl Write,
-    mut session: Session<B>,
+    session: &mut Session<B>,
 ) -> Result<(), Error> {
     // The buffers are reused, so that a decision allocates nothing here after warm-up.
     let (mut line, mut out) = (String::new(), Vec::new());
@@ -54,5 +56,5 @@ pub(crate) fn serve<B: Bot>(
             out.clear();
         }
     }
-    session.finish()
+    Ok(())
 }

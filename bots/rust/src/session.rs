@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use referee_protocol::Text;
 use referee_protocol::bot::{AcceptDraw, FromBot, Hello, Move, Pong, Ready, Resign};
-use referee_protocol::referee::Auth;
+use referee_protocol::referee::{self, Auth};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::message::{Message, Refusal};
@@ -22,17 +23,59 @@ pub(crate) struct Session<B> {
     bot: B,
     name: Option<String>,
     token: Option<String>,
+    /// What all connections of the process have in common; `None` if its matches end with its connection.
+    instance: Option<String>,
+    /// Whether the matches go on when the connection is lost and the bot connects again.
+    pub(crate) reconnects: bool,
+    /// Whether there was a message on this connection.
+    pub(crate) has_heard: bool,
+    /// Whether the referee has sent `bye`.
+    pub(crate) is_over: bool,
     /// The matches in progress, with the bot's seats in them.
-    plays: BTreeMap<String, Vec<u8>>,
+    plays: BTreeMap<String, Vec<Play>>,
     has_started: bool,
     /// The referee's `error`, if it was the last message.
     refusal: Option<Refusal>,
 }
 
+/// A seat of the bot in a match.
+#[derive(Debug, Default)]
+struct Play {
+    seat: u8,
+    /// The answer to `start`.
+    ready: Vec<u8>,
+    /// The number of the next event.
+    next_event: u32,
+    /// The last request with its answer, which the referee may not have received.
+    answered: Option<u32>,
+    answer: Vec<u8>,
+}
+
+/// The number of an event.
+#[derive(Deserialize)]
+struct Numbered<'a> {
+    #[serde(borrow)]
+    r#match: Text<'a>,
+    seat: u8,
+    n: u32,
+}
+
 impl<B: Bot> Session<B> {
-    /// Creates a session. `name` overrides the bot's name; `token` is sent to a referee that requires one.
-    pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>) -> Self {
-        Session { bot, name, token, plays: BTreeMap::new(), has_started: false, refusal: None }
+    /// Creates a session. `name` overrides the bot's name; `token` is sent to a referee that requires one; `instance` is
+    /// what all connections of the process have in common, if it can connect again.
+    pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>, instance: Option<String>) -> Self {
+        Session {
+            bot,
+            name,
+            token,
+            instance,
+            reconnects: false,
+            has_heard: false,
+            is_over: false,
+            plays: BTreeMap::new(),
+            has_started: false,
+            refusal: None,
+        }
     }
 
     /// Handles a line and appends the reply, if any, to `out`. Breaks after `bye`.
@@ -40,36 +83,41 @@ impl<B: Bot> Session<B> {
     /// Unreadable lines are reported on stderr and otherwise ignored.
     pub(crate) fn handle(&mut self, line: &str, out: &mut Vec<u8>) -> Result<ControlFlow<()>, Error> {
         let message = Message::read(line);
+        self.has_heard = true;
         if !matches!(message, Ok(Message::Bye)) {
             self.refusal = None;
         }
         match message {
-            Ok(Message::Turn(turn)) if self.plays(&turn.r#match, turn.seat) => {
-                let answer = self.bot.choose(&turn);
-                say(&reply(&turn, &answer)?, out)?;
+            Ok(Message::Turn(turn)) if self.play(&turn.r#match, turn.seat).is_some() => {
+                self.answer(&turn, out)?;
             }
-            Ok(Message::Event(event)) => self.bot.event(&event),
-            Ok(Message::Start(start)) => {
-                self.has_started = true;
-                self.plays.entry(start.r#match.clone()).or_default().push(start.seat);
-                say(&self.ready(&start), out)?;
+            Ok(Message::Event(event)) => {
+                if !self.is_repeated(line) {
+                    self.bot.event(&event);
+                }
             }
-            Ok(Message::End(end)) if self.plays(&end.r#match, end.seat) => {
+            Ok(Message::Start(start)) => self.start(&start, out)?,
+            Ok(Message::End(end)) if self.play(&end.r#match, end.seat).is_some() => {
                 let seats = self.plays.remove(&end.r#match).unwrap_or_default();
-                let others: Vec<u8> = seats.into_iter().filter(|&seat| seat != end.seat).collect();
+                let others: Vec<Play> = seats.into_iter().filter(|play| play.seat != end.seat).collect();
                 if !others.is_empty() {
                     self.plays.insert(end.r#match.clone(), others);
                 }
                 self.bot.end(&end);
             }
+            // Repeated after a lost connection.
+            Ok(Message::End(_)) if self.reconnects => {}
             Ok(Message::Turn(_) | Message::End(_)) => note("no such match was started", line),
-            Ok(Message::Hello(hello)) => say(&FromBot::Hello(self.hello(hello.auth)), out)?,
+            Ok(Message::Hello(hello)) => say(&FromBot::Hello(self.hello(&hello)), out)?,
             Ok(Message::Ping(ping)) => say(&FromBot::Pong(Pong { id: ping.id }), out)?,
             Ok(Message::Error(refusal)) => {
                 note("the referee says", line);
                 self.refusal = Some(refusal);
             }
-            Ok(Message::Bye) => return Ok(ControlFlow::Break(())),
+            Ok(Message::Bye) => {
+                self.is_over = true;
+                return Ok(ControlFlow::Break(()));
+            }
             Ok(Message::Other) => {}
             Err(error) => note(&format!("cannot be read: {error}"), line),
         }
@@ -85,17 +133,66 @@ impl<B: Bot> Session<B> {
         }
     }
 
-    fn plays(&self, r#match: &str, seat: u8) -> bool {
-        self.plays.get(r#match).is_some_and(|seats| seats.contains(&seat))
+    fn play(&mut self, r#match: &str, seat: u8) -> Option<&mut Play> {
+        self.plays.get_mut(r#match)?.iter_mut().find(|play| play.seat == seat)
     }
 
-    fn hello(&self, auth: Auth) -> Hello {
+    /// Begins a match, or answers the `start` that the referee repeats after a lost connection.
+    fn start(&mut self, start: &Start<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.has_started = true;
+        if let Some(known) = self.play(&start.r#match, start.seat).filter(|_| start.resumed) {
+            out.extend_from_slice(&known.ready);
+            return Ok(());
+        }
+        let mut ready = Vec::new();
+        say(&self.ready(start), &mut ready)?;
+        out.extend_from_slice(&ready);
+        let play = Play { seat: start.seat, ready, ..Play::default() };
+        self.plays.entry(start.r#match.clone()).or_default().push(play);
+        Ok(())
+    }
+
+    /// Answers a request. If the referee repeats it after a lost connection, the answer is the same.
+    fn answer(&mut self, turn: &Turn<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        if let Some(play) =
+            self.play(&turn.r#match, turn.seat).filter(|play| play.answered == Some(turn.turn))
+        {
+            out.extend_from_slice(&play.answer);
+            return Ok(());
+        }
+        let (answer, before) = (self.bot.choose(turn), out.len());
+        say(&reply(turn, &answer)?, out)?;
+        if self.reconnects
+            && let Some(play) = self.play(&turn.r#match, turn.seat)
+        {
+            play.answered = Some(turn.turn);
+            play.answer.clear();
+            play.answer.extend_from_slice(&out[before..]);
+        }
+        Ok(())
+    }
+
+    /// Whether the referee repeats an event after a lost connection.
+    fn is_repeated(&mut self, line: &str) -> bool {
+        if !self.reconnects {
+            return false;
+        }
+        let Ok(Numbered { r#match, seat, n }) = serde_json::from_str(line) else { return false };
+        let Some(play) = self.play(&r#match, seat) else { return false };
+        let is_repeated = n < play.next_event;
+        play.next_event = play.next_event.max(n + 1);
+        is_repeated
+    }
+
+    fn hello(&mut self, of_referee: &referee::Hello) -> Hello {
+        self.reconnects = of_referee.reconnect && self.instance.is_some();
         let mut hello = self.bot.hello();
         if let Some(name) = &self.name {
             hello.name.clone_from(name);
         }
         // Send the token only to a referee that requires it.
-        hello.token = self.token.clone().or(hello.token).filter(|_| auth == Auth::Token);
+        hello.token = self.token.clone().or(hello.token).filter(|_| of_referee.auth == Auth::Token);
+        hello.reconnect = self.instance.clone().filter(|_| self.reconnects);
         hello
     }
 

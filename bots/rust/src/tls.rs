@@ -8,7 +8,12 @@ use crate::{Bot, Error};
 
 /// Plays over TLS and verifies that the referee's certificate is valid for `host`.
 #[cfg(not(feature = "tls"))]
-pub(crate) fn serve<B: Bot>(_: TcpStream, _: &str, _: Option<&Path>, _: Session<B>) -> Result<(), Error> {
+pub(crate) fn serve<B: Bot>(
+    _: TcpStream,
+    _: &str,
+    _: Option<&Path>,
+    _: &mut Session<B>,
+) -> Result<(), Error> {
     Err(Error::Usage(
         "--tls: this bot was built without it; the feature `tls` of referee-bot adds it".to_owned(),
     ))
@@ -34,7 +39,7 @@ mod with_tls {
         stream: TcpStream,
         host: &str,
         ca: Option<&Path>,
-        session: Session<B>,
+        session: &mut Session<B>,
     ) -> Result<(), Error> {
         let name = ServerName::try_from(host.to_owned()).map_err(|error| usage("--connect", &error))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());

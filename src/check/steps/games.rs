@@ -71,7 +71,7 @@ async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Pos
     match answer_to(&line, encounter.id(), 0) {
         Ok(Answer::Move(text)) => {
             let shown = excerpt(&text, 80);
-            match position.table.find(position.seat, &text) {
+            match position.table.find(&position.decision, position.seat, &text) {
                 Ok(_) => Ok(()),
                 Err(MoveError::Illegal) => fail(format!("`{shown}` is not legal"), Rule::LEGAL),
                 Err(MoveError::Ambiguous(forms)) => {
@@ -86,7 +86,7 @@ async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Pos
 
 /// The messages that a seat receives when it has to decide in this position.
 fn request(context: &Context<'_>, id: &str, position: &Position) -> Vec<u8> {
-    let Position { seat, table, events, .. } = position;
+    let Position { seat, table, decision, events, .. } = position;
     let mut lines = Vec::new();
     let raw =
         |bytes: Vec<u8>| String::from_utf8(bytes).ok().and_then(|text| RawValue::from_string(text).ok());
@@ -99,7 +99,8 @@ fn request(context: &Context<'_>, id: &str, position: &Position) -> Vec<u8> {
     }
     let mut view = Vec::new();
     table.write_view(Viewer::Seat(*seat), &mut view);
-    let legal = (0..table.count(*seat)).map(|index| Text::from(table.text(*seat, index))).collect();
+    let count = table.count(decision, *seat);
+    let legal = (0..count).map(|index| Text::from(table.text(decision, *seat, index))).collect();
     let limit_ms = context.check.move_limit.as_millis() as u64;
     let turn = message::Turn {
         r#match: id.into(),

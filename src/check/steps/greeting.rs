@@ -5,10 +5,9 @@ use referee_protocol::limits;
 use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::games::{self, GAMES};
+use crate::driver::incoming::{self, Incoming, Unreadable};
+use crate::driver::{BotHello, HelloError};
 use crate::referee::{Detail, Field};
-use crate::server::incoming::{self, Incoming, Unreadable};
-use crate::server::{BotHello, HelloError};
 
 /// Starts the process and waits for a line.
 pub(super) async fn start_up(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -46,9 +45,8 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
     if !(1..=limits::SLOTS).contains(&slots) {
         context.warnings.push(format!("`slots` is {slots}; it is read as {}", slots.clamp(1, limits::SLOTS)));
     }
-    for id in hello.games.iter().flatten().filter(|id| games::find(id).is_none()) {
-        context.warnings.push(games::unknown(id));
-    }
+    let unknown = hello.games.iter().flatten().filter_map(|id| context.check.catalog.find(id).err());
+    context.warnings.extend(unknown.map(|error| error.to_string()));
     context.notes.push(format!("`{}`, {slots} at once", hello.name));
     let plays: Vec<String> = hello.games.iter().flatten().cloned().collect();
     context.hello = Some(hello);
@@ -56,8 +54,7 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
         let what = match context.check.game {
             Some(rules) => Detail::OtherGames { game: rules.meta().id.to_owned(), plays }.to_string(),
             None => {
-                let known: Vec<&str> = GAMES.iter().map(|rules| rules.meta().id).collect();
-                let (plays, known) = (plays.join(", "), known.join(", "));
+                let (plays, known) = (plays.join(", "), context.check.catalog.ids().join(", "));
                 format!("none of its `games` is known here: it plays {plays}, known are {known}")
             }
         };

@@ -5,6 +5,7 @@ mod ending;
 mod games;
 mod greeting;
 mod offers;
+mod reconnect;
 mod refusals;
 mod succession;
 
@@ -16,6 +17,7 @@ use crate::bot::{Command, Launch};
 use crate::check::context::Context;
 use crate::check::delivery::Delivery;
 use crate::check::verdict::{StepResult, StepVerdict, Stop};
+use crate::core::Catalog;
 use crate::core::erased::Rules;
 
 /// The configuration of a check.
@@ -25,6 +27,8 @@ pub struct Check {
     pub command: Command,
     /// How to start it.
     pub launch: Launch,
+    /// The known games.
+    pub catalog: Catalog,
     /// The only game to check; `None`: all games that the bot plays.
     pub game: Option<&'static dyn Rules>,
     /// The time limit for a decision.
@@ -33,6 +37,8 @@ pub struct Check {
     pub hello_limit: Duration,
     /// Timeout for its first `ready`.
     pub ready_limit: Duration,
+    /// Whether to check that the bot continues a match after its connection is lost.
+    pub reconnects: bool,
 }
 
 /// A step of the check.
@@ -54,6 +60,7 @@ enum Step {
     EndOfInput,
     Bye,
     Sigterm,
+    Reconnect,
 }
 
 /// The steps that a bot must pass before the others make sense.
@@ -100,6 +107,7 @@ impl Step {
             Step::EndOfInput => "end of input".to_owned(),
             Step::Bye => "bye".to_owned(),
             Step::Sigterm => "SIGTERM".to_owned(),
+            Step::Reconnect => "reconnect".to_owned(),
         }
     }
 
@@ -124,6 +132,7 @@ impl Step {
             Step::EndOfInput => ending::end_of_input(context).await,
             Step::Bye => ending::bye(context).await,
             Step::Sigterm => ending::sigterm(context).await,
+            Step::Reconnect => reconnect::reconnect(context).await,
         }
     }
 }
@@ -147,7 +156,7 @@ impl Check {
         }
         let of_games =
             context.games().into_iter().flat_map(|rules| [Step::Match(rules), Step::Decisions(rules)]);
-        for step in of_games.chain(GENERAL) {
+        for step in of_games.chain(GENERAL).chain(self.reconnects.then_some(Step::Reconnect)) {
             let outcome = take(&mut context, step).await?;
             tell(&outcome);
             outcomes.push(outcome);

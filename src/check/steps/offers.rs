@@ -1,5 +1,7 @@
 //! Draws by agreement.
 
+use referee_protocol::words::EndedBy;
+
 use crate::check::context::Context;
 use crate::check::verdict::Stop;
 use crate::core::seat::Seat;
@@ -15,7 +17,7 @@ pub(super) async fn draw_offers(context: &mut Context<'_>) -> Result<(), Stop> {
     encounter.offers_draws = true;
     let mut matches = [(encounter, seat)];
     context.play_all(&mut matches, 8).await?;
-    let how = matches[0].0.ending().map_or("", |ending| ending.ended_by.as_str());
-    context.notes.push(if how == "agreement" { "it accepted" } else { "it played on" }.to_owned());
+    let has_accepted = matches[0].0.ending().is_some_and(|ending| ending.ended_by == EndedBy::Agreement);
+    context.notes.push(if has_accepted { "it accepted" } else { "it played on" }.to_owned());
     Ok(())
 }

@@ -4,9 +4,11 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 
 use crate::check::context::Context;
+use crate::check::encounter::hear;
 use crate::check::verdict::Stop;
 use crate::core::json;
 use crate::core::seat::Seat;
+use crate::transport::Line;
 
 /// Sends irrelevant errors, with a known and an unknown code.
 pub(super) async fn errors(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -41,13 +43,12 @@ pub(super) async fn retry(context: &mut Context<'_>) -> Result<(), Stop> {
     for _ in 0..2 {
         context.exchange(&mut matches).await?;
         let encounter = &mut matches[0].0;
-        let turn = encounter.open_request(seat).unwrap_or_default();
-        // Discard the answer and report a malformed one instead.
+        // Discard the answer, and hear a malformed one instead.
         if !context.discard_answer(encounter, seat).await? {
             context.notes.push("it resigned".to_owned());
             break;
         }
-        encounter.damage(seat, turn);
+        hear(&mut [(encounter, seat)], Line::Text(b"not an object"));
     }
     context.play_all(&mut matches, 2).await
 }

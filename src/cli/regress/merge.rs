@@ -10,9 +10,10 @@ use super::results::{Contents, contents};
 use super::{ReportOptions, exit};
 use crate::cli::output::Tolerant;
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::report::{TrialOutcome, TrialReport};
-use crate::server::{FirstFaults, ResultLine};
+use crate::runner::{FirstFaults, ResultLine};
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
@@ -37,7 +38,7 @@ pub(super) struct Args {
     reports: ReportOptions,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let read: Result<Vec<Contents>, Failure> = args.files.iter().map(|path| contents(path)).collect();
     let read = read?;
     let setup = read[0].setup.clone();
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let reports = args.reports.open()?;
     let begun = Instant::now();
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
-    let (_, trial) = setup.begin(&kept, true)?;
+    let (_, trial) = setup.begin(catalog, &kept, true)?;
     let outcome = match trial.regression.verdict() {
         Some(verdict) => TrialOutcome::Judged(verdict),
         None => {
@@ -84,7 +85,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let bots = [setup.new, setup.base];
     // The results of shards have the faults without what led to them.
     let first_faults = FirstFaults::default();
-    let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults);
+    let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults)
+        .with_sandbox(setup.sandbox);
     let mut out = Tolerant::new();
     let text = if args.json { json::text(&report) } else { report.text() };
     // `Tolerant` keeps the error until the end.

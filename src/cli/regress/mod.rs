@@ -15,23 +15,28 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::cli::files::OutFile;
+use crate::cli::json::Listening;
+use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{
-    GameOptions, Hypotheses, HypothesisOptions, LaneOptions, ListenOptions, MatchOptions, game, milliseconds,
-    seed,
+    GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions, milliseconds, seed,
 };
 use crate::cli::output::Tolerant;
 use crate::cli::progress::{Progress, Words};
+use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
+use crate::cli::syntax::Syntax;
+use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure, launch, screen, with_bots};
-use crate::core::{counted, json};
-use crate::games;
+use crate::core::{Catalog, counted, json};
 use crate::report::{TrialOutcome, TrialReport, interval};
-use crate::server::{
-    Added, BotSpec, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial, Source,
-    TournamentScheduler, check_fresh, check_programs, deal_leaks_information,
+use crate::runner::{
+    Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
+    TournamentScheduler, check_fresh, deal_leaks_information,
 };
+use crate::sources::{self, BotSpec, Source, check_programs};
 use crate::tournament::regression::{Shard, Verdict};
+use crate::web::WatchServer;
 
 use results::{ResultsFile, TestSetup, contents};
 
@@ -92,11 +97,11 @@ struct RunArgs {
     #[arg(required = true)]
     game: Option<String>,
     /// The bot to test
-    #[arg(long, value_name = "BOT", required = true)]
-    new: Option<Source>,
+    #[arg(long, value_name = "BOT", required = true, value_parser = sources::parse)]
+    new: Option<Arc<dyn Source>>,
     /// The bot to compare it with
-    #[arg(long, value_name = "BOT", required = true)]
-    base: Option<Source>,
+    #[arg(long, value_name = "BOT", required = true, value_parser = sources::parse)]
+    base: Option<Arc<dyn Source>>,
     /// The number of seats, if the game allows several [default: the game's]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
@@ -123,6 +128,10 @@ struct RunArgs {
     test: TestOptions,
     #[command(flatten)]
     listen: ListenOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 /// Additional outputs of the verdict.
@@ -203,31 +212,33 @@ struct TestOptions {
     max_time: Option<u64>,
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match args.command {
-        Some(Command::Merge(args)) => merge::run(&args),
-        None => play(args.run),
+        Some(Command::Merge(args)) => merge::run(&args, catalog),
+        None => play(args.run, catalog),
     }
 }
 
-fn play(args: RunArgs) -> Result<Exit, Failure> {
+fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
         return Err(Failure::usage("required: GAME, --new and --base"));
     };
-    let rules = game(&id)?;
+    let rules = catalog.find(&id).map_err(Failure::usage)?;
     let seating =
-        games::seating(rules, args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
+        rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
     let mut run = args.terms.run()?;
-    let plies = rules.meta().openings.unwrap_or(0);
+    let openings = args.openings.source(rules.meta().openings.unwrap_or(0));
+    let mut bots = [new, base];
+    args.sandbox.confine(&mut bots)?;
     let mut setup = TestSetup {
         format: TestSetup::FORMAT,
         game: id,
         rules_version: rules.meta().rules_version,
         seats: seating.seats(),
-        new: new.to_string(),
-        base: base.to_string(),
+        new: bots[0].to_string(),
+        base: bots[1].to_string(),
         options: args.options.to_map()?,
-        openings: args.openings.in_words(plies)?,
+        openings: openings.in_words()?,
         trust_bots: args.trust_bots,
         test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
         max_sets: args.test.fixed.or(args.test.max_sets).unwrap_or(MAX_SETS),
@@ -239,6 +250,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         hello_ms: run.terms.hello_ms,
         ready_ms: run.terms.first_ready_ms,
         shard: args.kept.shard,
+        sandbox: bots.iter().find_map(|bot| Some(bot.command()?.sandbox.clone())),
         seed: run.seed.to_hex(),
     };
     // A shard does not use the hypotheses, but invalid ones are rejected all the same.
@@ -262,8 +274,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         run.seed = seed(&earlier.setup.seed).map_err(Failure::usage)?;
         setup.seed.clone_from(&earlier.setup.seed);
     }
-    let openings = args.openings.openings(rules, seating, setup.options.clone(), &run.seed, plies)?;
-    let bots = [new, base];
+    let openings = openings.openings(rules, seating, setup.options.clone(), &run.seed, Syntax::Flags)?;
     let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
@@ -276,7 +287,7 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         entrant.is_fresh = is_fresh;
     }
     let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
-    let (schedule, mut trial) = setup.begin(kept, false)?;
+    let (schedule, mut trial) = setup.begin(catalog, kept, false)?;
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
     let mut results = match (&args.kept.results, &earlier) {
@@ -290,12 +301,17 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
     let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
     let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
     let scheduler = TournamentScheduler::new(schedule, scoring, openings);
+    let watch = args.watch.open(rules.meta(), catalog)?;
+    if let Some(server) = &watch {
+        announce(&server.url(), args.json)?;
+    }
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
         records,
+        live: watch.as_ref().map(WatchServer::feed),
         ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
     let mut printer = Printer::new(trial.regression.terms().max_sets, args.json);
@@ -319,7 +335,9 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
                 RunEvent::Connected(_) | RunEvent::Moved(_) => {}
                 RunEvent::Ended { fixture, report, record, no_show, .. } => {
                     printer.event(report);
-                    let Added { kept, judged } = trial.add(fixture, report, record);
+                    let added = trial.add(fixture, report, record);
+                    let Added { kept, judged } = added
+                        .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
                     if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
                         results.keep(kept).map_err(|failure| Halt::Because(failure.error.to_string()))?;
                     }
@@ -343,6 +361,9 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         };
         runner.play(scheduler, interrupted_or(max_time, &is_out_of_time), tell)
     });
+    if let Some(server) = watch {
+        server.close();
+    }
     let is_out_of_time = is_out_of_time.get();
     let outcome = match (trial.regression.verdict(), stopped, max_time) {
         // An error after the verdict does not change it.
@@ -356,7 +377,8 @@ fn play(args: RunArgs) -> Result<Exit, Failure> {
         (None, ..) => TrialOutcome::Interrupted,
     };
     let bots = [setup.new, setup.base];
-    let report = TrialReport::new(outcome.clone(), rules.meta().id, bots, setup.seed, &trial, &first_faults);
+    let report = TrialReport::new(outcome.clone(), rules.meta().id, bots, setup.seed, &trial, &first_faults)
+        .with_sandbox(setup.sandbox);
     printer.verdict(&report);
     reports.write(&report, begun.elapsed())?;
     printer.out.end(exit(outcome)?)
@@ -413,7 +435,7 @@ impl Printer {
     fn listening(&mut self, address: std::net::SocketAddr) {
         self.progress.line(format!("listening on {address}"));
         if self.json {
-            self.line(&format!(r#"{{"type":"listening","address":"{address}"}}"#));
+            self.line(&json::text(&Listening { address }));
         }
     }
 

@@ -12,13 +12,12 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bot::sandbox::Sandbox;
+use crate::cli::Failure;
 use crate::cli::files::read;
 use crate::cli::options::Hypotheses;
-use crate::cli::{Failure, options};
-use crate::core::Seating;
-use crate::core::json;
-use crate::games;
-use crate::server::{ResultLine, Roster, Scoring, Trial};
+use crate::core::{Catalog, Seating, json};
+use crate::runner::{ResultLine, Roster, Scoring, Trial};
 use crate::store::open_regular;
 use crate::tournament::Deals;
 use crate::tournament::regression::{Regression, Shard, StoppingRules};
@@ -52,6 +51,8 @@ pub(super) struct TestSetup {
     pub(super) hello_ms: u64,
     pub(super) ready_ms: u64,
     pub(super) shard: Option<Shard>,
+    /// `None` if the bots connect.
+    pub(super) sandbox: Option<Sandbox>,
     pub(super) seed: String,
 }
 
@@ -59,10 +60,10 @@ impl TestSetup {
     pub(super) const FORMAT: u32 = FORMAT;
 
     /// The teams of the game.
-    pub(super) fn seating(&self) -> Result<Seating, Failure> {
-        let rules = options::game(&self.game)?;
+    pub(super) fn seating(&self, catalog: &Catalog) -> Result<Seating, Failure> {
+        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
         let seats = u8::try_from(self.seats).ok();
-        games::seating(rules, seats).map_err(Failure::usage)
+        rules.meta().seating(seats).map_err(Failure::usage)
     }
 
     /// The first option in which another run differs, and how. The options in `but` may differ.
@@ -78,9 +79,14 @@ impl TestSetup {
     }
 
     /// Restores the schedule and the statistics from the lines of a file. `whole`: those of all shards together.
-    pub(super) fn begin(&self, kept: &[ResultLine], whole: bool) -> Result<(Schedule, Trial), Failure> {
-        let (seating, deals) = (self.seating()?, Deals::Mirrored);
-        let rules = options::game(&self.game)?;
+    pub(super) fn begin(
+        &self,
+        catalog: &Catalog,
+        kept: &[ResultLine],
+        whole: bool,
+    ) -> Result<(Schedule, Trial), Failure> {
+        let (seating, deals) = (self.seating(catalog)?, Deals::Mirrored);
+        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
         let shard = self.shard.filter(|_| !whole);
         let sprt = self.test.as_ref().filter(|_| shard.is_none()).map(Hypotheses::sprt).transpose()?;
         let sets = shard.map_or(self.max_sets, |shard| shard.count(self.max_sets));

@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use crate::cli::Failure;
 use crate::cli::tournament::folder::Reading;
+use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::record::{self, Account};
 use crate::referee::Leg;
-use crate::server::{Fixture, MatchReport, Scoring, Wait, cause_of};
+use crate::runner::{Fixture, MatchReport, Scoring, Wait, cause_of};
 use crate::store::{About, MatchRow, VOID};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
@@ -19,6 +20,7 @@ use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
 /// Recomputes results from records.
 pub(super) struct Auditor<'a> {
     about: &'a About,
+    catalog: &'a Catalog,
     /// The names of the bots.
     bots: Vec<String>,
     seed: Seed,
@@ -35,10 +37,11 @@ pub(super) struct Recorded {
 
 impl<'a> Auditor<'a> {
     pub(super) fn new(reading: &'a Reading) -> Result<Auditor<'a>, Failure> {
-        let Reading { about, config, schedule, .. } = reading;
+        let Reading { about, catalog, config, schedule, .. } = reading;
         let plan = schedule.plan();
         Ok(Auditor {
             about,
+            catalog,
             bots: config.bots().map(|bot| bot.name.clone().unwrap_or_default()).collect(),
             seed: reading.seed()?,
             scoring: Scoring {
@@ -61,7 +64,7 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// Why it is not the record of this attempt.
     pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<Recorded, Vec<String>> {
-        let account = record::account(record).map_err(|differences| {
+        let account = record::account(record, self.catalog).map_err(|differences| {
             differences
                 .iter()
                 .map(|difference| format!("its record differs: {difference}"))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig, way};
 use crate::cli::tournament::folder::{Alone, Reading, fingerprints, read, row, sources};
 use crate::cli::tournament::results;
 use crate::cli::{Exit, Failure, screen};
-use crate::server::Source;
+use crate::core::Catalog;
+use crate::sources::{self, Source};
 use crate::store::{self, Changes, Journal, Results};
 use crate::tournament::Entrant;
 use crate::tournament::schedule::{Entry, Format, Schedule};
@@ -33,8 +35,8 @@ pub(super) struct AddArgs {
     /// The tournament's directory
     dir: PathBuf,
     /// The bot, or those of a team: command lines, or tcp:NAME
-    #[arg(required = true, value_name = "BOT")]
-    bots: Vec<Source>,
+    #[arg(required = true, value_name = "BOT", value_parser = sources::parse)]
+    bots: Vec<Arc<dyn Source>>,
     /// Its label [default: the name of its script or program; a team has none]
     #[arg(long)]
     name: Option<String>,
@@ -99,7 +101,7 @@ struct Settings {
 #[serde(tag = "change", rename_all = "snake_case")]
 enum Change {
     Add {
-        entrant: EntrantConfig,
+        entrant: Box<EntrantConfig>,
         listen: Option<SocketAddr>,
         token_file: Option<PathBuf>,
     },
@@ -122,7 +124,7 @@ struct Decided {
     said: String,
 }
 
-pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
+pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     // Relative to the tournament's directory, so that both can be moved together, unless the path is absolute.
     let here = here(&args.dir)?;
     let directory = here.join(args.directory.unwrap_or_default());
@@ -131,14 +133,14 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     }
     let entrant = EntrantConfig::new(args.name, args.bots, &directory);
     let token_file = args.token_file.map(|path| here.join(path));
-    change(&args.dir, &Change::Add { entrant, listen: args.listen, token_file })
+    change(&args.dir, catalog, &Change::Add { entrant: Box::new(entrant), listen: args.listen, token_file })
 }
 
-pub(super) fn withdraw(args: WithdrawArgs) -> Result<Exit, Failure> {
-    change(&args.dir, &Change::Withdraw { name: args.name })
+pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+    change(&args.dir, catalog, &Change::Withdraw { name: args.name })
 }
 
-pub(super) fn set(args: ChangeArgs) -> Result<Exit, Failure> {
+pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let Settings { jobs, clock, command } = args.settings;
     let named = command.iter().map(|text| {
         let (name, command) = text
@@ -148,7 +150,7 @@ pub(super) fn set(args: ChangeArgs) -> Result<Exit, Failure> {
     });
     let commands = named.collect::<Result<_, Failure>>()?;
     let directory = here(&args.dir)?;
-    change(&args.dir, &Change::Set { jobs, clock, commands, directory })
+    change(&args.dir, catalog, &Change::Set { jobs, clock, commands, directory })
 }
 
 /// The current directory, relative to that of the tournament.
@@ -158,16 +160,16 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Applies a change, or requests it from the process that plays the tournament.
-fn change(dir: &Path, change: &Change) -> Result<Exit, Failure> {
+fn change(dir: &Path, catalog: &Catalog, change: &Change) -> Result<Exit, Failure> {
     let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = results(dir)?;
-        let decided = decide(&read(&results)?.seen_from(dir)?, change)?;
+        let decided = decide(&read(&results, catalog)?.seen_from(dir)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
         format!("{}\nit takes effect when the matches in progress have ended", decided.said)
     } else {
-        let Alone { mut results, reading, .. } = Alone::open(dir, true)?;
+        let Alone { mut results, reading, .. } = Alone::open(dir, catalog, true)?;
         let decided = decide(&reading, change)?;
         results.change(&decided.changes).map_err(Failure::cannot_run)?;
         decided.said
@@ -188,7 +190,7 @@ pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) 
     }
     // Interrupted matches are only known to the caller's `reading` if it is of this process.
     let folder = reading.config.folder().to_owned();
-    read(results)?.seen_from(&folder)
+    read(results, &reading.catalog)?.seen_from(&folder)
 }
 
 fn decide(reading: &Reading, change: &Change) -> Result<Decided, Failure> {
@@ -240,8 +242,8 @@ fn decide_to_add(
     let mut entries = schedule.plan().entrants.clone();
     entries.push(Entry { joins, leaves: None });
     let own = Entrant(reading.entrants.len() as u16);
-    let plan = config.plan(Some(entries))?;
-    let prepared = config.prepare(reading.seed()?, &plan)?;
+    let plan = config.plan(&reading.catalog, Some(entries))?;
+    let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
     let row = row(&config.names()[own.index()], bots, joins);
@@ -340,7 +342,7 @@ fn decide_to_set(
         said.push(format!("{name}: `{command}`, before `{before}`"));
         changed.push(index);
     }
-    let prepared = config.prepare(reading.seed()?, reading.schedule.plan())?;
+    let prepared = config.prepare(&reading.catalog, reading.seed()?, reading.schedule.plan())?;
     let source = |index: usize| {
         let bots = prepared.bots_of(index);
         (index, sources(bots), fingerprints(bots))

@@ -4,17 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
-
+use crate::cli::json::{Checkup, StartStatus, TournamentCheck};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::{Exit, Failure, block_on, launch};
+use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::counted;
 use crate::core::json;
-use crate::server::{BotSpec, Source, StartCheck, check_starts};
+use crate::runner::{StartCheck, check_starts};
+use crate::sources::BotSpec;
 use crate::tournament::schedule::{Format, Schedule};
 
 /// The number of final lines of a bot's standard error that are shown.
@@ -40,47 +41,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "check")]
-struct Checked<'a> {
-    name: &'a str,
-    game: &'a str,
-    /// The number of matches; in a knockout the maximum.
-    matches: u64,
-    entrants: Vec<Checkup<'a>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum StartStatus {
-    Starts,
-    Fails,
-    /// It connects when the tournament runs.
-    Awaited,
-    /// `--no-start` was given.
-    NotStarted,
-}
-
-/// The result for an entrant.
-#[derive(Serialize)]
-struct Checkup<'a> {
-    name: &'a str,
-    source: String,
-    verdict: StartStatus,
-    /// Its name and version, why it fails, or the name with which it connects.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    what: Option<String>,
-    /// The end of its standard error, if it fails.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    stderr: String,
-}
-
 impl Checkup<'_> {
     fn of(entrant: &BotSpec, start: Option<StartCheck>) -> Checkup<'_> {
-        let (verdict, what, stderr) = match (&entrant.source, start) {
-            (Source::Tcp(name), _) => {
-                (StartStatus::Awaited, Some(format!("connects as `{name}`")), String::new())
-            }
+        let (verdict, what, stderr) = match (entrant.source.connects_as(), start) {
+            (Some(name), _) => (StartStatus::Awaited, Some(format!("connects as `{name}`")), String::new()),
             (_, None) => (StartStatus::NotStarted, None, String::new()),
             (_, Some(StartCheck { hello: Err(why), stderr, .. })) => (StartStatus::Fails, Some(why), stderr),
             (_, Some(StartCheck { hello: Ok(hello), .. })) => {
@@ -107,12 +71,12 @@ impl Checkup<'_> {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
     // The validation does not depend on the seed.
     let seed = config.seed()?.unwrap_or(Seed([0; 32]));
-    let plan = config.plan(None)?;
-    let prepared = config.prepare(seed, &plan)?;
+    let plan = config.plan(catalog, None)?;
+    let prepared = config.prepare(catalog, seed, &plan)?;
     let schedule = Schedule::new(plan).map_err(Failure::usage)?;
     let mut starts = Vec::new();
     if !args.no_start {
@@ -131,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let start = starts.iter().position(|start| start.entrant == index).map(|at| starts.swap_remove(at));
         Checkup::of(entrant, start)
     };
-    let checked = Checked {
+    let checked = TournamentCheck {
         name: config.title(),
         game: prepared.rules.meta().id,
         matches: schedule.most_matches(),

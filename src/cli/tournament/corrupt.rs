@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::cli::Failure;
 use crate::cli::tournament::folder::{TournamentFolder, read};
 use crate::cli::tournament::{results, status, verify};
+use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::report::tournament::{self, Matches, StandingsReport, TournamentReport};
 
@@ -32,25 +33,25 @@ fn copy(from: &Path, to: &Path) {
 fn read_all(dir: &Path) -> Result<(), Failure> {
     let mut all = Ok(());
     let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
+    let catalog = Catalog::default();
     let db = results(dir)?;
-    each(status::run(&status::Args { dir: dir.to_owned(), json: true }).map(drop));
-    each(read(&db).and_then(|reading| {
+    each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &catalog).map(drop));
+    each(read(&db, &catalog).and_then(|reading| {
         let report = StandingsReport::of(&db, &reading.schedule).map_err(Failure::cannot_run)?;
         tournament::standings_table(&report);
-        let report =
-            TournamentReport::of(dir, &db, &reading.schedule, &reading.config.bot_names(), |_, _| ())
-                .map_err(Failure::cannot_run)?;
+        let report = TournamentReport::of(dir, &db, &reading.schedule, &reading.settings(), |_, _| ())
+            .map_err(Failure::cannot_run)?;
         tournament::tables(&report);
         tournament::csv(&report)?;
         tournament::markdown(&report);
-        tournament::html(&report, |_| None);
+        tournament::html(&report);
         tournament::junit(&report).map_err(Failure::cannot_run)?;
         tournament::annotations(&report);
         serde_json::to_string(&report).map(drop).map_err(Failure::cannot_run)
     }));
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
-    each(read(&db).and_then(|reading| {
+    each(read(&db, &catalog).and_then(|reading| {
         let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
         db.for_each_match(|row| {
             matches.occasion(&reading.about, &row);
@@ -61,9 +62,12 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
         })
         .map_err(Failure::cannot_run)
     }));
-    each(verify::audit(dir, &db, |_, _| ()).map(|audit| drop(serde_json::to_string(&audit.standings))));
+    each(
+        verify::audit(dir, &db, &catalog, |_, _| ())
+            .map(|audit| drop(serde_json::to_string(&audit.standings))),
+    );
     drop(db);
-    each(TournamentFolder::open(dir, false).and_then(|folder| folder.unsealed().map(drop)));
+    each(TournamentFolder::open(dir, &catalog, false).and_then(|folder| folder.unsealed().map(drop)));
     all
 }
 
@@ -227,4 +231,26 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
     println!("{refused} of {count} were refused");
     // The others are valid in everything that is read, or describe another tournament.
     assert!(refused > count / 3 && refused < count, "{refused} of {count}");
+}
+
+#[test]
+fn corrupt_json_is_an_error_that_names_file_table_and_row() {
+    let place = tempfile::tempdir().unwrap();
+    for (sql, named) in [
+        ("INSERT INTO tournament VALUES ('asked', '[\"')", ["table `tournament`", "row `asked`"]),
+        ("INSERT INTO tournament VALUES ('absent', '{}')", ["table `tournament`", "row `absent`"]),
+        ("UPDATE entrants SET files = '[' WHERE id = 1", ["table `entrants`", "row 1: `files`"]),
+    ] {
+        let dir = place.path().join("cup");
+        copy(Path::new(FIXTURE), &dir);
+        Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
+        let mut db = results(&dir).unwrap();
+        let read = db.absent().map(drop).and(db.entrants().map(drop)).and(db.take_asked().map(drop));
+        let error = read.unwrap_err().to_string();
+        assert!(
+            error.contains("results.sqlite: ") && named.iter().all(|part| error.contains(part)),
+            "{error}"
+        );
+        fs::remove_dir_all(&dir).unwrap();
+    }
 }

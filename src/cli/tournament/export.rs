@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde::Serialize;
 
 use super::{results, unreadable};
 use crate::cli::files::{OutputOptions, read};
+use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
 use crate::cli::tournament::folder;
 use crate::cli::{Exit, Failure};
 use crate::core::counted;
 use crate::core::json;
-use crate::core::{Notation, Sheet};
-use crate::games;
+use crate::core::{Catalog, Notation, Sheet};
 use crate::record;
-use crate::report::tournament::{ListedMatch, Matches, match_headings, movetext};
+use crate::report::tournament::{Matches, match_headings, movetext};
 use crate::store::{MatchRow, Results, unsealed};
 
 /// Export the matches of a tournament to a format that other programs read
@@ -54,23 +53,14 @@ enum Format {
     Pdn,
 }
 
-/// A line of JSON.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "match")]
-#[derive(Debug)]
-struct JsonLine<'a> {
-    #[serde(flatten)]
-    report: &'a ListedMatch,
-}
-
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
     let failed = |error| unreadable(&args.folder, &error);
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
-    let reading = folder::read(&db)?;
+    let reading = folder::read(&db, catalog)?;
     let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
-    let mut records = SheetReader::of(&args.folder);
+    let mut records = SheetReader::of(&args.folder, catalog);
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {
         Format::Csv => {
@@ -78,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
         }
         Format::Json => each(&args.folder, &db, |row| {
-            let json = json::text(&JsonLine { report: &matches.report(row) });
+            let json = json::text(&ExportedMatch { report: &matches.report(row) });
             out.add((json + "\n").as_bytes())
         })?,
         Format::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
@@ -89,7 +79,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             None => Ok(()),
         })?,
         Format::Pdn => {
-            let pdn = pdn(&about.game)?;
+            let pdn = pdn(&about.game, catalog)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
                 let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
@@ -104,8 +94,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(records.told())
 }
 
-fn pdn(game: &str) -> Result<&'static dyn Notation, Failure> {
-    let notation = games::find(game).and_then(|rules| rules.notation());
+fn pdn(game: &str, catalog: &Catalog) -> Result<&'static dyn Notation, Failure> {
+    let notation = catalog.find(game).ok().and_then(|rules| rules.notation());
     let pdn = notation.filter(|notation| notation.name() == "PDN");
     pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} has no PDN notation")))
 }
@@ -150,8 +140,9 @@ impl Output<'_> {
 }
 
 /// Reads the records of the tournament.
-struct SheetReader {
+struct SheetReader<'a> {
     folder: PathBuf,
+    catalog: &'a Catalog,
     /// Whether all records were valid.
     exit: Exit,
     /// The number of matches whose record is not sealed yet.
@@ -160,9 +151,10 @@ struct SheetReader {
     missing: u32,
 }
 
-impl SheetReader {
-    fn of(tournament: &Path) -> SheetReader {
-        SheetReader { folder: tournament.join("records"), exit: Exit::Done, unsealed: 0, missing: 0 }
+impl<'a> SheetReader<'a> {
+    fn of(tournament: &Path, catalog: &'a Catalog) -> SheetReader<'a> {
+        let folder = tournament.join("records");
+        SheetReader { folder, catalog, exit: Exit::Done, unsealed: 0, missing: 0 }
     }
 
     /// Reports omitted matches.
@@ -187,7 +179,7 @@ impl SheetReader {
             *(if unsealed(&path).exists() { &mut self.unsealed } else { &mut self.missing }) += 1;
             return Ok(None);
         }
-        Ok(match record::sheet(&read(&path)?) {
+        Ok(match record::sheet(&read(&path)?, self.catalog) {
             Ok((_, sheet)) => Some(sheet),
             Err(differences) => {
                 self.exit = Exit::No;

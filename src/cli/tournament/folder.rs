@@ -12,10 +12,13 @@ use crate::cli::tournament::audit::Auditor;
 use crate::cli::tournament::change;
 use crate::cli::tournament::config::{Config, Prepared};
 use crate::cli::{Failure, files};
+use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::record;
-use crate::server::{BotSpec, Unsealed};
+use crate::report::tournament::Settings;
+use crate::runner::Unsealed;
+use crate::sources::BotSpec;
 use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results};
 use crate::tournament::MatchResult;
 use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
@@ -84,11 +87,12 @@ impl TournamentFolder {
         path: &Path,
         mut config: Config,
         seed: Seed,
+        catalog: &Catalog,
         is_durable: bool,
     ) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let plan = config.plan(None)?;
-        let prepared = config.prepare(seed, &plan)?;
+        let plan = config.plan(catalog, None)?;
+        let prepared = config.prepare(catalog, seed, &plan)?;
         let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
         let journal = journal(&folder)?;
         if folder.has_file("results.sqlite").map_err(Failure::cannot_run)? {
@@ -120,15 +124,19 @@ impl TournamentFolder {
 
     /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
     /// process that played it, and records interrupted matches as cut off.
-    pub(super) fn open(path: &Path, is_durable: bool) -> Result<TournamentFolder, Failure> {
+    pub(super) fn open(
+        path: &Path,
+        catalog: &Catalog,
+        is_durable: bool,
+    ) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let Alone { mut results, journal, records, mut reading } = Alone::open(path, is_durable)?;
+        let Alone { mut results, journal, records, mut reading } = Alone::open(path, catalog, is_durable)?;
         for asked in results.take_asked().map_err(wrong)? {
             reading = change::apply_asked(&mut results, reading, &asked)?;
         }
         let seed = reading.seed()?;
         let Reading { about, config, schedule, .. } = reading;
-        let prepared = config.prepare(seed, schedule.plan())?;
+        let prepared = config.prepare(catalog, seed, schedule.plan())?;
         let rules = prepared.rules.meta().rules_version;
         if rules != about.rules {
             return Err(Failure::cannot_run(format!(
@@ -173,7 +181,7 @@ pub(super) struct Alone {
 
 impl Alone {
     /// Opens it. Records interrupted matches as cut off.
-    pub(super) fn open(path: &Path, is_durable: bool) -> Result<Alone, Failure> {
+    pub(super) fn open(path: &Path, catalog: &Catalog, is_durable: bool) -> Result<Alone, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let mut results = super::results(path)?;
         let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
@@ -181,8 +189,8 @@ impl Alone {
         results.migrate().map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
-        adopt(&mut results, &records)?;
-        let mut reading = read(&results)?.seen_from(path)?;
+        adopt(&mut results, &records, catalog)?;
+        let mut reading = read(&results, catalog)?.seen_from(path)?;
         let roster = reading.config.roster();
         for number in std::mem::take(&mut reading.refused) {
             results.make_void(number).map_err(wrong)?;
@@ -213,9 +221,9 @@ pub(super) fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Re
 }
 
 /// Adds the matches that had ended, with complete records, but were not in the results when a process was killed.
-/// Removes incomplete records, as a power failure leaves them.
-fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
-    let reading = read(results)?;
+/// Renames invalid records, such as those that a power failure leaves incomplete.
+fn adopt(results: &mut Results, records: &Records, catalog: &Catalog) -> Result<(), Failure> {
+    let reading = read(results, catalog)?;
     let (auditor, seed) = (Auditor::new(&reading)?, reading.seed()?);
     let (sealed, aside) = records.matches().map_err(Failure::cannot_run)?;
     let mut rows = BTreeMap::new();
@@ -229,12 +237,13 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
         }
         let record = records.read(match_id).map_err(Failure::cannot_run)?;
         if !record::is_sealed(&record) {
-            tracing::warn!("{}: removed, because it is incomplete", records.path(match_id).display());
-            records.discard(match_id).map_err(Failure::cannot_run)?;
+            let kept = records.set_aside(match_id).map_err(Failure::cannot_run)?;
+            tracing::warn!(
+                "{} is incomplete: renamed to {}",
+                records.path(match_id).display(),
+                file_name(&kept)
+            );
             continue;
-        }
-        if is_aside {
-            records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
         }
         if !has_row {
             let recorded = auditor.recorded(id, &record).map_err(|what| {
@@ -245,6 +254,9 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
                 ))
             })?;
             rows.insert(id, dated(recorded.row, &records.path(match_id)));
+        }
+        if is_aside {
+            records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
         }
     }
     for match_id in &aside {
@@ -260,14 +272,23 @@ fn adopt(results: &mut Results, records: &Records) -> Result<(), Failure> {
                 let path = store::unsealed(&records.path(match_id));
                 rows.insert(id, dated(recorded.row, &path));
             }
-            Err(_) => {
-                tracing::warn!("{match_id}.unsealed: removed, because it is incomplete");
-                records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
+            Err(what) => {
+                let kept = records.set_unsealed_aside(match_id).map_err(Failure::cannot_run)?;
+                tracing::warn!(
+                    "{} is not a record of this tournament ({}): renamed to {}",
+                    store::unsealed(&records.path(match_id)).display(),
+                    what.join("; "),
+                    file_name(&kept)
+                );
             }
         }
     }
     let rows: Vec<MatchRow> = rows.into_values().collect();
     results.add_matches(&rows).map_err(Failure::cannot_run)
+}
+
+fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The row with the start time derived from the modification time of the record.
@@ -280,6 +301,7 @@ fn dated(row: MatchRow, record: &Path) -> MatchRow {
 /// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {
     pub(super) about: About,
+    pub(super) catalog: Catalog,
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) config: Config,
     pub(super) schedule: Schedule,
@@ -295,6 +317,11 @@ impl Reading {
         Ok(Reading { config, ..self })
     }
 
+    /// The settings that reports state.
+    pub(super) fn settings(&self) -> Settings {
+        self.config.settings(&self.catalog, &self.about.seed, self.schedule.plan().seating)
+    }
+
     /// The run seed.
     pub(super) fn seed(&self) -> Result<Seed, Failure> {
         let seed = hex::decode32(&self.about.seed).map(Seed);
@@ -303,9 +330,10 @@ impl Reading {
 }
 
 /// Reads a tournament from its database.
-pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
+pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Failure> {
     let seating = results.about().map_err(Failure::cannot_run)?.seating;
-    let (mut reading, refused) = read_with(results, results.results(seating).map_err(Failure::cannot_run)?)?;
+    let (mut reading, refused) =
+        read_with(results, catalog, results.results(seating).map_err(Failure::cannot_run)?)?;
     for refused in &refused {
         tracing::warn!("{refused}");
     }
@@ -320,6 +348,7 @@ pub(super) fn read(results: &Results) -> Result<Reading, Failure> {
 /// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
 pub(super) fn read_with(
     results: &Results,
+    catalog: &Catalog,
     played: Vec<(u32, MatchResult)>,
 ) -> Result<(Reading, Vec<Unplanned>), Failure> {
     let about = results.about().map_err(Failure::cannot_run)?;
@@ -340,11 +369,12 @@ pub(super) fn read_with(
         )));
     }
     let entries = entrants.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
-    let plan = config.plan(Some(entries))?;
+    let plan = config.plan(catalog, Some(entries))?;
     if plan.seating != about.seating {
         return Err(wrong("the seats are not those of the configuration".to_owned()));
     }
     let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
     let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
-    Ok((Reading { about, entrants, config, schedule, refused: Vec::new() }, refused))
+    let catalog = catalog.clone();
+    Ok((Reading { about, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
 }

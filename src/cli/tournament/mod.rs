@@ -10,6 +10,7 @@ mod export;
 mod folder;
 mod play;
 mod report;
+mod site;
 mod standings;
 mod status;
 mod verify;
@@ -19,6 +20,7 @@ use std::path::Path;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 use crate::store::Results;
 
 /// Play tournaments, and resume them after interruptions
@@ -53,19 +55,33 @@ enum Command {
     Withdraw(change::WithdrawArgs),
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
+/// Reads a tournament file. What can be read is written as a file that means the same.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn read_file(text: &str, catalog: &Catalog) {
+    let Ok(config) = config::Config::parse(text) else { return };
+    let written =
+        |config: &config::Config| config.to_toml().unwrap_or_else(|failure| panic!("{}", failure.error));
+    let file = written(&config);
+    let again = config::Config::parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+    assert_eq!(file, written(&again));
+    if let Err(problem) = config.plan(catalog, None) {
+        assert!(!problem.error.to_string().is_empty());
+    }
+}
+
+pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match args.command {
-        Command::Check(args) => check::run(&args),
-        Command::Run(args) => play::run(&args),
-        Command::Resume(args) => play::resume(&args),
-        Command::Status(args) => status::run(&args),
-        Command::Standings(args) => standings::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Export(args) => export::run(&args),
-        Command::Verify(args) => verify::run(&args),
-        Command::Add(args) => change::add(args),
-        Command::Change(args) => change::set(args),
-        Command::Withdraw(args) => change::withdraw(args),
+        Command::Check(args) => check::run(&args, catalog),
+        Command::Run(args) => play::run(&args, catalog),
+        Command::Resume(args) => play::resume(&args, catalog),
+        Command::Status(args) => status::run(&args, catalog),
+        Command::Standings(args) => standings::run(&args, catalog),
+        Command::Report(args) => report::run(&args, catalog),
+        Command::Export(args) => export::run(&args, catalog),
+        Command::Verify(args) => verify::run(&args, catalog),
+        Command::Add(args) => change::add(args, catalog),
+        Command::Change(args) => change::set(args, catalog),
+        Command::Withdraw(args) => change::withdraw(args, catalog),
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args as ClapArgs;
 use tokio::sync::oneshot;
 
+use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
 use crate::cli::output::Tolerant;
 use crate::cli::progress::{Progress, Shown};
@@ -17,14 +18,19 @@ use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
 use crate::cli::tournament::{audit, standings};
+use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::report::evidence_lines;
-use crate::server::{
-    FirstFaults, Halt, MatchReport, MatchRunner, NoShow, ParkedLobby, RunEvent, Scoring, TournamentScheduler,
+use crate::runner::{
+    FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
 };
-use crate::store::{MatchRow, Results};
+use crate::sources::ParkedLobby;
+use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
+use crate::tournament::standings::Row;
+use crate::web::{EarlierMatch, Standing, WatchServer};
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
@@ -54,6 +60,8 @@ struct PlayOptions {
     /// One JSON object per line: each match, then the standings
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 /// Resume an interrupted tournament: plays exactly the missing matches
@@ -71,7 +79,7 @@ pub(super) struct ResumeArgs {
     options: PlayOptions,
 }
 
-pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
     let seed = match config.seed()? {
         Some(seed) => seed,
@@ -79,11 +87,15 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
-    play(TournamentFolder::create(&dir, config, seed, !args.options.no_fsync)?, &args.options)
+    play(
+        TournamentFolder::create(&dir, config, seed, catalog, !args.options.no_fsync)?,
+        &args.options,
+        catalog,
+    )
 }
 
-pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
-    let folder = TournamentFolder::open(&args.dir, !args.options.no_fsync)?;
+pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+    let folder = TournamentFolder::open(&args.dir, catalog, !args.options.no_fsync)?;
     let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
     let files = |index| fingerprints(folder.prepared.bots_of(index));
     let changed: Vec<(usize, String)> = (rows.into_iter().enumerate())
@@ -99,7 +111,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         }
         folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;
     }
-    play(folder, &args.options)
+    play(folder, &args.options, catalog)
 }
 
 /// Why playing stopped.
@@ -110,16 +122,77 @@ enum Played {
     Changes(Option<ParkedLobby>),
 }
 
-fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
+fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut parked = None;
     let mut first_faults = FirstFaults::default();
+    let watch = options.watch.open(folder.prepared.rules.meta(), catalog)?;
+    if let Some(server) = &watch {
+        for earlier in earlier_matches(&folder)? {
+            server.add_earlier(earlier);
+        }
+        announce(&server.url(), options.json)?;
+    }
     loop {
         let path = folder.path.clone();
-        match play_until_changed(folder, parked, &mut first_faults, options)? {
-            Played::Ended(exit) => return Ok(exit),
+        match play_until_changed(folder, parked, &mut first_faults, watch.as_ref(), options)? {
+            Played::Ended(exit) => {
+                if let Some(server) = watch {
+                    server.close();
+                }
+                return Ok(exit);
+            }
             Played::Changes(lobby) => parked = lobby,
         }
-        folder = TournamentFolder::open(&path, !options.no_fsync)?;
+        folder = TournamentFolder::open(&path, catalog, !options.no_fsync)?;
+    }
+}
+
+/// The matches that were played before, for spectators. Attempts that were cut off are left out.
+fn earlier_matches(folder: &TournamentFolder) -> Result<Vec<EarlierMatch>, Failure> {
+    let TournamentFolder { results, records, prepared, schedule, .. } = folder;
+    let seating = schedule.plan().seating;
+    let mut unsealed = folder.unsealed()?;
+    let mut earlier = Vec::new();
+    let read = results.for_each_match(|row| {
+        if row.ended_by == "cut_off" {
+            return Ok(());
+        }
+        let bots = prepared.roster.seated_at(seating, &row.lineup);
+        let bot = |bot: usize| prepared.entrants.get(bot);
+        let name = |at: usize| bot(at).map(|bot| bot.name.clone()).unwrap_or_default();
+        let names: Vec<String> = bots.iter().copied().map(name).collect();
+        let id = row.id.to_string();
+        let at = unsealed.iter().position(|other| other.match_id == id);
+        let sides = seating.all().iter().map(|seat| seating.side(seat) as u8);
+        let sources = bots.iter().map(|&at| bot(at).map(|bot| bot.source.to_string()).unwrap_or_default());
+        let report = MatchReport {
+            game: prepared.rules.meta().id.to_owned(),
+            bots: sources.collect(),
+            record: row.record.is_some().then(|| records.path(&id)),
+            ..report_of(row, names.clone())
+        };
+        earlier.push(EarlierMatch {
+            report,
+            seats: names.into_iter().zip(sides).collect(),
+            unsealed: at.map(|at| unsealed.swap_remove(at)),
+        });
+        Ok(())
+    });
+    read.map_err(Failure::cannot_run)?;
+    Ok(earlier)
+}
+
+/// The report of a match, from its row.
+fn report_of(row: MatchRow, seats: Vec<String>) -> MatchReport {
+    MatchReport {
+        ranks: row.ranks,
+        scores: row.scores,
+        is_void: row.ended_by == VOID,
+        decisions: row.decisions,
+        duration_us: row.duration_us,
+        lag_ms: row.lag_ms,
+        cpu_ms: row.cpu_ms,
+        ..MatchReport::stored(row.id.to_string(), seats, &row.ended_by, row.reason, &row.faults)
     }
 }
 
@@ -149,6 +222,7 @@ fn play_until_changed(
     folder: TournamentFolder,
     parked: Option<ParkedLobby>,
     first_faults: &mut FirstFaults,
+    watch: Option<&WatchServer>,
     options: &PlayOptions,
 ) -> Result<Played, Failure> {
     let is_json = options.json;
@@ -164,6 +238,10 @@ fn play_until_changed(
     let live = scheduler.live_schedule();
     let (shown, shown_names) = (live.clone(), config.names());
     let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names));
+    if let Some(server) = watch {
+        let (shown, names) = (live.clone(), config.names());
+        server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
+    }
     let runner = MatchRunner {
         jobs: prepared.jobs,
         processes: prepared.processes,
@@ -175,6 +253,7 @@ fn play_until_changed(
         records: Some(records),
         journal: Some(journal),
         unsealed: Some(unsealed),
+        live: watch.map(WatchServer::feed),
         ..MatchRunner::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
     };
     let mut out = Screen(Tolerant::new());
@@ -188,7 +267,7 @@ fn play_until_changed(
                 progress.line(format!("listening on {address}"));
                 if is_json {
                     // `Tolerant` keeps the error until the end.
-                    let _ = writeln!(out, r#"{{"type":"listening","address":"{address}"}}"#);
+                    let _ = writeln!(out, "{}", json::text(&Listening { address }));
                 }
             }
             RunEvent::Waiting(name) => {
@@ -285,6 +364,24 @@ impl NoShows {
 fn began_at(report: &MatchReport) -> Option<SystemTime> {
     let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
     SystemTime::now().checked_sub(took)
+}
+
+/// The standings for spectators.
+fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<Standing> {
+    let standings = schedule.standings();
+    let standing = |row: &Row| Standing {
+        place: row.place as usize,
+        name: names[row.entrant.index()].clone(),
+        matches: row.matches,
+        wins: row.by_play.wins + row.by_fault.wins,
+        draws: row.by_play.draws + row.by_fault.draws,
+        losses: row.by_play.losses + row.by_fault.losses,
+        points: row.points,
+        rating: None,
+        online: None,
+        is_provisional: None,
+    };
+    standings.rows.iter().map(standing).collect()
 }
 
 /// The progress of the tournament.

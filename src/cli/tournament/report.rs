@@ -1,20 +1,17 @@
 //! `referee tournament report`: the full report.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{results, unreadable};
-use crate::cli::files::{self, OutFile, OutputOptions};
+use super::{results, site, unreadable};
+use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
-use crate::cli::tournament::folder::{Reading, read};
+use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::printable::printable_lines;
-use crate::core::{Viewer, json};
-use crate::report::replay::{Reel, page};
+use crate::core::{Catalog, json};
 use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
@@ -45,8 +42,8 @@ pub(super) struct Args {
     format: Format,
     #[command(flatten)]
     output: OutputOptions,
-    /// Write pages to a directory, for a web server or to open from disk: the html report as index.html, and for each
-    /// sealed record a page that plays the match. Existing pages are replaced
+    /// Write pages to a directory, for a web server or to open from disk: the report, a page per entrant, and a page
+    /// per match with its replay and its record. Existing pages are replaced
     #[arg(long, value_name = "OUT", conflicts_with_all = ["format", "output"])]
     site: Option<PathBuf>,
     /// In GitHub Actions: also add the report in Markdown to the job summary ($GITHUB_STEP_SUMMARY), and write
@@ -71,7 +68,7 @@ enum Format {
     Html,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let summary = args.github.then(OutFile::job_summary).transpose()?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
@@ -79,12 +76,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         progress.set_position(done);
     };
     let db = results(&args.folder)?;
-    let Reading { schedule, config, .. } = read(&db)?;
-    let report = TournamentReport::of(&args.folder, &db, &schedule, &config.bot_names(), tick)
+    let reading = read(&db, catalog)?;
+    let report = TournamentReport::of(&args.folder, &db, &reading.schedule, &reading.settings(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     let exit = match &args.site {
-        Some(site) => write_site(site, &args.folder, &report)?,
+        Some(site) => site::write(site, &args.folder, &report, catalog)?,
         None => {
             args.output.write(&told(args.format, &report)?)?;
             Exit::Done
@@ -98,40 +95,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Writes the report and a page per sealed record. Records that are invalid have no page and are reported.
-fn write_site(site: &Path, folder: &Path, report: &TournamentReport) -> Result<Exit, Failure> {
-    let write = |page: PathBuf, text: String| {
-        OutFile::create(&page)?.write(|mut file| file.write_all(text.as_bytes()))
-    };
-    let pages = site.join("matches");
-    fs::create_dir_all(&pages)
-        .map_err(|error| Failure::cannot_run(format!("{}: {error}", pages.display())))?;
-    let mut exit = Exit::Done;
-    let mut addresses = BTreeMap::new();
-    for told in &report.attempts {
-        let Some(record) = told.record.as_ref().map(|record| folder.join("records").join(record)) else {
-            continue;
-        };
-        // Records of sets that are not complete are not sealed yet, and must not be shown.
-        if !record.exists() {
-            continue;
-        }
-        match Reel::of(&files::read(&record)?) {
-            Ok(reel) => {
-                let name = format!("{}.html", told.id);
-                write(pages.join(&name), page(&[reel], Viewer::Omniscient, 0))?;
-                addresses.insert(told.id.as_str(), format!("matches/{name}"));
-            }
-            Err(difference) => {
-                exit = Exit::No;
-                screen::complain(format_args!("{}: {difference}", record.display()));
-            }
-        }
-    }
-    write(site.join("index.html"), tournament::html(report, |id| addresses.get(id).cloned()))?;
-    Ok(exit)
-}
-
 fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
     Ok(match format {
         Format::Table => printable_lines(&tournament::tables(report)).into_owned().into_bytes(),
@@ -139,6 +102,6 @@ fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
         Format::Csv => tournament::csv(report)?,
         Format::Markdown => tournament::markdown(report).into_bytes(),
         Format::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
-        Format::Html => tournament::html(report, |_| None).into_bytes(),
+        Format::Html => tournament::html(report).into_bytes(),
     })
 }

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::{results, unreadable};
+use crate::cli::json::StandingsLine;
 use crate::cli::output::stdout;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::folder::read;
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::report::tournament::{StandingsReport, standings_table};
 use crate::store::Results;
@@ -33,19 +33,11 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
     let mut out = Screen(stdout());
-    show(&mut out, &args.folder, &db, &read(&db)?.schedule, args.json)?;
+    show(&mut out, &args.folder, &db, &read(&db, catalog)?.schedule, args.json)?;
     Ok(Exit::Done)
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "standings")]
-#[derive(Debug)]
-struct JsonLine<'a> {
-    #[serde(flatten)]
-    report: &'a StandingsReport,
 }
 
 /// Prints the standings.
@@ -58,7 +50,7 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     let report = StandingsReport::of(db, schedule).map_err(|error| unreadable(folder, &error))?;
     if is_json {
-        writeln!(out, "{}", json::text(&JsonLine { report: &report }))?;
+        writeln!(out, "{}", json::text(&StandingsLine { report: &report }))?;
     } else {
         out.write_all(standings_table(&report).as_bytes())?;
     }

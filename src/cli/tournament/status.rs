@@ -1,15 +1,16 @@
 //! `referee tournament status`: prints the progress of a tournament.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use serde::Serialize;
 
 use super::results;
+use crate::cli::json::{EntrantStatus, TournamentStatus};
 use crate::cli::tournament::folder::{Reading, read};
 use crate::cli::{Exit, Failure, screen};
+use crate::core::Catalog;
 use crate::core::counted;
 use crate::core::json;
 use crate::store::{self, Journal};
@@ -27,48 +28,14 @@ pub(super) struct Args {
     pub(super) json: bool,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "status")]
-struct Status {
-    name: String,
-    game: String,
-    /// Matches with a result.
-    played: usize,
-    /// The minimum number of missing matches, including those of rounds that are not paired yet.
-    missing: u64,
-    /// The maximum number; in a knockout, results may require more matches.
-    missing_at_most: u64,
-    is_over: bool,
-    /// Whether a process is playing it.
-    is_played: bool,
-    /// Attempts at matches that were cut off or aborted.
-    cut_off: usize,
-    /// Matches that do not count: those of `void_for`, and those that depended on results that were lost.
-    void: usize,
-    /// Void matches by cause: they have no result and are not replayed.
-    void_for: BTreeMap<String, u32>,
-    entrants: Vec<EntrantStatus>,
-}
-
-#[derive(Serialize)]
-struct EntrantStatus {
-    name: String,
-    source: String,
-    /// The number of its matches that were cut off or aborted.
-    interruptions: u32,
-    has_left: bool,
-    /// Whether matches wait for it to connect.
-    is_absent: bool,
-}
-
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let results = results(&args.dir)?;
-    let Reading { about, entrants, config, schedule, .. } = read(&results)?;
+    let Reading { about, entrants, config, schedule, .. } = read(&results, catalog)?;
     let folder = store::Folder::open(&args.dir).map_err(Failure::cannot_run)?;
     let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;
     let absent = if is_played { results.absent().map_err(Failure::cannot_run)? } else { BTreeSet::new() };
     let missing = schedule.missing();
-    let status = Status {
+    let status = TournamentStatus {
         name: about.name,
         game: about.game,
         played: schedule.results().count(),

@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::Serialize;
-
 use super::{results, unreadable};
 use crate::cli::files::read as read_file;
+use crate::cli::json::{AuditLine, AuditSummary, PointsByRecords};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::audit::{Auditor, Recorded, differences};
 use crate::cli::tournament::folder::{Reading, read_with, reveal};
 use crate::cli::{Exit, Failure, progress};
+use crate::core::Catalog;
 use crate::core::json;
 use crate::record;
 use crate::report::tournament::{StandingsReport, standings_table};
@@ -41,71 +41,32 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A line of `--json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum JsonLine<'a> {
-    Difference {
-        #[serde(rename = "match")]
-        id: Option<String>,
-        what: &'a str,
-    },
-    Standings {
-        #[serde(flatten)]
-        report: &'a StandingsReport,
-    },
-    Summary(&'a Summary),
-}
-
-/// The numbers of verified items.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Summary {
-    /// Attempts at matches in the results.
-    pub(super) rows: usize,
-    /// Verified records.
-    pub(super) records: usize,
-    /// Rows that differ, and records without a row.
-    pub(super) differing: usize,
-    /// Rows of an older version that did not store the seal of the record.
-    pub(super) unbound: usize,
-    /// Entrants whose points differ.
-    points: Vec<Points>,
-}
-
-/// The points of an entrant.
-#[derive(Debug, Serialize)]
-struct Points {
-    name: String,
-    results: f64,
-    records: f64,
-}
-
 /// The result of an audit.
 pub(super) struct Audit {
     /// By match; `None` if unknown.
     pub(super) differences: Vec<(Option<MatchId>, String)>,
     pub(super) standings: StandingsReport,
-    pub(super) summary: Summary,
+    pub(super) summary: AuditSummary,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let db = results(&args.folder)?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);
         progress.set_position(done);
     };
-    let audit = audit(&args.folder, &db, tick)?;
+    let audit = audit(&args.folder, &db, catalog, tick)?;
     progress.finish_and_clear();
     let mut out = Screen(Tolerant::new());
     if args.json {
         let mut tell =
-            |told: JsonLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
+            |told: AuditLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
         for (id, what) in &audit.differences {
-            tell(JsonLine::Difference { id: id.map(|id| id.to_string()), what })?;
+            tell(AuditLine::Difference { id: id.map(|id| id.to_string()), what })?;
         }
-        tell(JsonLine::Standings { report: &audit.standings })?;
-        tell(JsonLine::Summary(&audit.summary))?;
+        tell(AuditLine::Standings { report: &audit.standings })?;
+        tell(AuditLine::Summary(&audit.summary))?;
     } else {
         for (id, what) in &audit.differences {
             match id {
@@ -114,8 +75,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         }
         write!(out, "{}", standings_table(&audit.standings))?;
-        let Summary { rows, records, differing, unbound, points } = &audit.summary;
-        for Points { name, results, records } in points {
+        let AuditSummary { rows, records, differing, unbound, points } = &audit.summary;
+        for PointsByRecords { name, results, records } in points {
             writeln!(out, "{name}: {records} points by the records, {results} in the results")?;
         }
         writeln!(out, "{rows} results, {records} records, {differing} differ")?;
@@ -127,9 +88,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Verifies all rows.
-pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync) -> Result<Audit, Failure> {
+pub(super) fn audit(
+    folder: &Path,
+    db: &Results,
+    catalog: &Catalog,
+    tick: impl Fn(u64, u64) + Sync,
+) -> Result<Audit, Failure> {
     let failed = |error: io::Error| unreadable(folder, &error);
-    let (reading, _) = read_with(db, Vec::new())?;
+    let (reading, _) = read_with(db, catalog, Vec::new())?;
     let auditor = Auditor::new(&reading)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let files = record_files(&folder.join("records")).map_err(failed)?;
@@ -149,7 +115,7 @@ pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync)
     }
     let checked = check_all(&auditor, &reading, &files, &rows, tick);
     let mut counted = Vec::new();
-    let mut summary = Summary { rows: rows.len() + bad.len(), ..Summary::default() };
+    let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
     for (row, Checked { found, result, has_record }) in rows.iter().zip(checked) {
         summary.records += usize::from(has_record);
         summary.unbound += usize::from(has_record && row.seal.is_none());
@@ -157,7 +123,7 @@ pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync)
         counted.extend(result.filter(|_| row.ended_by != VOID).map(|result| (row.id.number, result)));
     }
     counted.extend(lost(&auditor, &reading, &files, &rows));
-    let (by_records, refused) = read_with(db, counted)?;
+    let (by_records, refused) = read_with(db, catalog, counted)?;
     let find = |number: u32| {
         let of_number = rows.iter().rev().filter(|row| row.id.number == number);
         of_number.map(|row| row.id).next()
@@ -169,7 +135,7 @@ pub(super) fn audit(folder: &Path, db: &Results, tick: impl Fn(u64, u64) + Sync)
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
     summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
     let stored = rows.iter().filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
-    let (by_results, _) = read_with(db, stored.collect())?;
+    let (by_results, _) = read_with(db, catalog, stored.collect())?;
     summary.points = points(&reading, &by_results.schedule, &by_records.schedule);
     let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;
     Ok(Audit { differences, standings, summary })
@@ -329,7 +295,7 @@ fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>
 }
 
 /// The entrants whose points differ.
-fn points(reading: &Reading, by_results: &Schedule, by_records: &Schedule) -> Vec<Points> {
+fn points(reading: &Reading, by_results: &Schedule, by_records: &Schedule) -> Vec<PointsByRecords> {
     let of = |schedule: &Schedule| -> BTreeMap<usize, f64> {
         schedule.standings().rows.iter().map(|row| (row.entrant.index(), row.points)).collect()
     };
@@ -337,6 +303,6 @@ fn points(reading: &Reading, by_results: &Schedule, by_records: &Schedule) -> Ve
     let name = |index: usize| reading.entrants[index].name.clone();
     let differing = records.iter().filter(|(index, points)| results.get(index) != Some(points));
     differing
-        .map(|(&index, &records)| Points { name: name(index), results: results[&index], records })
+        .map(|(&index, &records)| PointsByRecords { name: name(index), results: results[&index], records })
         .collect()
 }

@@ -5,18 +5,81 @@ use std::fmt;
 use super::moves::Move;
 use crate::core::Seat;
 
-/// The bit of a square in a set: the lowest bit is square 1, the highest square 32.
-pub(super) const fn bit(square: u32) -> u32 {
-    1 << square
+/// The place of each square, 0 to 31, by its index: square s + 1 is bit `PLACES[s]` of a set.
+///
+/// Places are numbered so that a step is a rotation of the set: one square south-east adds 7 to the place and one
+/// square south-west adds 1, modulo 32, in every row. In columns x and rows y from 0 to 7, (x + y - 1) / 2 counts the
+/// steps south-east from the north-western edge, and (7 + y - x) / 2 the steps south-west from the north-eastern one.
+const PLACES: [u8; 32] = {
+    let mut places = [0; 32];
+    let mut index = 0;
+    while index < 32 {
+        let y = index / 4;
+        let x = 2 * (index % 4) + 1 - y % 2;
+        places[index] = ((7 * ((x + y - 1) / 2) + (7 + y - x) / 2) % 32) as u8;
+        index += 1;
+    }
+    places
+};
+
+/// The inverse of [`PLACES`].
+const INDICES: [u8; 32] = {
+    let mut indices = [0; 32];
+    let mut index = 0;
+    while index < 32 {
+        indices[PLACES[index] as usize] = index as u8;
+        index += 1;
+    }
+    indices
+};
+
+/// The place of the square with this index, 0 to 31.
+pub(super) const fn place(index: u32) -> u32 {
+    PLACES[index as usize] as u32
+}
+
+/// The index, 0 to 31, of the square at a place.
+pub(super) const fn index(place: u32) -> u32 {
+    INDICES[place as usize] as u32
+}
+
+/// The set of one place.
+pub(super) const fn bit(place: u32) -> u32 {
+    1 << place
+}
+
+/// The set with each place replaced by its index: bit i is square i + 1.
+const fn by_index(mut set: u32) -> u32 {
+    let mut indexed = 0;
+    while set != 0 {
+        indexed |= 1 << index(set.trailing_zeros());
+        set &= set - 1;
+    }
+    indexed
+}
+
+/// The inverse of [`by_index`].
+const fn by_place(mut indexed: u32) -> u32 {
+    let mut set = 0;
+    while indexed != 0 {
+        set |= bit(place(indexed.trailing_zeros()));
+        indexed &= indexed - 1;
+    }
+    set
+}
+
+/// The places of a set, ascending.
+fn places(mut set: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (set != 0).then(|| set.trailing_zeros())?;
+        set &= set - 1;
+        Some(place)
+    })
 }
 
 /// The indices, 0 to 31, of the squares of a set, ascending.
-pub(super) fn squares(mut set: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let square = (set != 0).then(|| set.trailing_zeros())?;
-        set &= set - 1;
-        Some(square)
-    })
+pub(super) fn squares(set: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |&index| set & bit(place(index)) != 0)
 }
 
 /// The colour of a side.
@@ -45,8 +108,8 @@ impl Colour {
     /// The row on which its men are crowned.
     pub(super) const fn crowning_row(self) -> u32 {
         match self {
-            Colour::Black => 0xf000_0000,
-            Colour::White => 0x0000_000f,
+            Colour::Black => SOUTH,
+            Colour::White => NORTH,
         }
     }
 }
@@ -69,12 +132,17 @@ pub(super) enum Way {
     SouthEast,
 }
 
-/// The rows 1-4, 9-12, 17-20 and 25-28. The squares of the other rows are offset to the west.
-const SHIFTED: u32 = 0x0f0f_0f0f;
-/// These rows without their last square, which has no eastern neighbour.
-const EASTWARD: u32 = SHIFTED & !0x0808_0808;
-/// The other rows without their first square, which has no western neighbour.
-const WESTWARD: u32 = !SHIFTED & !0x1010_1010;
+/// The two directions of the men of a colour, then the others.
+const fn ways<const BLACK: bool>() -> [[Way; 2]; 2] {
+    let (north, south) = ([Way::NorthWest, Way::NorthEast], [Way::SouthWest, Way::SouthEast]);
+    if BLACK { [south, north] } else { [north, south] }
+}
+
+/// The edges of the board. North and south are the crowning rows.
+const NORTH: u32 = by_place(0x0000_000f);
+const SOUTH: u32 = by_place(0xf000_0000);
+const EAST: u32 = by_place(0x0808_0808);
+const WEST: u32 = by_place(0x1010_1010);
 
 impl Way {
     pub(super) const ALL: [Way; 4] = [Way::NorthWest, Way::NorthEast, Way::SouthWest, Way::SouthEast];
@@ -88,25 +156,41 @@ impl Way {
         }
     }
 
-    /// Whether men of this colour move this way.
-    const fn is_forward(self, colour: Colour) -> bool {
-        matches!(self, Way::SouthWest | Way::SouthEast) == matches!(colour, Colour::Black)
+    /// What a step adds to a place, modulo 32.
+    const fn turn(self) -> u32 {
+        match self {
+            Way::NorthWest => 32 - 7,
+            Way::NorthEast => 32 - 1,
+            Way::SouthWest => 1,
+            Way::SouthEast => 7,
+        }
+    }
+
+    /// The squares from which a step leaves the board.
+    const fn edge(self) -> u32 {
+        match self {
+            Way::NorthWest => NORTH | WEST,
+            Way::NorthEast => NORTH | EAST,
+            Way::SouthWest => SOUTH | WEST,
+            Way::SouthEast => SOUTH | EAST,
+        }
     }
 
     /// Moves a set by one square; squares that leave the board are dropped.
     pub(super) const fn step(self, set: u32) -> u32 {
-        match self {
-            Way::NorthWest => (set & SHIFTED) >> 4 | (set & WESTWARD) >> 5,
-            Way::NorthEast => (set & EASTWARD) >> 3 | (set & !SHIFTED) >> 4,
-            Way::SouthWest => (set & SHIFTED) << 4 | (set & WESTWARD) << 3,
-            Way::SouthEast => (set & EASTWARD) << 5 | (set & !SHIFTED) << 4,
-        }
+        (set & !self.edge()).rotate_left(self.turn())
     }
+}
+
+/// The place halfway between the ends of a jump. A jump turns the place by twice a step.
+pub(super) const fn jumped_place(from: u32, to: u32) -> u32 {
+    let turn = to.wrapping_sub(from) << 27; // The sign of the five low bits is the sign of a 32-bit number.
+    from.wrapping_add(((turn as i32) >> 28) as u32) & 31
 }
 
 /// A position without counters. Its text form is PDN's FEN.
 ///
-/// Sets of squares are bits: bit i is square i + 1.
+/// A set of squares has a bit for each place, see `PLACES`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
     pub(super) pieces: [u32; 2],
@@ -117,7 +201,7 @@ pub struct Board {
 impl Default for Board {
     /// The initial position.
     fn default() -> Board {
-        Board { pieces: [0x0000_0fff, 0xfff0_0000], kings: 0, to_move: Colour::Black }
+        Board { pieces: [by_place(0x0000_0fff), by_place(0xfff0_0000)], kings: 0, to_move: Colour::Black }
     }
 }
 
@@ -127,14 +211,14 @@ impl Board {
         self.to_move
     }
 
-    /// The squares of a colour's men.
+    /// The squares of a colour's men: bit i is square i + 1.
     pub const fn men(&self, colour: Colour) -> u32 {
-        self.pieces[colour as usize] & !self.kings
+        by_index(self.pieces[colour as usize] & !self.kings)
     }
 
-    /// The squares of a colour's kings.
+    /// The squares of a colour's kings: bit i is square i + 1.
     pub const fn kings(&self, colour: Colour) -> u32 {
-        self.pieces[colour as usize] & self.kings
+        by_index(self.pieces[colour as usize] & self.kings)
     }
 
     /// Whether the side to move has no piece.
@@ -154,87 +238,114 @@ impl Board {
         !(self.pieces[0] | self.pieces[1])
     }
 
-    /// The pieces of the side to move that can move this way: men only forward, kings in all directions.
-    const fn going(&self, way: Way) -> u32 {
-        if way.is_forward(self.to_move) { self.own() } else { self.own() & self.kings }
+    /// The empty squares that a step of `pieces` this way reaches.
+    const fn steps(&self, pieces: u32, way: Way) -> u32 {
+        way.step(pieces) & self.empty()
     }
 
-    /// The empty squares that a step this way can reach.
-    const fn steps(&self, way: Way) -> u32 {
-        way.step(self.going(way)) & self.empty()
-    }
-
-    /// The pieces of the side to move that can capture this way.
-    const fn jumpers(&self, way: Way) -> u32 {
+    /// Those of `pieces` that can jump an enemy this way.
+    const fn jumpers(&self, pieces: u32, way: Way) -> u32 {
         let back = way.back();
-        back.step(back.step(self.empty()) & self.enemy()) & self.going(way)
+        back.step(back.step(self.empty()) & self.enemy()) & pieces
     }
 
+    #[inline]
     pub(super) fn can_move(&self) -> bool {
-        Way::ALL.into_iter().any(|way| self.steps(way) != 0 || self.jumpers(way) != 0)
+        let [forward, backward] = match self.to_move {
+            Colour::Black => ways::<true>(),
+            Colour::White => ways::<false>(),
+        };
+        let can_go = |pieces, way| self.steps(pieces, way) | self.jumpers(pieces, way) != 0;
+        let kings = self.own() & self.kings;
+        forward.into_iter().any(|way| can_go(self.own(), way))
+            || kings != 0 && backward.into_iter().any(|way| can_go(kings, way))
     }
 
     /// Appends the legal moves: captures if there are any, otherwise steps.
     pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
-        let jumpers = Way::ALL.into_iter().fold(0, |set, way| set | self.jumpers(way));
-        if jumpers == 0 {
-            for way in Way::ALL {
-                for to in squares(self.steps(way)) {
-                    out.push(Move::from_square(way.back().step(bit(to)).trailing_zeros()).then(to));
-                }
+        // A generator for each colour, in which the directions are constants.
+        match self.to_move {
+            Colour::Black => self.generate::<true>(out),
+            Colour::White => self.generate::<false>(out),
+        }
+    }
+
+    fn generate<const BLACK: bool>(&self, out: &mut Vec<Move>) {
+        let [[left, right], [back_left, back_right]] = ways::<BLACK>();
+        let (own, kings) = (self.own(), self.own() & self.kings);
+        let jumpers = [self.jumpers(own, left), self.jumpers(own, right)];
+        let backward = if kings == 0 {
+            [0; 2]
+        } else {
+            [self.jumpers(kings, back_left), self.jumpers(kings, back_right)]
+        };
+        if jumpers[0] | jumpers[1] | backward[0] | backward[1] == 0 {
+            self.push_steps(own, left, right, out);
+            if kings != 0 {
+                self.push_steps(kings, back_left, back_right, out);
+            }
+            return;
+        }
+        let each =
+            [(left, jumpers[0]), (right, jumpers[1]), (back_left, backward[0]), (back_right, backward[1])];
+        for (way, jumpers) in each {
+            for from in places(jumpers) {
+                self.jump::<BLACK>(Move::from_place(from), bit(from), way, self.enemy(), out);
             }
         }
-        for square in squares(jumpers) {
-            // The origin counts as empty during the capture: the piece may pass or end there.
-            let jumper = Jumper { board: self, from: bit(square), empty: self.empty() | bit(square) };
-            jumper.extend(Move::from_square(square), bit(square), self.enemy(), out);
-        }
     }
 
-    /// Plays a legal move. Returns whether it captured or crowned.
-    pub(super) fn play(&mut self, mv: Move) -> bool {
-        let (from, to) = (bit(mv.first()), bit(mv.last()));
-        let is_king = self.kings & from != 0;
-        let crowns = !is_king && to & self.to_move.crowning_row() != 0;
-        let jumped = if mv.is_capture() { mv.jumped() } else { 0 };
-        let [own, enemy] = [self.to_move, self.to_move.other()].map(|colour| colour as usize);
-        self.pieces[own] = self.pieces[own] & !from | to;
-        self.pieces[enemy] &= !jumped;
-        self.kings &= !(from | jumped);
-        if is_king || crowns {
-            self.kings |= to;
-        }
-        self.to_move = self.to_move.other();
-        crowns || jumped != 0
+    /// Appends the steps of pieces in two directions.
+    fn push_steps(&self, pieces: u32, one: Way, other: Way, out: &mut Vec<Move>) {
+        // In one loop, since the end of a loop is hard to predict.
+        let mut steps = u64::from(self.steps(pieces, one)) | u64::from(self.steps(pieces, other)) << 32;
+        out.extend((0..steps.count_ones()).map(|_| {
+            let to = steps.trailing_zeros();
+            steps &= steps - 1;
+            let way = if to < 32 { one } else { other };
+            Move::from_place((to + way.back().turn()) & 31).then(to & 31)
+        }));
     }
-}
 
-/// A piece during a capture.
-struct Jumper<'a> {
-    board: &'a Board,
-    from: u32,
-    empty: u32,
-}
-
-impl Jumper<'_> {
-    /// Extends a capture recursively in all directions. `enemy` is the set of pieces not jumped yet. A capture never
-    /// lands on a jumped square (it lies in a row of the other parity), so `empty` does not grow. A man on its
-    /// crowning row has no forward direction, which ends its turn as the rules require.
-    fn extend(&self, path: Move, at: u32, enemy: u32, out: &mut Vec<Move>) {
+    /// Extends a capture by a jump, and then recursively in all directions. `enemy` is the set of pieces not jumped
+    /// yet. A capture never lands on a jumped square (it lies in a row of the other parity), so no square becomes empty
+    /// but the origin, which the piece may pass or end on. A man on its crowning row has no forward direction, which
+    /// ends its turn as the rules require.
+    fn jump<const BLACK: bool>(&self, path: Move, at: u32, way: Way, enemy: u32, out: &mut Vec<Move>) {
+        let over = way.step(at);
+        let (at, enemy) = (way.step(over), enemy & !over);
+        let path = path.then(at.trailing_zeros());
+        let origin = bit(path.first());
+        let empty = self.empty() | origin;
         let mut is_end = true;
-        for way in Way::ALL {
-            if self.board.going(way) & self.from == 0 {
-                continue;
-            }
-            let over = way.step(at) & enemy;
-            let landing = way.step(over) & self.empty;
-            if landing != 0 {
+        let mut go = |way: Way| {
+            if way.step(way.step(at) & enemy) & empty != 0 {
                 is_end = false;
-                self.extend(path.then(landing.trailing_zeros()), landing, enemy & !over, out);
+                self.jump::<BLACK>(path, at, way, enemy, out);
             }
+        };
+        let [forward, backward] = ways::<BLACK>();
+        forward.into_iter().for_each(&mut go);
+        if self.kings & origin != 0 {
+            backward.into_iter().for_each(go);
         }
         if is_end {
             out.push(path);
         }
+    }
+
+    /// Plays a legal move. Returns whether it captured or crowned.
+    #[inline]
+    pub(super) fn play(&mut self, mv: Move) -> bool {
+        let (from, to) = (bit(mv.first()), bit(mv.last()));
+        let jumped = if mv.is_capture() { mv.jumped() } else { 0 };
+        let [own, enemy] = [self.to_move, self.to_move.other()].map(|colour| colour as usize);
+        let is_king = self.kings & from != 0;
+        let crowns = !is_king && to & self.to_move.crowning_row() != 0;
+        self.pieces[own] = self.pieces[own] & !from | to;
+        self.pieces[enemy] &= !jumped;
+        self.kings = self.kings & !(from | jumped) | if is_king | crowns { to } else { 0 };
+        self.to_move = self.to_move.other();
+        crowns || jumped != 0
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::board::{Board, Colour, bit, squares};
+use super::board::{Board, Colour, bit, place, squares};
 use super::text::{Text, read_square, spell_square};
 
 /// Maximum length: `B:W` and `:B`, and at most `K32,` for each square.
@@ -41,7 +41,7 @@ impl Board {
                 if i > 0 {
                     text.push(b',');
                 }
-                if self.kings & bit(square) != 0 {
+                if self.kings & bit(place(square)) != 0 {
                     text.push(b'K');
                 }
                 spell_square(square, |byte| text.push(byte));
@@ -77,6 +77,7 @@ impl<'de> Deserialize<'de> for Board {
 
 /// A FEN is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadFen {
     /// It does not have three parts.
     #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
@@ -137,15 +138,16 @@ impl Board {
     fn put(&mut self, colour: Colour, piece: &str) -> Result<(), BadFen> {
         let (is_king, number) = piece.strip_prefix('K').map_or((false, piece), |number| (true, number));
         let square = read_square(number).ok_or_else(|| BadFen::Piece(excerpt(piece)))?;
-        if (self.pieces[0] | self.pieces[1]) & bit(square) != 0 {
+        let set = bit(place(square));
+        if (self.pieces[0] | self.pieces[1]) & set != 0 {
             return Err(BadFen::Twice(square + 1));
         }
         if is_king {
-            self.kings |= bit(square);
-        } else if colour.crowning_row() & bit(square) != 0 {
+            self.kings |= set;
+        } else if colour.crowning_row() & set != 0 {
             return Err(BadFen::Uncrowned(colour, square + 1));
         }
-        self.pieces[colour as usize] |= bit(square);
+        self.pieces[colour as usize] |= set;
         Ok(())
     }
 }

@@ -6,6 +6,8 @@ mod moves;
 mod openings;
 mod pdn;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,16 +21,19 @@ pub use self::board::{Board, Colour};
 pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, Notation, OpeningFile, OptionMeta, Outcome, Scene, Seat,
-    SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
+    OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The start position.
+    /// The start position as a PDN FEN, whose lists may be in any order.
     pub fen: Board,
     /// The game is drawn after this many consecutive plies without capture or crowning; 0 means never.
     pub draw_plies: u32,
@@ -97,12 +102,15 @@ impl Game for Checkers {
     };
     const NOTATION: Option<&'static dyn Notation> = Some(&pdn::Pdn);
     const OPENING_FILES: &'static [OpeningFile] = openings::FILES;
+    const IMAGINATION: Option<Imagination<Checkers>> = Some(Imagination::OF);
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;
     type View<'a> = View;
-    type Seen = Seen;
     type Key = Board;
+    type Draw = NoDraw;
 
     fn start(options: &Options, _: Seating) -> Result<Checkers, Misconfigured> {
         let Options { fen: board, draw_plies, turn_limit } = *options;
@@ -118,7 +126,7 @@ impl Game for Checkers {
         Ok(Checkers { board, quiet_plies: 0, draw_plies, turns_left: (turn_limit > 0).then_some(turn_limit) })
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> Turn<NoDraw> {
         self.outcome().map_or_else(|| Turn::Decide(SeatSet::one(self.board.to_move().seat())), Turn::Over)
     }
 
@@ -130,14 +138,10 @@ impl Game for Checkers {
         self.board.legal_moves(out);
     }
 
-    fn play(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
+    fn play_unchecked(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
         let starts_anew = self.board.play(mv);
         self.quiet_plies = if starts_anew { 0 } else { self.quiet_plies.saturating_add(1) };
         self.turns_left = self.turns_left.map(|turns| turns.saturating_sub(1));
-    }
-
-    fn settle(&mut self, _: &[u16], _: &mut impl FnMut(NoFact)) {
-        unreachable!("checkers has no chance");
     }
 
     fn view(&self, _: Viewer) -> View {
@@ -146,11 +150,6 @@ impl Game for Checkers {
 
     fn key(&self) -> Board {
         self.board
-    }
-
-    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Checkers {
-        let Seen { board, quiet_plies } = *seen;
-        Checkers { board, quiet_plies, draw_plies: known.options.draw_plies, turns_left: known.turns_left }
     }
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -171,5 +170,14 @@ impl Game for Checkers {
 
     fn is_short_form(text: &str, mv: Move) -> bool {
         mv.is_shortened_to(text)
+    }
+}
+
+impl Imagine for Checkers {
+    type Seen = Seen;
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Checkers {
+        let Seen { board, quiet_plies } = *seen;
+        Checkers { board, quiet_plies, draw_plies: known.options.draw_plies, turns_left: known.turns_left }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::board::{Way, bit};
+use super::board::{Way, bit, index, jumped_place, place};
 use super::text::{Text, read_square, spell_square};
 
 /// The maximum number of squares that a move visits, including the first.
@@ -19,7 +19,7 @@ pub(super) const MAX_SQUARES: usize = 10;
 /// The text form is that of PDN: `11-15` for a step, `15x24x31` for a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// Bits 5k to 5k+4 contain the index of the k-th square; the highest four bits contain the number of squares.
+    /// Bits 5k to 5k+4 contain the place of the k-th square; the highest four bits contain the number of squares.
     path: u64,
 }
 
@@ -28,69 +28,69 @@ const _: () = assert!(MAX_SQUARES * 5 <= COUNT as usize && MAX_SQUARES < 16);
 
 impl Move {
     /// A path of one square, to be extended with [`Move::then`].
-    pub(super) const fn from_square(square: u32) -> Move {
-        Move { path: square as u64 | 1 << COUNT }
+    pub(super) const fn from_place(place: u32) -> Move {
+        Move { path: place as u64 | 1 << COUNT }
     }
 
     /// Extends the path by one square. It must have fewer than [`MAX_SQUARES`].
-    pub(super) const fn then(self, square: u32) -> Move {
-        Move { path: (self.path | (square as u64) << (5 * self.count())) + (1 << COUNT) }
+    pub(super) const fn then(self, place: u32) -> Move {
+        Move { path: (self.path | (place as u64) << (5 * self.count())) + (1 << COUNT) }
     }
 
     const fn count(self) -> u32 {
         (self.path >> COUNT) as u32
     }
 
-    /// The index, 0 to 31, of the k-th square.
-    const fn square(self, k: u32) -> u32 {
+    /// The place of the k-th square.
+    const fn place(self, k: u32) -> u32 {
         (self.path >> (5 * k)) as u32 & 31
     }
 
+    /// The place of the first square.
     pub(super) const fn first(self) -> u32 {
-        self.square(0)
+        self.place(0)
     }
 
+    /// The place of the last square.
     pub(super) const fn last(self) -> u32 {
-        self.square(self.count() - 1)
+        self.place(self.count() - 1)
     }
 
-    /// Whether it is a capture. The square numbers of a step differ by at most five, those of a jump by seven or
-    /// nine.
+    /// The indices, 0 to 31, of the first and the last square.
+    pub(super) const fn ends(self) -> [u32; 2] {
+        [index(self.first()), index(self.last())]
+    }
+
+    /// Whether it is a capture. A step turns the place by an odd number, a jump by twice as much.
     pub const fn is_capture(self) -> bool {
-        self.square(0).abs_diff(self.square(1)) > 5
+        (self.place(0) ^ self.place(1)) & 1 == 0
     }
 
     /// The numbers, 1 to 32, of the squares it visits, in order.
     pub fn squares(self) -> impl Iterator<Item = u8> {
-        (0..self.count()).map(move |k| self.square(k) as u8 + 1)
+        (0..self.count()).map(move |k| index(self.place(k)) as u8 + 1)
     }
 
     /// Passes its text, which is ASCII, to `push` byte by byte.
     pub(super) fn spell(self, mut push: impl FnMut(u8)) {
-        spell_square(self.first(), &mut push);
+        spell_square(index(self.first()), &mut push);
         let between = if self.is_capture() { b'x' } else { b'-' };
         for k in 1..self.count() {
             push(between);
-            spell_square(self.square(k), &mut push);
+            spell_square(index(self.place(k)), &mut push);
         }
     }
 
     /// The set of jumped squares. The move must be a capture.
     pub(super) fn jumped(self) -> u32 {
-        (1..self.count()).fold(0, |set, k| {
-            let (from, to) = (self.square(k - 1), self.square(k));
-            // The jumped square has the mean of the two numbers: rounded up from the rows 1-4, 9-12, ..., rounded //
-            // down from the others.
-            let shifted = !(from >> 2) & 1;
-            set | bit((from + to + shifted) / 2)
-        })
+        (1..self.count()).fold(0, |set, k| set | bit(jumped_place(self.place(k - 1), self.place(k))))
     }
 
     /// Whether the text is the short form of this capture, with only the first and last square: `15x31` for
     /// `15x24x31`.
     pub(super) fn is_shortened_to(self, text: &str) -> bool {
-        let ends = text.split_once('x').and_then(|(from, to)| Some((read_square(from)?, read_square(to)?)));
-        self.is_capture() && ends == Some((self.first(), self.last()))
+        let ends = text.split_once('x').and_then(|(from, to)| Some([read_square(from)?, read_square(to)?]));
+        self.is_capture() && ends == Some(self.ends())
     }
 }
 
@@ -110,6 +110,7 @@ impl fmt::Debug for Move {
 
 /// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadMove {
     /// It does not follow the grammar.
     #[error(
@@ -131,18 +132,18 @@ impl FromStr for Move {
         let mut squares = text
             .split(if is_step { '-' } else { 'x' })
             .map(|number| read_square(number).ok_or(BadMove::Form));
-        let mut mv = Move::from_square(squares.next().ok_or(BadMove::Form)??);
+        let mut mv = Move::from_place(place(squares.next().ok_or(BadMove::Form)??));
         for square in squares {
-            let square = square?;
+            let to = place(square?);
             if mv.count() as usize == if is_step { 2 } else { MAX_SQUARES } {
                 return Err(BadMove::Form);
             }
             let from = bit(mv.last());
             let goes = |way: Way| if is_step { way.step(from) } else { way.step(way.step(from)) };
-            if !Way::ALL.into_iter().any(|way| goes(way) == bit(square)) {
+            if !Way::ALL.into_iter().any(|way| goes(way) == bit(to)) {
                 return Err(BadMove::Reach);
             }
-            mv = mv.then(square);
+            mv = mv.then(to);
         }
         if mv.count() == 1 { Err(BadMove::Form) } else { Ok(mv) }
     }

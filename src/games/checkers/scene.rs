@@ -1,7 +1,7 @@
 //! The position as shapes: the board with White at the bottom and its dark squares numbered.
 
 use super::Checkers;
-use super::board::{Colour, bit, squares};
+use super::board::{Colour, bit, place, squares};
 use crate::core::Scene;
 use crate::core::scene::{Layer, Part, Shape, Tone};
 
@@ -58,7 +58,9 @@ pub(super) fn scene(position: &Checkers) -> Scene {
         }
     }
     for square in 0..32 {
-        let number = Part::text(20, (square + 1).to_string()).at(-36, -38).fill(Tone::OnDark);
+        // In the corner, clear of the piece.
+        let x = if square < 9 { -41 } else { -36 };
+        let number = Part::text(17, (square + 1).to_string()).at(x, -40).fill(Tone::OnDark);
         scene.add(
             Shape::new(Layer::Board, format!("square-{}", square + 1), centre(square))
                 .with(Part::rect(CELL, CELL, 0).fill(Tone::Dark))
@@ -72,10 +74,10 @@ pub(super) fn scene(position: &Checkers) -> Scene {
     for colour in [Colour::Black, Colour::White] {
         let pieces = board.pieces[colour as usize];
         for square in squares(pieces) {
-            scene.add(piece(square, colour, board.kings & bit(square) != 0));
+            scene.add(piece(square, colour, board.kings & bit(place(square)) != 0));
         }
         let list = |set| squares(set).map(|square| format!(" {}", square + 1)).collect::<String>();
-        let (men, kings) = (board.men(colour), board.kings(colour));
+        let (men, kings) = (pieces & !board.kings, pieces & board.kings);
         let kings = if kings == 0 { String::new() } else { format!(", kings on{}", list(kings)) };
         let men = if men == 0 { "no men".to_owned() } else { format!("men on{}", list(men)) };
         scene.say(format!("{colour}: {men}{kings}"));

@@ -5,16 +5,20 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Checkers;
-use super::board::{Board, bit, squares};
+use super::board::{Board, bit, place, squares};
 use crate::core::{Seat, json};
 
-/// The view of every seat and spectator.
+/// The position, as every seat and spectator sees it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View {
+    /// The seat to move; empty when the game is over.
     #[serde(serialize_with = "as_list")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Seat>", length(max = 1)))]
     to_move: Option<Seat>,
     board: Letters,
     fen: Board,
+    /// Consecutive plies without capture or crowning.
     quiet_plies: u32,
 }
 
@@ -59,14 +63,14 @@ pub struct Seen {
 
 /// The board with one character per square: `b` `w` men, `B` `W` kings, `.` empty.
 #[derive(Debug)]
-struct Letters(Board);
+pub(super) struct Letters(Board);
 
 impl Board {
     fn letters(&self) -> [u8; 32] {
         let mut letters = [b'.'; 32];
         for (pieces, man, king) in [(self.pieces[0], b'b', b'B'), (self.pieces[1], b'w', b'W')] {
             for square in squares(pieces) {
-                letters[square as usize] = if self.kings & bit(square) == 0 { man } else { king };
+                letters[square as usize] = if self.kings & bit(place(square)) == 0 { man } else { king };
             }
         }
         letters

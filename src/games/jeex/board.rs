@@ -9,7 +9,7 @@ use super::moves::Move;
 use crate::core::Seat;
 
 /// Initial supply of each side.
-const STONES: u8 = 7;
+pub(super) const STONES: u8 = 7;
 
 /// The colour of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -59,6 +59,7 @@ impl TryFrom<u8> for Colour {
 
 /// A phase of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Until each side has placed its first stone.

@@ -79,6 +79,7 @@ impl<'de> Deserialize<'de> for Field {
 /// The direction in which a stone points: `N` is towards rank 3, `E` towards file e. Its tail points the opposite
 /// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "they are the points of the compass")]
 pub enum Direction {
     N,

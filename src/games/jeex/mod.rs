@@ -4,6 +4,8 @@ mod board;
 mod grid;
 mod moves;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -16,16 +18,20 @@ pub use self::board::{Board, Colour, Phase};
 pub use self::grid::{Direction, Field};
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::{
-    Game, Known, Meta, Misconfigured, NoFact, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
-    Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The game is drawn after this many plies, including the opening; at least 2.
+    #[cfg_attr(feature = "schema", schemars(range(min = 2)))]
     pub turn_limit: u32,
     /// The game is drawn after this many consecutive rotations; 0 means never.
     pub draw_plies: u32,
@@ -97,12 +103,15 @@ impl Game for Jeex {
         ],
         rules: include_str!("rules.md"),
     };
+    const IMAGINATION: Option<Imagination<Jeex>> = Some(Imagination::OF);
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;
     type View<'a> = View;
-    type Seen = Seen;
     type Key = Board;
+    type Draw = NoDraw;
 
     fn start(options: &Options, _: Seating) -> Result<Jeex, Misconfigured> {
         let Options { turn_limit, draw_plies } = *options;
@@ -114,7 +123,7 @@ impl Game for Jeex {
         Ok(Jeex { board: Board::default(), quiet_plies: 0, draw_plies, turns_left: turn_limit })
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> Turn<NoDraw> {
         self.outcome().map_or_else(|| Turn::Decide(SeatSet::one(self.board.to_move().seat())), Turn::Over)
     }
 
@@ -126,7 +135,7 @@ impl Game for Jeex {
         self.board.legal_moves(out);
     }
 
-    fn play(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
+    fn play_unchecked(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
         self.board.play(mv);
         match mv {
             Move::Place { .. } | Move::Capture { .. } => self.quiet_plies = 0,
@@ -134,10 +143,6 @@ impl Game for Jeex {
             Move::Claim => {}
         }
         self.turns_left = self.turns_left.saturating_sub(1);
-    }
-
-    fn settle(&mut self, _: &[u16], _: &mut impl FnMut(NoFact)) {
-        unreachable!("Jeex has no chance");
     }
 
     fn view(&self, _: Viewer) -> View {
@@ -148,15 +153,19 @@ impl Game for Jeex {
         self.board
     }
 
-    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Jeex {
-        seen.position(known)
-    }
-
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, f)
     }
 
     fn scene(&self, _: Viewer) -> Scene {
         scene::scene(self)
+    }
+}
+
+impl Imagine for Jeex {
+    type Seen = Seen;
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Jeex {
+        seen.position(known)
     }
 }

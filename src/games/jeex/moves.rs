@@ -46,6 +46,7 @@ impl fmt::Display for Move {
 
 /// A text is not a move on any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadMove {
     /// It does not follow the grammar.
     #[error(

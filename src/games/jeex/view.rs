@@ -6,19 +6,29 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Jeex;
-use super::board::{Board, Colour, Phase};
+use super::board::{Board, Colour, Phase, STONES};
 use super::grid::{BATTLEFIELDS, CENTRE, Direction, Field, fields};
 use crate::core::{Game, Known, Seat};
 
-/// The view of every seat and spectator.
+/// The position, as every seat and spectator sees it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View {
+    /// The seat to move; empty when the game is over.
     #[serde(serialize_with = "as_list")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Seat>", length(max = 1)))]
     to_move: Option<Seat>,
     phase: Phase,
+    /// The stones on the board: owner and direction, by field.
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<Field, (Seat, Direction)>"))]
     stones: Stones,
+    /// The number of stones in the supply of each seat.
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = 14))))]
     supply: [u8; 2],
+    /// The number of stones removed from the game.
+    #[cfg_attr(feature = "schema", schemars(range(max = 14)))]
     removed: u8,
+    /// Consecutive rotations.
     quiet_plies: u32,
 }
 
@@ -50,11 +60,11 @@ impl Serialize for Stones {
     }
 }
 
-/// A deserialized view.
+/// A deserialized and validated view.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Seen {
     /// The side to move; `None` when the game is over.
-    #[serde(deserialize_with = "from_list")]
     pub to_move: Option<Colour>,
     /// Whether the opening is over.
     pub phase: Phase,
@@ -68,8 +78,40 @@ pub struct Seen {
     pub quiet_plies: u32,
 }
 
+/// The fields of a view before validation.
+#[derive(Deserialize)]
+struct Unchecked {
+    #[serde(deserialize_with = "from_list")]
+    to_move: Option<Colour>,
+    phase: Phase,
+    stones: BTreeMap<Field, (Colour, Direction)>,
+    supply: [u8; 2],
+    removed: u8,
+    quiet_plies: u32,
+}
+
 fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Colour>, D::Error> {
     Ok(Vec::deserialize(deserializer)?.first().copied())
+}
+
+impl TryFrom<Unchecked> for Seen {
+    type Error = &'static str;
+
+    fn try_from(view: Unchecked) -> Result<Seen, &'static str> {
+        let Unchecked { to_move, phase, stones, supply, removed, quiet_plies } = view;
+        let elsewhere = supply.iter().chain([&removed]).map(|&stones| usize::from(stones)).sum::<usize>();
+        if elsewhere + stones.len() != 2 * usize::from(STONES) {
+            return Err("`stones`, `supply` and `removed` are 14 together");
+        }
+        let white_begins = to_move == Some(Colour::White) && stones.is_empty();
+        let owners: Vec<Colour> = stones.values().map(|&(owner, _)| owner).collect();
+        let black_answers = to_move == Some(Colour::Black) && owners == [Colour::White];
+        let is_opening = removed == 0 && supply[1] == STONES && (white_begins || black_answers);
+        if phase == Phase::Opening && !is_opening {
+            return Err("in the opening, White has placed no stone or Black is to answer the first one");
+        }
+        Ok(Seen { to_move, phase, stones, supply, removed, quiet_plies })
+    }
 }
 
 impl Seen {

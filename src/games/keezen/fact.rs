@@ -35,15 +35,23 @@ impl core::Fact for Fact {
 
 /// An event as one viewer may see it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Seen {
+pub(super) enum Seen {
+    /// A round begins.
     Deal {
+        /// The viewer's hand; `null` for spectators and in records.
         hand: Option<Hand>,
+        /// The hands of all seats; only in records.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Hands"))]
         hands: Option<Hands>,
     },
+    /// A seat could play none of its cards and put them on the pile (K7).
     HandIn {
+        /// The seat.
         seat: Seat,
+        /// Its cards, in the order on the pile.
         cards: Hand,
     },
 }

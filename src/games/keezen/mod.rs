@@ -8,6 +8,8 @@ mod moves;
 mod plays;
 mod position;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -24,16 +26,20 @@ pub use self::moves::{BadMove, Move};
 pub use self::position::{Hands, Position};
 pub use self::seen::Seen;
 pub use self::view::View;
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
-    Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The game is drawn after this many plays of all seats together; at least 1 (K10).
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub turn_limit: u32,
 }
 
@@ -89,12 +95,15 @@ impl Game for Keezen {
         }],
         rules: include_str!("rules.md"),
     };
+    const IMAGINATION: Option<Imagination<Keezen>> = Some(Imagination::OF);
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View<'static>, fact::Seen, Move, Options>());
     type Options = Options;
     type Move = Move;
     type Fact = Fact;
     type View<'a> = View<'a>;
-    type Seen = Seen;
     type Key = Position;
+    type Draw = Draw;
 
     fn start(options: &Options, seating: Seating) -> Result<Keezen, Misconfigured> {
         if options.turn_limit == 0 {
@@ -120,18 +129,13 @@ impl Game for Keezen {
         self.position.legal_moves(seat, out);
     }
 
-    fn play(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
         self.position.play(seat, mv);
         // K10
         self.turns_left -= 1;
         if self.outcome().is_none() {
             self.advance(seat, tell);
         }
-    }
-
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
-        self.position.shuffle(drawn, tell);
-        self.advance(self.position.dealer, tell);
     }
 
     fn view(&self, viewer: Viewer) -> View<'_> {
@@ -142,16 +146,27 @@ impl Game for Keezen {
         self.position
     }
 
-    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> Keezen {
-        let turns_left = known.turns_left.unwrap_or(known.options.turn_limit);
-        Keezen { position: imagine::position(known.seat, seen, rng), cycle: seen.cycle, turns_left }
-    }
-
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, viewer, f)
     }
 
     fn scene(&self, viewer: Viewer) -> Scene {
         scene::scene(self, viewer)
+    }
+}
+
+impl Chance for Keezen {
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+        self.position.shuffle(drawn, tell);
+        self.advance(self.position.dealer, tell);
+    }
+}
+
+impl Imagine for Keezen {
+    type Seen = Seen;
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> Keezen {
+        let turns_left = known.turns_left.unwrap_or(known.options.turn_limit);
+        Keezen { position: imagine::position(known.seat, seen, rng), cycle: seen.cycle, turns_left }
     }
 }

@@ -1,18 +1,56 @@
 //! The position as shapes: the track as a rectangle with seat 0 at the bottom, in it the homes, for each seat a block
 //! with its base and its hand, and the pile in the middle.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxBuildHasher;
+
 use super::Keezen;
 use super::board::{Board, PAWNS, Spot};
 use super::cards::Rank;
 use super::position::Position;
 use crate::core::scene::{Layer, Part, Shape, Tone};
-use crate::core::{Game, Scene, Seat, Turn, Viewer};
+use crate::core::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
 
 /// The width of the board.
 const WIDTH: i16 = 1000;
 const TONES: [Tone; 6] = [Tone::Red, Tone::Blue, Tone::Yellow, Tone::Green, Tone::Purple, Tone::Orange];
 /// The last cards of the pile that are drawn.
 const TOP_OF_PILE: usize = 4;
+
+/// What a shape shows. Equal ones look the same in all matches with the same number of seats.
+#[derive(PartialEq, Eq, Hash)]
+enum Item {
+    /// The mark of the seat to move.
+    ToMove(Seat),
+    /// A pawn at the place of this number in its base.
+    InBase(Seat, u8),
+    Pawn(Seat, Spot),
+    /// A card of a hand: seat, place, and unless it is hidden its rank and how many equal ones precede it.
+    Card(Seat, usize, Option<(Rank, usize)>),
+    /// A card of the pile, and whether it is the last one.
+    OnPile(usize, Rank, bool),
+    LastCard(usize),
+    PileLabel(usize),
+    DeckLabel(usize),
+    Deck,
+}
+
+thread_local! {
+    /// By number of seats. Scenes are made by the thousand, from few different shapes.
+    static SHAPES: RefCell<HashMap<(usize, Item), Arc<Shape>, FxBuildHasher>> = const {
+        RefCell::new(HashMap::with_hasher(FxBuildHasher))
+    };
+}
+
+/// The shape of an item, which is made once.
+fn shared(board: &Board, item: Item, make: impl FnOnce() -> Shape) -> Arc<Shape> {
+    let key = (board.all().count(), item);
+    SHAPES.with_borrow_mut(|shapes| shapes.entry(key).or_insert_with(|| make().into()).clone())
+}
 
 /// The measures of a board. The track runs clockwise along the edge of a grid of squares.
 struct Plan {
@@ -96,6 +134,17 @@ impl Plan {
         (x + along_x * along + dx * inward, y + along_y * along + dy * inward)
     }
 
+    const fn block_size(&self) -> (i16, i16) {
+        (self.block_width(), self.card_height() + self.gap + 30)
+    }
+
+    /// A place of the base of a seat.
+    fn base(&self, board: &Board, seat: Seat, n: i16) -> (i16, i16) {
+        let ((x, y), (width, height)) = (self.block(board, seat), self.block_size());
+        let from_right = 30 + self.gap * 17 / 20 * (PAWNS as i16 - 1 - n);
+        (x + width / 2 - from_right, y - height / 2 + 10 + self.gap / 2)
+    }
+
     fn card(&self, rank: Option<Rank>) -> [Part; 2] {
         let (width, height) = (self.card, self.card_height());
         let card = Part::rect(width, height, 8).line(Tone::Faint, 2);
@@ -117,16 +166,22 @@ impl Plan {
     }
 }
 
-fn track(scene: &mut Scene, plan: &Plan, board: &Board) {
+/// What never changes: the track, the homes and the blocks, which scenes of the same number of seats share.
+fn ground(plan: &Plan, board: &Board) -> Arc<[Shape]> {
+    static BY_SEATS: [OnceLock<Arc<[Shape]>>; MAX_SEATS + 1] = [const { OnceLock::new() }; MAX_SEATS + 1];
+    BY_SEATS[board.all().count()].get_or_init(|| drawn_ground(plan, board).into()).clone()
+}
+
+fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     let height = plan.height();
-    let ground = Part::rect(WIDTH, height, 30).fill(Tone::Board);
-    scene.add(Shape::new(Layer::Board, "board", (WIDTH / 2, height / 2)).with(ground));
+    let table = Part::rect(WIDTH, height, 30).fill(Tone::Board);
+    let mut ground = vec![Shape::new(Layer::Board, "board", (WIDTH / 2, height / 2)).with(table)];
     let radius = plan.gap * 9 / 20;
     for square in 0..board.track() {
         let spot = Spot::Track(square);
         let owner = board.all().find(|&seat| board.start_of(seat) == square);
         let line = owner.map_or((Tone::Faint, 2), |seat| (TONES[seat.index()], 8));
-        scene.add(
+        ground.push(
             Shape::new(Layer::Board, spot.to_string(), plan.spot(board, spot))
                 .with(Part::disc(radius).fill(Tone::Light).line(line.0, line.1))
                 .with(Part::text(plan.gap / 3, square.to_string()).fill(Tone::Faint)),
@@ -134,75 +189,124 @@ fn track(scene: &mut Scene, plan: &Plan, board: &Board) {
     }
     for (seat, square) in board.all().flat_map(|seat| (0..PAWNS as u8).map(move |square| (seat, square))) {
         let spot = Spot::Home(seat, square);
-        scene.add(
+        ground.push(
             Shape::new(Layer::Board, spot.to_string(), plan.spot(board, spot))
                 .with(Part::disc(radius).fill(Tone::Paper).line(TONES[seat.index()], 4))
                 .with(Part::text(plan.gap / 3, format!("h{square}")).fill(Tone::Faint)),
         );
     }
+    for seat in board.all() {
+        let (x, y) = plan.block(board, seat);
+        let (width, height) = plan.block_size();
+        let block = Part::rect(width, height, 14).fill(Tone::Paper).line(TONES[seat.index()], 3);
+        ground.push(Shape::new(Layer::Board, format!("block-{seat}"), (x, y)).with(block));
+        let partner = board.partner(seat).map_or(String::new(), |partner| format!(" + {partner}"));
+        let label = Part::text(plan.gap * 7 / 20, format!("seat {seat}{partner}")).fill(Tone::Ink);
+        let label_at = (x - width / 4 - 10, plan.base(board, seat, 0).1);
+        ground.push(Shape::new(Layer::Label, format!("seat-{seat}"), label_at).with(label));
+        for n in 0..PAWNS as i16 {
+            let hole = Part::disc(plan.gap * 2 / 5).fill(Tone::Light).line(Tone::Faint, 2);
+            ground.push(
+                Shape::new(Layer::Mark, format!("base-{seat}-{n}"), plan.base(board, seat, n)).with(hole),
+            );
+        }
+    }
+    ground
 }
 
 /// The base and the hand of a seat.
 fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer: Viewer) {
     let board = position.board();
     let (x, y) = plan.block(board, seat);
-    let (width, height) = (plan.block_width(), plan.card_height() + plan.gap + 30);
-    let ground = Part::rect(width, height, 14).fill(Tone::Paper).line(TONES[seat.index()], 3);
-    scene.add(Shape::new(Layer::Board, format!("block-{seat}"), (x, y)).with(ground));
+    let (width, height) = plan.block_size();
     if position.to_move == Some(seat) {
-        let mark = Part::rect(width, height, 14).fill(Tone::Mark).line(Tone::Gold, 7);
-        scene.add(Shape::new(Layer::Mark, "to-move", (x, y)).with(mark));
+        scene.add(shared(board, Item::ToMove(seat), || {
+            // On the block, below the base.
+            let mark = Part::rect(width, height, 14).fill(Tone::Mark).line(Tone::Gold, 7);
+            Shape::new(Layer::Board, "to-move", (x, y)).with(mark)
+        }));
     }
-    let upper = y - height / 2 + 10 + plan.gap / 2;
-    let partner = board.partner(seat).map_or(String::new(), |partner| format!(" + {partner}"));
-    let label = Part::text(plan.gap * 7 / 20, format!("seat {seat}{partner}")).fill(Tone::Ink);
-    let label_at = (x - width / 4 - 10, upper);
-    scene.add(Shape::new(Layer::Label, format!("seat-{seat}"), label_at).with(label));
-    for n in 0..PAWNS as i16 {
-        let at = (x + width / 2 - 30 - plan.gap * 17 / 20 * (PAWNS as i16 - 1 - n), upper);
-        let hole = Part::disc(plan.gap * 2 / 5).fill(Tone::Light).line(Tone::Faint, 2);
-        scene.add(Shape::new(Layer::Mark, format!("base-{seat}-{n}"), at).with(hole));
-        if position.board().pawns(seat).nth(n as usize) == Some(None) {
-            scene.add(plan.pawn(seat, &format!("base-{n}"), at));
-        }
+    for (n, _) in (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()) {
+        scene.add(shared(board, Item::InBase(seat, n), || {
+            plan.pawn(seat, &format!("base-{n}"), plan.base(board, seat, n.into()))
+        }));
     }
     let hand = position.hands().of(seat);
     let is_shown = position.shows(seat, viewer);
     let lower = y + height / 2 - 10 - plan.card_height() / 2;
     let spread = plan.card + 6;
     for (n, &rank) in hand.cards().iter().enumerate() {
-        let at = (x - 2 * spread + spread * n as i16, lower);
         let copy = hand.cards()[..n].iter().filter(|&&other| other == rank).count();
-        let id =
-            if is_shown { format!("card-{seat}-{rank}-{copy}") } else { format!("card-{seat}-back-{n}") };
-        let card = plan.card(is_shown.then_some(rank));
-        scene.add(Shape::new(Layer::Piece, id, at).kind("card").with_all(card));
+        let face = is_shown.then_some((rank, copy));
+        scene.add(shared(board, Item::Card(seat, n, face), || {
+            let at = (x - 2 * spread + spread * n as i16, lower);
+            let id = match face {
+                Some((rank, copy)) => format!("card-{seat}-{rank}-{copy}"),
+                None => format!("card-{seat}-back-{n}"),
+            };
+            let card = plan.card(face.map(|(rank, _)| rank));
+            Shape::new(Layer::Piece, id, at).kind("card").with_all(card)
+        }));
     }
 }
 
 /// The undealt cards and the pile.
 fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     let (x, y) = (WIDTH / 2, plan.height() / 2);
-    let (pile, undealt) = (position.pile(), position.undealt().len());
+    let (board, pile, undealt) = (position.board(), position.pile(), position.undealt().len());
     let spread = plan.card + 6;
     let deck_x = x - spread * 9 / 4;
-    let below = y + plan.card_height() / 2 + 26;
-    for (id, label, at) in [
-        ("pile", format!("pile {}", pile.len()), (x + spread / 2, below)),
-        ("deck", format!("deck {undealt}"), (deck_x, below)),
-    ] {
-        let label = Part::text(plan.gap * 2 / 5, label).fill(Tone::Ink);
-        scene.add(Shape::new(Layer::Board, format!("{id}-label"), at).with(label));
-    }
+    let label = |id: &str, count: usize, x: i16| {
+        let label = Part::text(plan.gap * 2 / 5, format!("{id} {count}")).fill(Tone::Ink);
+        let below = y + plan.card_height() / 2 + 26;
+        Shape::new(Layer::Board, format!("{id}-label"), (x, below)).with(label)
+    };
+    scene.add(shared(board, Item::PileLabel(pile.len()), || label("pile", pile.len(), x + spread / 2)));
+    scene.add(shared(board, Item::DeckLabel(undealt), || label("deck", undealt, deck_x)));
     if undealt > 0 {
-        scene.add(Shape::new(Layer::Board, "deck", (deck_x, y)).with_all(plan.card(None)));
+        let deck = || Shape::new(Layer::Board, "deck", (deck_x, y)).with_all(plan.card(None));
+        scene.add(shared(board, Item::Deck, deck));
     }
-    let top = pile.len().saturating_sub(TOP_OF_PILE);
-    for (n, (at, &rank)) in pile.iter().enumerate().skip(top).enumerate() {
-        let at_x = x - spread + n as i16 * spread;
-        let shape = Shape::new(Layer::Piece, format!("pile-{at}"), (at_x, y));
-        scene.add(shape.kind("card").with_all(plan.card(Some(rank))));
+    // Each card stays at its place until another one takes it.
+    for (at, &rank) in pile.iter().enumerate().skip(pile.len().saturating_sub(TOP_OF_PILE)) {
+        let slot = at % TOP_OF_PILE;
+        let place = (x - spread + slot as i16 * spread, y);
+        let is_last = at + 1 == pile.len();
+        if is_last {
+            scene.add(shared(board, Item::LastCard(slot), || {
+                let outline = Part::rect(plan.card + 8, plan.card_height() + 8, 11).line(Tone::Gold, 6);
+                Shape::new(Layer::Mark, "last-card", place).with(outline)
+            }));
+        }
+        scene.add(shared(board, Item::OnPile(at, rank, is_last), || {
+            let card = Shape::new(Layer::Piece, format!("pile-{at}"), place).with_all(plan.card(Some(rank)));
+            // Only the last card can have come from a hand.
+            if is_last { card.kind("card") } else { card }
+        }));
     }
+}
+
+/// The pawns and the hand of a seat in words.
+fn say_seat(scene: &mut Scene, position: &Position, seat: Seat, viewer: Viewer) {
+    let mut pawns = format!("seat {seat}: pawns");
+    for spot in position.board().pawns(seat) {
+        let _ = match spot {
+            Some(spot) => write!(pawns, " {spot}"),
+            None => write!(pawns, " base"),
+        };
+    }
+    scene.say(pawns);
+    let hand = position.hands().of(seat);
+    scene.say(if position.shows(seat, viewer) && !hand.is_empty() {
+        let mut cards = format!("seat {seat}: cards");
+        for card in hand.cards() {
+            cards.push(' ');
+            cards.push_str(card.name());
+        }
+        cards
+    } else {
+        format!("seat {seat}: {} cards", hand.len())
+    });
 }
 
 pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
@@ -211,7 +315,7 @@ pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
     let plan = Plan::of(board);
     let mut scene = Scene::new(WIDTH, plan.height());
     scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
-    track(&mut scene, plan, board);
+    scene.ground = Some(ground(plan, board));
     scene.say(match (game.turn(), position.to_move) {
         (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
         (_, Some(seat)) => {
@@ -223,18 +327,10 @@ pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
     });
     for seat in board.all() {
         block(&mut scene, plan, position, seat, viewer);
-        let places = board.pawns(seat).map(|spot| spot.map_or("base".to_owned(), |spot| spot.to_string()));
-        let places: Vec<String> = places.collect();
-        let hand = position.hands().of(seat);
-        let cards: String = hand.cards().iter().map(|card| format!(" {card}")).collect();
-        let cards = if position.shows(seat, viewer) && !hand.is_empty() {
-            format!("cards{cards}")
-        } else {
-            format!("{} cards", hand.len())
-        };
-        scene.say(format!("seat {seat}: pawns {}; {cards}", places.join(" ")));
+        say_seat(&mut scene, position, seat, viewer);
         for spot in board.pawns(seat).flatten() {
-            scene.add(plan.pawn(seat, &spot.to_string(), plan.spot(board, spot)));
+            let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
+            scene.add(shared(board, Item::Pawn(seat, spot), pawn));
         }
     }
     middle(&mut scene, plan, position);

@@ -2,24 +2,113 @@
 
 use std::fmt;
 
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::Keezen;
-use super::board::{PAWNS, SIDE, Spot};
-use super::cards::Rank;
-use crate::core::{Game, Turn, Viewer};
+use super::board::{Board, PAWNS, SIDE, Spot};
+use super::cards::{Hand, Rank};
+use super::position::{Hands, Position};
+use crate::core::{Game, Seat, Turn, Viewer};
 
-/// The view of a seat or a spectator. Views differ only in the hands.
-#[derive(Clone, Copy, Debug)]
+/// The position as a seat or a spectator may see it. Views differ only in the hands.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View<'a> {
-    game: &'a Keezen,
-    viewer: Viewer,
+    /// The seat to move; empty before the deck is shuffled and when the game is over.
+    #[serde(serialize_with = "write_seat")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Seat>", length(max = 1)))]
+    to_move: Option<Seat>,
+    /// The number of squares of the track: 64, or 96 with 6 seats.
+    #[cfg_attr(feature = "schema", schemars(range(min = 64, max = 96)))]
+    track: u8,
+    /// The start of each seat, a square of the track.
+    #[serde(serialize_with = "write_starts")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<u8>", length(min = 2, max = 6), inner(range(max = 80)))
+    )]
+    starts: &'a Board,
+    /// The pawns of each seat: first those in the base, then those on the track in order of progress, then those in the
+    /// home.
+    #[serde(serialize_with = "write_pawns")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<[Pawn; PAWNS]>", length(min = 2, max = 6)))]
+    pawns: &'a Board,
+    /// The viewer's own cards; `null` for spectators.
+    hand: Option<Hand>,
+    /// The cards of other seats that the viewer may see, by seat (K8).
+    #[cfg_attr(feature = "schema", schemars(with = "Hands"))]
+    hands: OtherHands<'a>,
+    /// The number of cards in each hand.
+    #[serde(serialize_with = "write_counts")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<u8>", length(min = 2, max = 6), inner(range(max = 5)))
+    )]
+    cards: &'a Hands,
+    /// The dealer of this cycle.
+    dealer: Seat,
+    /// The number of the deck cycle, from 0.
+    cycle: u32,
+    /// The round within the cycle.
+    #[cfg_attr(feature = "schema", schemars(range(max = 2)))]
+    deal: u8,
+    /// The cards played and handed in during this cycle, in order.
+    #[cfg_attr(feature = "schema", schemars(length(max = 78)))]
+    pile: &'a [Rank],
+    /// The seat whose pawns the seat to move plays; `null` when no seat is to move.
+    playing_for: Option<Seat>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn of(game: &'a Keezen, viewer: Viewer) -> View<'a> {
-        View { game, viewer }
+        let Keezen { position, cycle, .. } = game;
+        let board = position.board();
+        let own = position.hands().iter().find(|&(seat, _)| viewer == Viewer::Seat(seat));
+        View {
+            to_move: position.to_move,
+            track: board.track(),
+            starts: board,
+            pawns: board,
+            hand: own.map(|(_, hand)| hand),
+            hands: OtherHands { position, viewer },
+            cards: position.hands(),
+            dealer: position.dealer,
+            cycle: *cycle,
+            deal: position.deal,
+            pile: position.pile(),
+            playing_for: position.to_move.map(|seat| board.played_by(seat)),
+        }
+    }
+}
+
+fn write_seat<S: Serializer>(seat: &Option<Seat>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(seat)
+}
+
+fn write_starts<S: Serializer>(board: &Board, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(board.all().map(|seat| board.start_of(seat)))
+}
+
+fn write_pawns<S: Serializer>(board: &Board, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(board.all().map(|seat| List(board.pawns(seat).map(Pawn))))
+}
+
+fn write_counts<S: Serializer>(hands: &Hands, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(hands.iter().map(|(_, hand)| hand.len()))
+}
+
+/// The hands of others that a viewer may see, as an object.
+#[derive(Clone, Copy, Debug)]
+struct OtherHands<'a> {
+    position: &'a Position,
+    viewer: Viewer,
+}
+
+impl Serialize for OtherHands<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let OtherHands { position, viewer } = *self;
+        let shown = |&(seat, _): &(Seat, Hand)| viewer != Viewer::Seat(seat) && position.shows(seat, viewer);
+        serializer.collect_map(position.hands().iter().filter(shown))
     }
 }
 
@@ -32,18 +121,9 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
     }
 }
 
-/// Serializes an iterator as an object.
-struct Object<I>(I);
-
-impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize for Object<I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.clone())
-    }
-}
-
 /// The place of a pawn.
 #[derive(Clone, Copy)]
-struct Pawn(Option<Spot>);
+pub(super) struct Pawn(Option<Spot>);
 
 impl Serialize for Pawn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,33 +131,6 @@ impl Serialize for Pawn {
             Some(spot) => serializer.collect_str(&spot),
             None => serializer.serialize_str("base"),
         }
-    }
-}
-
-impl Serialize for View<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let View { game: Keezen { position, cycle, .. }, viewer } = *self;
-        let board = position.board();
-        let hands = position.hands().iter();
-        let hand = hands.clone().find(|&(seat, _)| viewer == Viewer::Seat(seat)).map(|(_, hand)| hand);
-        let others =
-            hands.clone().filter(|&(seat, _)| viewer != Viewer::Seat(seat) && position.shows(seat, viewer));
-        let pawns = board.all().map(|seat| List(board.pawns(seat).map(Pawn)));
-
-        let mut view = serializer.serialize_struct("View", 12)?;
-        view.serialize_field("to_move", &List(position.to_move.iter()))?;
-        view.serialize_field("track", &board.track())?;
-        view.serialize_field("starts", &List(board.all().map(|seat| board.start_of(seat))))?;
-        view.serialize_field("pawns", &List(pawns))?;
-        view.serialize_field("hand", &hand)?;
-        view.serialize_field("hands", &Object(others))?;
-        view.serialize_field("cards", &List(hands.map(|(_, hand)| hand.len())))?;
-        view.serialize_field("dealer", &position.dealer)?;
-        view.serialize_field("cycle", cycle)?;
-        view.serialize_field("deal", &position.deal)?;
-        view.serialize_field("pile", position.pile())?;
-        view.serialize_field("playing_for", &position.to_move.map(|seat| board.played_by(seat)))?;
-        view.end()
     }
 }
 

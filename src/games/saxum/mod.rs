@@ -6,6 +6,8 @@ mod fact;
 mod moves;
 mod position;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -20,20 +22,26 @@ pub use self::fact::Fact;
 pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::view::{Seen, View};
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn,
-    Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game. Each is at least 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The game is drawn after this many turns of both seats together (S8).
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub turn_limit: u32,
     /// Points needed to win.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub points_to_win: u32,
     /// Rows needed to win.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub rows_to_win: u32,
 }
 
@@ -110,12 +118,15 @@ impl Game for Saxum {
         ],
         rules: include_str!("rules.md"),
     };
+    const IMAGINATION: Option<Imagination<Saxum>> = Some(Imagination::OF);
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, Fact, Move, Options>());
     type Options = Options;
     type Move = Move;
     type Fact = Fact;
     type View<'a> = View;
-    type Seen = Seen;
     type Key = Position;
+    type Draw = Draw;
 
     fn start(options: &Options, _: Seating) -> Result<Saxum, Misconfigured> {
         let Options { turn_limit, points_to_win, rows_to_win } = *options;
@@ -146,18 +157,12 @@ impl Game for Saxum {
         self.position.legal_moves(out);
     }
 
-    fn play(&mut self, _: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, _: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
         if self.position.play(mv) {
             self.end_turn();
         } else {
             self.pass_if_stuck(tell);
         }
-    }
-
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
-        self.position.dice.lay(drawn);
-        tell(Fact::Roll { seat: self.position.to_move, dice: self.position.dice.faces() });
-        self.pass_if_stuck(tell);
     }
 
     fn view(&self, _: Viewer) -> View {
@@ -168,17 +173,29 @@ impl Game for Saxum {
         self.position
     }
 
-    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Saxum {
-        let Options { points_to_win, rows_to_win, turn_limit } = *known.options;
-        let turns_left = known.turns_left.unwrap_or(turn_limit);
-        Saxum { position: seen.position(), turns_left, points_to_win, rows_to_win }
-    }
-
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         view::draw(self, f)
     }
 
     fn scene(&self, _: Viewer) -> Scene {
         scene::scene(self)
+    }
+}
+
+impl Chance for Saxum {
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+        self.position.dice.lay(drawn);
+        tell(Fact::Roll { seat: self.position.to_move, dice: self.position.dice.faces() });
+        self.pass_if_stuck(tell);
+    }
+}
+
+impl Imagine for Saxum {
+    type Seen = Seen;
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, _: &mut impl Uniform) -> Saxum {
+        let Options { points_to_win, rows_to_win, turn_limit } = *known.options;
+        let turns_left = known.turns_left.unwrap_or(turn_limit);
+        Saxum { position: seen.position(), turns_left, points_to_win, rows_to_win }
     }
 }

@@ -59,9 +59,10 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
             .with(Part::text(32, name).at(122, 0).fill(Tone::Ink))
             .with(Part::text(32, score).at(490, 0).fill(Tone::Ink)),
     );
-    for (label, y) in [("supply", 70), ("insurance", 106)] {
+    // Their middles, so that they begin below each other.
+    for (label, x, y) in [("supply", 71, 70), ("insurance", 94, 106)] {
         let text = Part::text(26, label).fill(Tone::Faint);
-        scene.add(Shape::new(Layer::Board, format!("{label}-{seat}"), (80, top + y)).with(text));
+        scene.add(Shape::new(Layer::Board, format!("{label}-{seat}"), (x, top + y)).with(text));
     }
     for n in 0..i16::from(board.supply(seat)) {
         scene.add(

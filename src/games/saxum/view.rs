@@ -14,6 +14,7 @@ use crate::core::{Game, Seat, Turn};
 
 /// What the dice are used for.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Phase {
     /// Sixes have to be resolved.
@@ -22,17 +23,26 @@ enum Phase {
     Field,
 }
 
-/// The view of every seat and spectator.
+/// The position, as every seat and spectator sees it. Pairs are by seat.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View {
+    /// The seat to move; empty when the game is over.
     #[serde(serialize_with = "write_seat")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Seat>", length(max = 1)))]
     to_move: Option<Seat>,
     phase: Phase,
     dice: Dice,
     board: Board,
+    /// Points.
     points: [u32; 2],
+    /// Rows scored.
     rows: [u32; 2],
+    /// Insurance stones left.
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = 7))))]
     insurance: [u8; 2],
+    /// Stones not on the board.
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = 15))))]
     supply: [u8; 2],
 }
 

@@ -6,6 +6,8 @@ mod pawn;
 mod position;
 mod round;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 mod square;
 #[cfg(test)]
 mod tests;
@@ -24,12 +26,16 @@ pub use self::round::{Fact, Reason, Round};
 use self::square::SQUARES;
 pub use self::square::Square;
 pub use self::view::{Seen, View};
+#[cfg(feature = "schema")]
+use crate::core::Schemas;
 use crate::core::{
-    Draw, Game, Known, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet,
+    Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game; there are none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Options {}
 
@@ -78,12 +84,15 @@ impl Game for XeQueo {
         options: &[],
         rules: include_str!("rules.md"),
     };
+    const IMAGINATION: Option<Imagination<XeQueo>> = Some(Imagination::OF);
+    #[cfg(feature = "schema")]
+    const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View<'static>, Fact, Move, Options>());
     type Options = Options;
     type Move = Move;
     type Fact = Fact;
     type View<'a> = View<'a>;
-    type Seen = Seen;
     type Key = Position;
+    type Draw = Draw;
 
     fn start(_: &Options, _: Seating) -> Result<XeQueo, Misconfigured> {
         Ok(XeQueo { position: Position::default(), log: Log::EMPTY, last_round: None })
@@ -107,7 +116,7 @@ impl Game for XeQueo {
         self.position.legal_moves(seat, out);
     }
 
-    fn play(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
         if let Move::Move(pawn, to) = mv {
             self.log.push(pawn, to);
         }
@@ -118,22 +127,12 @@ impl Game for XeQueo {
         }
     }
 
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
-        let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn])));
-        self.position.pawns = Some(pawns);
-        tell(Fact::Setup { pawns });
-    }
-
     fn view(&self, viewer: Viewer) -> View<'_> {
         View::of(self, viewer)
     }
 
     fn key(&self) -> Position {
         self.position
-    }
-
-    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> XeQueo {
-        seen.imagine(known.seat, rng)
     }
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,5 +145,21 @@ impl Game for XeQueo {
 
     fn is_secret(&self, _: Seat, mv: Move) -> bool {
         matches!(mv, Move::Choose(_))
+    }
+}
+
+impl Chance for XeQueo {
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+        let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn])));
+        self.position.pawns = Some(pawns);
+        tell(Fact::Setup { pawns });
+    }
+}
+
+impl Imagine for XeQueo {
+    type Seen = Seen;
+
+    fn imagine(known: &Known<'_, Options>, seen: &Seen, rng: &mut impl Uniform) -> XeQueo {
+        seen.imagine(known.seat, rng)
     }
 }

@@ -18,6 +18,7 @@ pub(super) const fn other(seat: Seat) -> Seat {
 
 /// The phase of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The loser of the previous round places the ring; in round one seat 1 (X5).

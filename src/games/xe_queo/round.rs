@@ -7,6 +7,7 @@ use crate::core::{self, Seat, Viewer};
 
 /// How a ring was won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The winner moved the chosen pawn onto the ring.
@@ -21,6 +22,7 @@ pub enum Reason {
 
 /// The outcome of a round. The choices are public now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Round {
     /// The seat that won the ring.
     pub winner: Seat,
@@ -32,6 +34,7 @@ pub struct Round {
 
 /// A game-specific event. All viewers see the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fact {
     /// The pawns were set up.

@@ -68,7 +68,7 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     scene.add(
         ground
             .with(Part::disc(16).at(40 - WIDTH / 2, 0).fill(TONES[seat.index()]).line(Tone::Faint, 3))
-            .with(Part::text(34, format!("seat {seat}")).at(120 - WIDTH / 2, 0).fill(Tone::Ink)),
+            .with(Part::text(34, format!("seat {seat}")).at(130 - WIDTH / 2, 0).fill(Tone::Ink)),
     );
     for n in 0..i16::from(GOAL) {
         let is_won = n < i16::from(position.rings[seat.index()]);

@@ -14,21 +14,35 @@ use super::round::Round;
 use super::square::{SIDE, Square};
 use crate::core::{Seat, SeatSet, Uniform, Viewer};
 
-/// The view of a seat, a spectator or the record.
+/// The position as a seat, a spectator or the record may see it. Pairs are by seat.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct View<'a> {
+    /// The number of the round, from 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 7)))]
     round: u8,
     phase: Phase,
+    /// The seats that decide: both in the phase `choose`, none when the game is over.
     #[serde(serialize_with = "write_seats")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Seat>", length(max = 2)))]
     to_move: SeatSet,
+    /// The rings won.
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = 4))))]
     rings: [u8; 2],
+    /// The squares of the pawns; `null` before they are set up, which never occurs in a request.
     pawns: Option<Pawns>,
+    /// The square of the ring; `null` in the phase `ring` and after the end.
     ring: Option<Square>,
+    /// The viewer's choice in this round; `null` until both players have chosen, and for spectators.
     choice: Option<Pawn>,
+    /// The moves of this round: seat, pawn and final square.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(Seat, Pawn, Square)>", length(max = CAPACITY)))]
     moves: Moves<'a>,
+    /// The result of the previous round; `null` in round one.
     last_round: Option<Round>,
-    /// Both choices; only for the omniscient viewer.
+    /// Both choices; only in records.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "[Option<Pawn>; 2]"))]
     choices: Option<[Option<Pawn>; 2]>,
 }
 

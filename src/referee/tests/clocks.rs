@@ -2,7 +2,7 @@
 
 use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
-use crate::referee::{Detail, Event};
+use crate::referee::Detail;
 
 /// Moves that have no end: the kings walk between their corners.
 const KINGS: &str = "B:WK32:BK1";
@@ -170,7 +170,6 @@ fn sending_other_messages_does_not_restart_the_clock() {
     let mut rig = timed(0, 1000, 0);
     rig.wait(600 * MS).ready(0);
     assert_eq!(rig.errors(0), ["out_of_state"]);
-    rig.tell(Event::Sent(Seat(0)));
     rig.wait(100 * MS).answer(0, "1-5");
     rig.answer(1, "32-28");
     assert_eq!(rig.clock(0), (300, 300));

@@ -14,7 +14,7 @@ fn played() -> Rig {
 
 fn answer(rig: &mut Rig, seat: u8, info: &str) {
     let (seat, turn) = (Seat(seat), rig.request(seat));
-    let text = rig.play.table().text(seat, 0).to_owned();
+    let text = rig.legal(seat.0).swap_remove(0);
     rig.tell(Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: Some(info) });
 }
 

@@ -17,9 +17,9 @@ fn play_on(rig: &mut Rig, moves: usize, rng: &mut RandomStream) {
             return;
         }
         let seat = Seat(asked(rig));
-        let table = rig.play.table();
-        let index = rng.uniform(table.count(seat) as u64) as usize;
-        let text = table.text(seat, index).to_owned();
+        let (table, decision) = (rig.play.table(), rig.play.decision().unwrap());
+        let index = rng.uniform(table.count(decision, seat) as u64) as usize;
+        let text = table.text(decision, seat, index).to_owned();
         rig.answer(seat.0, &text);
     }
 }

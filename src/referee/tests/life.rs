@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::rig::{MS, RigSetup, events, messages, types};
 use crate::core::chance::Seed;
-use crate::core::{Seat, Viewer, hex};
-use crate::referee::{Abort, Event, Wants};
+use crate::core::{Catalog, Seat, Viewer, hex};
+use crate::referee::{Abort, Event, Stamp, Wants};
 
 /// Three plies to the end: Black takes the last piece.
 const SHORT: &str = "B:W23:B10";
@@ -43,10 +43,11 @@ fn a_match_that_was_opened_on_request_repeats_the_id() {
     let plan = RigSetup::checkers();
     let mut setup = plan.setup();
     setup.open_id = Some("mine".to_owned());
-    let table = crate::games::find("checkers").unwrap();
+    let table = Catalog::default().find("checkers").unwrap();
     let table = table.open(&setup.header.options, setup.seating).unwrap();
     let mut opened = crate::referee::Match::open(setup, table);
-    assert_eq!(messages(opened.outbox(Seat(1)))[0]["id"], "mine");
+    let start = opened.poll_transmit(Seat(1), Stamp::default()).unwrap();
+    assert_eq!(messages(start.bytes)[0]["id"], "mine");
 }
 
 #[test]
@@ -248,7 +249,6 @@ fn events_after_the_end_have_no_effect() {
     for seat in [Seat(0), Seat(1)] {
         rig.heard(seat.0);
         rig.wait(5000 * MS).tick();
-        rig.tell(Event::Sent(seat));
         rig.restart(seat.0, 5000, Wants::default());
         rig.tell(Event::Ready { seat, nonce: None });
         rig.answer_to(seat.0, 0, "10-14");

@@ -12,6 +12,7 @@ mod lag;
 mod life;
 mod openings;
 mod pause;
+mod polling;
 mod ready;
 mod retries;
 mod rig;

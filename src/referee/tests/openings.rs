@@ -29,14 +29,13 @@ fn computed(plan: &RigSetup, plies: usize) -> (Vec<String>, usize) {
     let mut stream = key().opening();
     for thrown_away in 0.. {
         let (mut table, mut made) = (plan.table(), Vec::new());
-        while let Turn::Decide(seats) = table.turn()
+        while let Turn::Decide(decision) = table.ask()
             && made.len() < plies
         {
-            let seat = seats.iter().next().unwrap();
-            table.prepare(seat);
-            let index = stream.uniform(table.count(seat) as u64) as usize;
-            made.push(table.text(seat, index).to_owned());
-            table.play(seat, index);
+            let seat = decision.seats().iter().next().unwrap();
+            let index = stream.uniform(table.count(&decision, seat) as u64) as usize;
+            made.push(table.text(&decision, seat, index).to_owned());
+            table.play(decision, &[index]);
         }
         if made.len() == plies && !matches!(table.turn(), Turn::Over(_)) {
             return (made, thrown_away);

@@ -5,11 +5,11 @@ use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
 
 use super::toy;
+use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::clock::Tick;
 use crate::core::erased::{Rules, Table};
 use crate::core::{Seat, Seating, Viewer, hex};
-use crate::games;
 use crate::referee::{
     Detail, Ending, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
@@ -53,7 +53,7 @@ impl RigSetup {
 
     /// A game of the list for two.
     pub(super) fn game(id: &str) -> RigSetup {
-        RigSetup::of(games::find(id).unwrap(), Seating::new(2, 2))
+        RigSetup::of(Catalog::default().find(id).unwrap(), Seating::new(2, 2))
     }
 
     pub(super) fn checkers() -> RigSetup {
@@ -67,7 +67,7 @@ impl RigSetup {
 
     /// Keezenspel with this number of teams of two.
     pub(super) fn keezen(teams: u8) -> RigSetup {
-        RigSetup::of(games::find("keezen").unwrap(), Seating::new(2 * teams, teams))
+        RigSetup::of(Catalog::default().find("keezen").unwrap(), Seating::new(2 * teams, teams))
     }
 
     /// The toy game with these numbers of seats and sides, in rounds of this plan.
@@ -224,9 +224,9 @@ impl Rig {
 
     /// Sends to one seat, as the shell does.
     pub(super) fn send(&mut self, seat: u8) {
-        if !self.play.outbox(Seat(seat)).is_empty() {
-            self.play.handle(self.stamp(), Event::Sent(Seat(seat)));
-            self.sent[usize::from(seat)].append(self.play.outbox(Seat(seat)));
+        let stamp = self.stamp();
+        if let Some(transmit) = self.play.poll_transmit(Seat(seat), stamp) {
+            self.sent[usize::from(seat)].append(transmit.bytes);
         }
     }
 
@@ -279,8 +279,15 @@ impl Rig {
 
     /// Answers with the first of the legal moves, by their bytes.
     pub(super) fn step(&mut self, seat: u8) {
-        let text = self.play.table().text(Seat(seat), 0).to_owned();
+        let text = self.legal(seat).swap_remove(0);
         self.answer(seat, &text);
+    }
+
+    /// The legal moves of a seat that decides, by their bytes.
+    pub(super) fn legal(&self, seat: u8) -> Vec<String> {
+        let (table, decision, seat) = (self.play.table(), self.play.decision().unwrap(), Seat(seat));
+        let count = table.count(decision, seat);
+        (0..count).map(|index| table.text(decision, seat, index).to_owned()).collect()
     }
 
     pub(super) fn broken(&mut self, seat: u8, turn: Option<u64>, code: FaultCode) {
@@ -336,7 +343,7 @@ impl Rig {
     }
 
     pub(super) fn deadline(&self) -> Option<u64> {
-        self.play.deadline().map(|at| at.0)
+        self.play.next_deadline().map(|at| at.0)
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -4,7 +4,7 @@ use referee_protocol::words::FaultCode;
 use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, events};
-use crate::core::{Seat, Viewer};
+use crate::core::Viewer;
 
 const PAWNS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
 
@@ -23,9 +23,8 @@ fn choosing(plan: RigSetup) -> Rig {
 /// The seat whose turn it is makes a move that takes no pawn to the ring.
 fn go_on(rig: &mut Rig, ring: &str) {
     let seat = if rig.is_asked(0) { 0 } else { 1 };
-    let table = rig.play.table();
-    let mut texts = (0..table.count(Seat(seat))).map(|index| table.text(Seat(seat), index));
-    let text = texts.find(|text| text.starts_with("move") && !text.ends_with(ring)).unwrap().to_owned();
+    let mut texts = rig.legal(seat).into_iter();
+    let text = texts.find(|text| text.starts_with("move") && !text.ends_with(ring)).unwrap();
     rig.answer(seat, &text);
 }
 

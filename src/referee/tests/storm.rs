@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::rig::{MS, RigSetup, events, messages, types};
 use crate::core::chance::{RandomKey, RandomStream};
 use crate::core::clock::Tick;
-use crate::core::{Seat, Uniform};
+use crate::core::{Catalog, Seat, Uniform};
 use crate::record::{self, Line};
 use crate::referee::{Abort, Detail, Event, Match, Stamp, Wants};
 
@@ -54,11 +54,13 @@ impl Storm {
     }
 
     fn flush(&mut self) {
-        for seat in (0..self.sent.len() as u8).map(Seat) {
-            if !self.play.outbox(seat).is_empty() {
-                self.tell(Event::Sent(seat));
-                self.sent[seat.index()].append(self.play.outbox(seat));
-            }
+        (0..self.sent.len() as u8).map(Seat).for_each(|seat| self.transmit(seat));
+    }
+
+    fn transmit(&mut self, seat: Seat) {
+        let stamp = Stamp { at: Tick(self.at), lag: self.lag };
+        if let Some(transmit) = self.play.poll_transmit(seat, stamp) {
+            self.sent[seat.index()].append(transmit.bytes);
         }
     }
 
@@ -69,7 +71,7 @@ impl Storm {
         if self.chance(6) {
             self.lag += self.rng.uniform(passed + 1);
         }
-        let deadline = self.play.deadline();
+        let deadline = self.play.next_deadline();
         if let Some(deadline) = deadline.filter(|_| self.chance(25)) {
             self.at = self.at.max((deadline.0 + self.rng.uniform(3)).saturating_sub(1));
         }
@@ -103,8 +105,9 @@ impl Storm {
         if self.chance(30) {
             return self.tell(Event::AcceptDraw { seat, turn });
         }
-        let index = self.rng.uniform(self.play.table().count(seat) as u64) as usize;
-        let text = self.play.table().text(seat, index).to_owned();
+        let (table, decision) = (self.play.table(), self.play.decision().unwrap());
+        let index = self.rng.uniform(table.count(decision, seat) as u64) as usize;
+        let text = table.text(decision, seat, index).to_owned();
         self.answer(seat, turn, &text);
     }
 
@@ -143,7 +146,7 @@ impl Storm {
                 self.tell(Event::Restart { seat, ready_ms, wants });
             }
             7 => self.tell(Event::Expire(seat)),
-            8 => self.tell(Event::Sent(seat)),
+            8 => self.transmit(seat),
             9 => self.answer(seat, turn, "11-15"),
             10 if self.chance(30) => self.tell(Event::Abort(&Abort::Interrupted)),
             10 | 11 => {
@@ -215,8 +218,8 @@ impl Storm {
         }
         assert_eq!(self.play.log(), log);
         assert_eq!(self.play.ending(), Some(&ending));
-        assert_eq!(self.play.deadline(), None);
-        assert!(seating.all().iter().all(|seat| self.play.outbox(seat).is_empty()));
+        assert_eq!(self.play.next_deadline(), None);
+        assert!(seating.all().iter().all(|seat| self.play.poll_transmit(seat, Stamp::default()).is_none()));
     }
 }
 
@@ -239,15 +242,12 @@ fn assert_sound_story(seat: Seat, heard: &[Value], wants_events: bool) {
 /// Replays the record, line by line, in a new match.
 fn replayed(plan: &RigSetup, log: &[u8]) -> Vec<u8> {
     let mut again = plan.bare();
-    let seats = again.setup().header.seats.len();
     let mut lines = log.split_inclusive(|&byte| byte == b'\n');
     let mut read = lines.next().unwrap().len();
     for text in lines {
         let line = Line::read(text).unwrap();
         if again.log().len() == read {
-            let told = line.event_told(seats).unwrap_or(Event::Tick);
-            let lag = if matches!(told, Event::Sent(_)) { 0 } else { line.lag_us };
-            again.handle(Stamp { at: line.at_us, lag }, told);
+            line.repeat(&mut again);
         }
         read += text.len();
     }
@@ -282,7 +282,7 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
         storm.assert_sound();
         let mut sealed = storm.play.log().to_vec();
         record::seal(&mut sealed, storm.play.reveal());
-        assert_eq!(record::verify(&sealed), [], "{}", String::from_utf8_lossy(&sealed));
+        assert_eq!(record::verify(&sealed, &Catalog::default()), [], "{}", String::from_utf8_lossy(&sealed));
     }
 }
 

@@ -8,14 +8,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::core::erased::{Of, Rules};
 use crate::core::{
-    Draw, Fact, Game, Known, MAX_SEATS, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet, Seating, Turn,
-    Uniform, Viewer,
+    Chance, Draw, Fact, Game, MAX_SEATS, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
 };
 
 pub(super) static RULES: &dyn Rules = &Of::<Toy>::RULES;
@@ -147,8 +145,8 @@ impl Game for Toy {
     type Move = Move;
     type Fact = ToyFact;
     type View<'a> = View;
-    type Seen = IgnoredAny;
     type Key = [u8; MAX_SEATS];
+    type Draw = Draw;
 
     fn start(options: &Options, seating: Seating) -> Result<Toy, Misconfigured> {
         let Options { plan, goal, turn_limit } = options.clone();
@@ -184,7 +182,7 @@ impl Game for Toy {
         out.extend([3, 1, 2].map(make));
     }
 
-    fn play(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(ToyFact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(ToyFact)) {
         let deciding = self.deciding();
         match mv {
             Move::Bid(points) => {
@@ -209,17 +207,6 @@ impl Game for Toy {
         }
     }
 
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(ToyFact)) {
-        match self.plan[self.phase] {
-            b's' => {
-                self.cards.copy_from_slice(&drawn[..MAX_SEATS]);
-                tell(ToyFact::Dealt(self.cards));
-            }
-            _ => tell(ToyFact::Rolled(drawn.to_vec())),
-        }
-        self.next_phase();
-    }
-
     fn view(&self, viewer: Viewer) -> View {
         let card = match viewer {
             Viewer::Seat(seat) => Some(self.cards[seat.index()]),
@@ -232,19 +219,24 @@ impl Game for Toy {
         self.points
     }
 
-    fn imagine(_: &Known<'_, Options>, _: &IgnoredAny, _: &mut impl Uniform) -> Toy {
-        unreachable!("no bot searches it")
-    }
-
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:?}", self.points)
     }
 
-    fn scene(&self, _: Viewer) -> Scene {
-        unreachable!("it is not shown")
-    }
-
     fn is_secret(&self, _: Seat, mv: Move) -> bool {
         matches!(mv, Move::Bid(_))
+    }
+}
+
+impl Chance for Toy {
+    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(ToyFact)) {
+        match self.plan[self.phase] {
+            b's' => {
+                self.cards.copy_from_slice(&drawn[..MAX_SEATS]);
+                tell(ToyFact::Dealt(self.cards));
+            }
+            _ => tell(ToyFact::Rolled(drawn.to_vec())),
+        }
+        self.next_phase();
     }
 }

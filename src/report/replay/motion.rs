@@ -1,6 +1,6 @@
 //! What moved from one scene to the next.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::core::Scene;
 use crate::core::scene::{Form, Layer, Part, Shape, Tone};
@@ -8,26 +8,36 @@ use crate::core::scene::{Form, Layer, Part, Shape, Tone};
 /// The most shapes of one kind whose move is marked: more of them were dealt out or collected.
 const MOST_MARKED: usize = 3;
 
+/// The indices of the shapes of the previous scene with the same ids. Most are the one behind the one before.
+fn same_ids(before: &Scene, after: &Scene) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let same = after.shapes.iter().map(|shape| {
+        let is_same = |other: &Arc<Shape>| Arc::ptr_eq(other, shape) || other.id == shape.id;
+        let (earlier, later) = before.shapes.split_at(next);
+        let found = later.iter().position(is_same).map(|found| next + found);
+        let found = found.or_else(|| earlier.iter().position(is_same));
+        next = found.map_or(next, |found| found + 1);
+        found
+    });
+    same.collect()
+}
+
 /// For each shape of a scene, the index in the previous one of the shape that it was; `None` if it is new. A shape
 /// whose id is new was the nearest shape of its kind that is gone.
 pub(super) fn origins(before: &Scene, after: &Scene) -> Vec<Option<usize>> {
-    let by_id: HashMap<&str, usize> = before.shapes.iter().map(|shape| &*shape.id).zip(0..).collect();
-    let mut origins: Vec<_> = after.shapes.iter().map(|shape| by_id.get(&*shape.id).copied()).collect();
+    let mut origins = same_ids(before, after);
     let mut is_taken = vec![false; before.shapes.len()];
     origins.iter().flatten().for_each(|&origin| is_taken[origin] = true);
-    let mut gone: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, shape) in before.shapes.iter().enumerate().filter(|&(index, _)| !is_taken[index]) {
-        if let Some(kind) = &shape.kind {
-            gone.entry(kind).or_default().push(index);
-        }
-    }
+    let has_kind = |shape: &Shape| shape.kind.is_some();
+    let gone: Vec<_> =
+        (0..).zip(&before.shapes).filter(|(index, shape)| !is_taken[*index] && has_kind(shape)).collect();
+    let new =
+        after.shapes.iter().enumerate().filter(|(index, shape)| origins[*index].is_none() && has_kind(shape));
     let mut pairs = Vec::new();
-    for (index, shape) in after.shapes.iter().enumerate().filter(|&(index, _)| origins[index].is_none()) {
-        let candidates = shape.kind.as_deref().and_then(|kind| gone.get(kind));
-        for &origin in candidates.into_iter().flatten() {
-            let Shape { x, y, .. } = before.shapes[origin];
-            let (dx, dy) = (i32::from(shape.x - x), i32::from(shape.y - y));
-            pairs.push((dx * dx + dy * dy, origin, index));
+    for (index, shape) in new {
+        for (origin, other) in gone.iter().filter(|(_, other)| other.kind == shape.kind) {
+            let (dx, dy) = (i32::from(shape.x - other.x), i32::from(shape.y - other.y));
+            pairs.push((dx * dx + dy * dy, *origin, index));
         }
     }
     pairs.sort_unstable();
@@ -51,21 +61,26 @@ fn outline(shape: &Shape, by: i16) -> Option<Part> {
     }
 }
 
-/// Adds marks for what moved: where it was and where it is.
-pub(super) fn mark(before: &Scene, after: &mut Scene) {
-    let mut moved: Vec<(&Shape, Option<&Shape>)> = Vec::new();
-    for (shape, origin) in after.shapes.iter().zip(origins(before, after)) {
-        let origin = origin.map(|origin| &before.shapes[origin]);
+/// The indices of the shapes of a scene that moved and are marked. `origins` are those of `after`.
+pub(super) fn moved(before: &Scene, after: &Scene, origins: &[Option<usize>]) -> Vec<usize> {
+    let has_moved = |&index: &usize| {
+        let shape = &after.shapes[index];
         let is_same = |origin: &Shape| origin.id == shape.id && origin.turn == shape.turn;
-        if shape.kind.is_some() && !origin.is_some_and(is_same) {
-            moved.push((shape, origin));
-        }
-    }
+        shape.kind.is_some() && !origins[index].is_some_and(|origin| is_same(&before.shapes[origin]))
+    };
+    let moved: Vec<usize> = (0..after.shapes.len()).filter(has_moved).collect();
+    let kind = |index: usize| &after.shapes[index].kind;
+    let alike = |index: usize| moved.iter().filter(|&&other| kind(other) == kind(index)).count();
+    moved.iter().copied().filter(|&index| alike(index) <= MOST_MARKED).collect()
+}
+
+/// Marks for what moved: where it was and where it is. The player draws the same marks.
+pub(super) fn marks(before: &Scene, after: &Scene) -> Vec<Shape> {
+    let origins = origins(before, after);
     let mut marks = Vec::new();
-    for (shape, origin) in &moved {
-        if moved.iter().filter(|(other, _)| other.kind == shape.kind).count() > MOST_MARKED {
-            continue;
-        }
+    for index in moved(before, after, &origins) {
+        let shape = &after.shapes[index];
+        let origin = origins[index].map(|origin| &before.shapes[origin]);
         if let Some(origin) = origin.filter(|origin| (origin.x, origin.y) != (shape.x, shape.y)) {
             let from = Shape::new(Layer::Mark, format!("from-{}", marks.len()), (origin.x, origin.y));
             marks.push(from.with_all(outline(origin, -5).map(|part| part.fill(Tone::Mark))));
@@ -73,7 +88,7 @@ pub(super) fn mark(before: &Scene, after: &mut Scene) {
         let to = Shape::new(Layer::Mark, format!("to-{}", marks.len()), (shape.x, shape.y));
         marks.push(to.with_all(outline(shape, 5).map(|part| part.line(Tone::Mark, 7))));
     }
-    after.shapes.extend(marks);
+    marks
 }
 
 #[cfg(test)]
@@ -98,9 +113,9 @@ mod tests {
     #[test]
     fn a_move_is_marked_where_it_began_and_ended() {
         let before = scene(&[("a1", "a", 20), ("b1", "b", 60)]);
-        let mut after = scene(&[("a2", "a", 40), ("b1", "b", 60)]);
-        mark(&before, &mut after);
-        let marks: Vec<_> = after.shapes[2..].iter().map(|shape| (&*shape.id, shape.x)).collect();
+        let after = scene(&[("a2", "a", 40), ("b1", "b", 60)]);
+        let marks = marks(&before, &after);
+        let marks: Vec<_> = marks.iter().map(|shape| (&*shape.id, shape.x)).collect();
         assert_eq!(marks, [("from-0", 20), ("to-1", 40)]);
     }
 }

@@ -1,14 +1,122 @@
-// Plays the matches of the page. It draws shapes and moves them; it knows no rules.
+// Plays matches: those in the page, or those that another script passes to `start`. It draws shapes and moves them; it
+// knows no rules.
 "use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const LAYERS = 4;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
 
-let reel, view, at = 0, isFlipped = false, timer = 0;
-let state, states = [], faults = [], shown = new Map(), layers = [];
+let data, reel, view, at = 0, isFlipped = false, timer = 0;
+let state, newest, states = [], faults = [], shown = new Map(), layers = [];
+
+/** The data of the page: JSON that is compressed (RFC 1950) and encoded in base 91, as in mod.rs. */
+async function unpack(text) {
+  const digit = (at) => text.charCodeAt(at) - (text[at] < "<" ? 35 : 36) || 0;
+  const bytes = new Uint8Array(text.length * 13 >> 4);
+  for (let at = 0, bits = 0, count = 0, next = 0; at < text.length; at += 2) {
+    bits |= (digit(at) + digit(at + 1) * 91) << count;
+    for (count += 13; count >= 8; count -= 8, bits >>= 8) bytes[next++] = bits;
+  }
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const unpacked = await new Response(stream).json();
+  for (const reel of unpacked.matches) reel.steps = rows(reel.columns);
+  return unpacked;
+}
+
+/** The numbers of a column, each a character from "#" on. */
+function numbers(text) {
+  const MORE = 1_000_000, found = [];
+  let sum = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0), number = code - 35 - (code < 0xd800 ? 0 : 0x800);
+    sum += number;
+    if (number === MORE) continue;
+    found.push(sum);
+    sum = 0;
+  }
+  return found;
+}
+
+const signed = (number) => (number >>> 1) ^ -(number & 1);
+
+/** A function for each column that returns its next number. */
+function readers(columns) {
+  const reader = (text) => {
+    const all = numbers(text);
+    let next = 0;
+    return () => all[next++];
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, text]) => typeof text === "string")
+    .map(([name, text]) => [name, reader(text)]));
+}
+
+/** The steps of a match whose data is in columns (pack.rs). */
+function rows({ n, c, w, s, k, b }) {
+  const KINDS = ["move", "event", "fault", "fallback", "info"];
+  const note = readers(s), answer = readers(k), told = s.text.map((of) => of.values());
+  let moves = 0, banks;
+  const steps = numbers(n).map((more, i) => {
+    moves += more;
+    if (b[i].length) banks = b[i];
+    const step = { n: moves, c: [], m: [], w: [], s: [], k: [], b: banks };
+    for (let left = note.count(); left > 0; left--) {
+      const mask = note.mask(), kind = note.kind(), seat = note.seat();
+      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, told[kind].next().value]);
+    }
+    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
+    return step;
+  });
+  unpackChanges(steps, c);
+  unpackWords(steps, w);
+  return steps;
+}
+
+/** Adds the changes of things. Each is relative to another one. */
+function unpackChanges(steps, { count, first, more, places }) {
+  const change = (columns, known, thing) => {
+    let { step, mask, place, look, layer, turn } = known;
+    step += columns.step();
+    const what = columns.what();
+    if (what & 1) mask = columns.mask();
+    if (what & 2) place += signed(columns.place());
+    if (what & 4) look += signed(columns.look());
+    if (what & 8) {
+      layer = columns.layer();
+      const rotation = columns.turn();
+      turn = rotation ? signed(rotation - 1) : undefined;
+    }
+    steps[step].c.push(what & 16 ? [mask, thing] : [mask, thing, ...places[place], look, layer, turn]);
+    if (what & 32) steps[step].m.push([mask, thing]);
+    return { step, mask, place, look, layer, turn };
+  };
+  const firsts = readers(first), others = readers(more);
+  let head = { step: 0, mask: 0, place: 0, look: 0, layer: 0 };
+  numbers(count).forEach((count, thing) => {
+    let known = head = change(firsts, head, thing);
+    for (let left = count; left > 1; left--) known = change(others, known, thing);
+  });
+}
+
+/** Adds the changed words. Each text is what remains of the one before and what is new in it. */
+function unpackWords(steps, words) {
+  const word = readers(words), texts = words.text.values();
+  numbers(words.count).forEach((count, line) => {
+    const said = [];
+    let i = 0;
+    for (let left = count; left > 0; left--) {
+      i += word.step();
+      const mask = word.mask(), kept = word.start();
+      let text = null;
+      if (kept) {
+        const before = said[31 - Math.clz32(mask & -mask)] || [], end = word.end();
+        text = [...before.slice(0, kept - 1), ...texts.next().value, ...before.slice(before.length - end)];
+      }
+      for (let view = 0; view < 32; view++) if (mask >>> view & 1) said[view] = text;
+      steps[i].w.push([mask, line, text && text.join("")]);
+    }
+  });
+}
 
 /** An element with these attributes. Text is never markup. */
 function element(name, attributes = {}, text) {
@@ -38,6 +146,15 @@ function part([form, kind, width, a, b, c, d, e]) {
   }
 }
 
+/** The form of a part, larger by this much, for a mark. */
+function outline([form, , , a, b, c, d, e], by, kind, width) {
+  switch (form) {
+    case "r": return [["r", kind, width, a - by, b - by, c + 2 * by, d + 2 * by, e + by]];
+    case "d": return [["d", kind, width, a, b, c + by]];
+    default: return [];
+  }
+}
+
 const sees = (mask) => (mask >>> view) & 1;
 
 /** The things and the words of a step, as the view shows them. */
@@ -48,12 +165,23 @@ function stateAt(step) {
   return found;
 }
 
-/** Makes a state that of the next step. */
+/** Makes a state that of the next step. Marks are things, too. */
 function advance(state, step) {
+  for (let n = 0; state.things.delete("mark" + n); n++);
+  const moved = (step.m || []).filter(([mask]) => sees(mask)).map(([, thing]) => [thing, state.things.get(thing)]);
   for (const [mask, thing, ...where] of step.c) {
     if (!sees(mask)) continue;
     if (where.length) state.things.set(thing, where);
     else state.things.delete(thing);
+  }
+  let marks = 0;
+  const mark = ([x, y, look], ...style) => {
+    state.things.set("mark" + marks++, [x, y, outline(reel.looks[look][0], ...style), 1]);
+  };
+  for (const [thing, from] of moved) {
+    const to = state.things.get(thing);
+    if (from && (from[0] !== to[0] || from[1] !== to[1])) mark(from, -5, "f-mark", 0);
+    mark(to, 5, "l-mark", 7);
   }
   for (const [mask, line, words] of step.w) {
     if (!sees(mask)) continue;
@@ -62,17 +190,13 @@ function advance(state, step) {
   }
 }
 
-/** Prepares the view: states, and the number of faults of each seat up to each step. */
-function keepStates() {
-  const next = { things: new Map(), words: [] };
-  const counts = reel.seats.map(() => 0);
-  [state, states, faults] = [undefined, [], []];
-  reel.steps.forEach((step, i) => {
-    advance(next, step);
-    if (i % KEPT === 0) states.push({ things: new Map(next.things), words: [...next.words] });
-    for (const [, kind, seat] of notesOf(step)) if (kind === "fault") counts[seat]++;
-    faults.push([...counts]);
-  });
+/** Adds a step to the view: its state, and the number of faults of each seat up to it. */
+function keepState(step, i) {
+  advance(newest, step);
+  if (i % KEPT === 0) states.push({ things: new Map(newest.things), words: [...newest.words] });
+  const counts = i ? [...faults[i - 1]] : reel.seats.map(() => 0);
+  for (const [, kind, seat] of notesOf(step)) if (kind === "fault") counts[seat]++;
+  faults.push(counts);
 }
 
 function place(group, [x, y, , , turn]) {
@@ -97,7 +221,8 @@ function draw(things) {
       shown.set(thing, old);
     }
     if (old.where === where) continue;
-    if (old.where[2] !== where[2]) old.group.replaceChildren(...reel.looks[where[2]].map(part));
+    const look = where[2];
+    if (old.where[2] !== look) old.group.replaceChildren(...(reel.looks[look] || look).map(part));
     place(old.group, where);
     old.where = where;
   }
@@ -119,7 +244,7 @@ function words([, kind, seat, text]) {
   switch (kind) {
     case "fault": return `fault of ${nameOf(seat)}: ${text}`;
     case "fallback": return `the referee plays for ${nameOf(seat)}`;
-    default: return `${nameOf(seat)} ${text}`.trim();
+    default: return seat === null ? text : `${nameOf(seat)}: ${text}`;
   }
 }
 const isLast = (step) => step === reel.steps.length - 1;
@@ -152,7 +277,7 @@ function drawNotes() {
   const step = reel.steps[at];
   const items = notesOf(step).map((note) => element("li", { class: note[1] }, words(note)));
   for (const [seat, ms] of step.k || []) items.push(element("li", { class: "faint" }, `${nameOf(seat)} took ${ms} ms`));
-  if (isLast(at)) items.push(element("li", { class: "end" }, reel.result));
+  if (isLast(at) && reel.result) items.push(element("li", { class: "end" }, reel.result));
   $("notes").replaceChildren(...items);
 }
 
@@ -172,12 +297,13 @@ function go(step, isQuiet) {
   if (before) before.firstChild.removeAttribute("aria-current");
   const now = $("moves").children[at].firstChild;
   now.setAttribute("aria-current", "step");
+  drawSeats();
+  drawNotes();
+  // The list has the height that the seats and notes leave.
   const list = $("moves"), top = now.offsetTop;
   if (top < list.scrollTop || top + now.offsetHeight > list.scrollTop + list.clientHeight) {
     list.scrollTop = top - list.clientHeight / 2;
   }
-  drawSeats();
-  drawNotes();
   const told = notesOf(reel.steps[at]).filter(([, kind]) => kind !== "info").map(words);
   $("live").textContent = [...told, state.words[0], isLast(at) ? reel.result : ""].filter(Boolean).join(". ");
   for (const [id, end] of [["first", at === 0], ["back", at === 0], ["next", isLast(at)], ["last", isLast(at)]]) {
@@ -204,34 +330,34 @@ function recall() {
   go(step < 0 ? reel.steps.length - 1 : step, true);
 }
 
-function listMoves() {
-  $("moves").replaceChildren(...reel.steps.map((step, i) => {
-    const item = element("li", i ? {} : { class: "start" }), button = element("button", { type: "button" });
-    const list = element("span", { class: "played" });
-    if (hasFault(step)) button.className = "fault";
-    const moves = movesOf(step);
-    button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
-    for (const [, , seat, text] of moves) {
-      const move = element("span", { class: "move" });
-      move.append(element("span", { class: "badge b-" + reel.seats[seat].tone, title: nameOf(seat) }), text);
-      list.append(move);
-    }
-    if (!moves.length) list.append(i === 0 ? "start" : "end");
-    button.append(list);
-    if (hasFault(step)) button.append(element("span", { class: "fault", title: "fault" }, "⚑"));
-    button.addEventListener("click", () => { pause(); go(i); });
-    item.append(button);
-    return item;
-  }));
-  $("fault").hidden = !reel.steps.some(hasFault);
+/** A step in the list of moves. */
+function listed(step, i) {
+  const item = element("li", i ? {} : { class: "start" }), button = element("button", { type: "button" });
+  const list = element("span", { class: "played" });
+  if (hasFault(step)) button.className = "fault";
+  const moves = movesOf(step);
+  button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
+  for (const [, , seat, text] of moves) {
+    const move = element("span", { class: "move" });
+    move.append(element("span", { class: "badge b-" + reel.seats[seat].tone, title: nameOf(seat) }), text);
+    list.append(move);
+  }
+  if (!moves.length) list.append(i === 0 ? "start" : "end");
+  button.append(list);
+  if (hasFault(step)) button.append(element("span", { class: "fault", title: "fault" }, "⚑"));
+  button.addEventListener("click", () => { pause(); go(i); });
+  item.append(button);
+  return item;
 }
 
 function look(chosen) {
   view = chosen;
   shown.forEach(({ group }) => group.remove());
   shown.clear();
-  keepStates();
-  listMoves();
+  [state, newest, states, faults] = [undefined, { things: new Map(), words: [] }, [], []];
+  reel.steps.forEach(keepState);
+  $("moves").replaceChildren(...reel.steps.map(listed));
+  $("fault").hidden = !reel.steps.some(hasFault);
 }
 
 function open(match) {
@@ -301,19 +427,47 @@ $("speed").addEventListener("change", () => { if (timer) { pause(); play(); } })
 $("view").addEventListener("change", () => { look(Number($("view").value)); go(at); });
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
-  if (event.ctrlKey || event.altKey || event.metaKey || target.matches("select, input")) return;
+  if (!data || event.ctrlKey || event.altKey || event.metaKey || target.matches("select, input")) return;
   if (key === " " && target.matches("button")) return;
   if (keys[key]) {
     event.preventDefault();
     actions[keys[key]]();
   }
 });
-window.addEventListener("hashchange", recall);
-data.matches.forEach(({ match, game, seats }, n) => {
-  const button = element("button", { type: "button" }, `${match} ${game}: ${seats.map(({ name }) => name).join(" – ")}`);
-  button.addEventListener("click", () => { open(n); go(0); });
-  $("matches").append(button);
-});
-$("matches").hidden = data.matches.length < 2;
+window.addEventListener("hashchange", () => { if (data) recall(); });
 document.body.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
-recall();
+
+/** Shows these matches, at the step of the address. */
+function start(given) {
+  data = given;
+  reel = undefined;
+  $("matches").replaceChildren(...data.matches.map(({ match, game, seats }, n) => {
+    const button = element("button", { type: "button" }, `${match} ${game}: ${seats.map(({ name }) => name).join(" – ")}`);
+    button.addEventListener("click", () => { open(n); go(0); });
+    return button;
+  }));
+  $("matches").hidden = data.matches.length < 2;
+  recall();
+}
+
+/** Adds a step to the match shown. A viewer who looks at the last step goes on to it. */
+function append(step, looks) {
+  const follows = isLast(at);
+  reel.looks.push(...looks);
+  reel.steps.push(step);
+  const last = reel.steps.length - 1;
+  keepState(step, last);
+  $("moves").append(listed(step, last));
+  $("slider").max = last;
+  $("fault").hidden &&= !hasFault(step);
+  go(follows ? last : at, true);
+}
+
+/** Ends the match shown with this result. */
+function conclude(result) {
+  reel.result = result;
+  $("result").textContent = result;
+  go(at, true);
+}
+
+if ($("data")) unpack($("data").textContent).then(start);

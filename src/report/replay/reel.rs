@@ -3,15 +3,20 @@
 //! A `mask` is a set of views, as bits. What several views share is written once.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::motion::{mark, origins};
+use referee_protocol::referee::Clock;
+
+use super::motion::{moved, origins};
 use super::svg::{classes, polygon};
 use crate::core::scene::{Form, Layer, Part, Shape};
 use crate::core::{Scene, Seat, Viewer};
-use crate::record::{Difference, Film, Note, Step};
+use crate::record::{Answer, Difference, Entry, Film, Note, Step};
+use crate::referee::Header;
 use crate::report::note::{Kind, Told, result};
 
 /// The maximum length of the text of an `info` on a page, in characters.
@@ -20,21 +25,88 @@ const INFO: usize = 200;
 /// A match.
 #[derive(Debug, Serialize)]
 pub struct Reel {
-    r#match: String,
-    game: &'static str,
-    seats: Vec<SeatOf>,
+    #[serde(skip)]
+    header: Header,
+    /// The seed of the match.
+    #[serde(skip)]
+    seed: String,
+    pub(super) r#match: String,
+    pub(super) game: &'static str,
+    pub(super) seats: Vec<SeatOf>,
     /// The names of the views; the first sees everything.
-    views: Vec<String>,
-    size: [i16; 2],
+    pub(super) views: Vec<String>,
+    pub(super) size: [i16; 2],
     /// The result in words.
-    result: String,
+    pub(super) result: String,
     /// What shapes look like, as lists of parts.
-    looks: Vec<Vec<Value>>,
-    steps: Vec<Value>,
+    pub(super) looks: Vec<Vec<Value>>,
+    pub(super) steps: Vec<ReelStep>,
+}
+
+/// A position and what led to it.
+#[derive(Debug, Serialize)]
+pub(super) struct ReelStep {
+    /// The number of moves so far.
+    pub(super) n: u32,
+    /// Milliseconds since the match was opened; only in replays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) t: Option<u64>,
+    /// Changes of things.
+    pub(super) c: Vec<Change>,
+    /// The things that moved and are marked: mask, number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) m: Vec<(u32, u32)>,
+    /// Changed lines of words: mask, line, text; `None`: this line and the following ones are gone.
+    pub(super) w: Vec<(u32, usize, Option<String>)>,
+    /// What happened: mask, kind, seat, text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
+    /// The time that answers took: seat and milliseconds; only in replays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) k: Vec<(Seat, u64)>,
+    /// By seat: milliseconds in the bank; empty without a clock.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) b: Vec<Option<u64>>,
+}
+
+/// A change of a thing.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) mask: u32,
+    /// Its number.
+    pub(super) thing: u32,
+    /// `None` if it is gone.
+    pub(super) state: Option<State>,
+    /// Whether it moved and is marked.
+    pub(super) has_moved: bool,
+}
+
+impl Change {
+    /// The changes of a step, and the things that moved.
+    pub(super) fn all(changes: impl IntoIterator<Item = (Changed, u32)>) -> (Vec<Change>, Vec<(u32, u32)>) {
+        let of = |((thing, state, has_moved), mask)| Change { mask, thing, state, has_moved };
+        let changes: Vec<Change> = changes.into_iter().map(of).collect();
+        let moved = changes.iter().filter(|change| change.has_moved);
+        let moved = moved.map(|change| (change.mask, change.thing)).collect();
+        (changes, moved)
+    }
+}
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let &Change { mask, thing, state, .. } = self;
+        match state {
+            Some((x, y, look, layer, Some(turn))) => {
+                (mask, thing, x, y, look, layer, turn).serialize(serializer)
+            }
+            Some((x, y, look, layer, None)) => (mask, thing, x, y, look, layer).serialize(serializer),
+            None => (mask, thing).serialize(serializer),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
-struct SeatOf {
+pub(super) struct SeatOf {
     name: String,
     team: u8,
     /// Its colour.
@@ -42,22 +114,25 @@ struct SeatOf {
 }
 
 /// The state of a thing: x, y, look, layer, and its rotation unless it stays upright.
-type State = (i16, i16, usize, u8, Option<i16>);
+pub(super) type State = (i16, i16, usize, u8, Option<i16>);
+/// A changed thing: its number, its state, whether it moved and is marked.
+pub(super) type Changed = (u32, Option<State>, bool);
 
 /// What a view shows.
-struct Seen {
+#[derive(Debug)]
+pub(super) struct Seen {
     viewer: Viewer,
-    /// The latest scene, without marks.
+    /// Whether it does not show the ground yet.
+    is_new: bool,
+    /// The latest scene.
     scene: Scene,
-    /// The numbers of the things in it, by shape.
-    things: Vec<u32>,
-    /// What is drawn: things and marks.
-    drawn: BTreeMap<u32, State>,
+    /// By shape: the number of the thing that it is, and how it is drawn.
+    drawn: Vec<(u32, State)>,
     words: Vec<String>,
 }
 
 /// Numbers equal values consecutively.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Numbers<T>(HashMap<T, u32>);
 
 impl<T: Eq + std::hash::Hash> Numbers<T> {
@@ -68,12 +143,13 @@ impl<T: Eq + std::hash::Hash> Numbers<T> {
 }
 
 /// What all views of a match share.
-#[derive(Default)]
-struct Shared {
+#[derive(Debug, Default)]
+pub(super) struct Shared {
     /// Things by id and the step at which they appeared.
     things: Numbers<(String, usize)>,
     looks: HashMap<Vec<Part>, usize>,
-    parts: Vec<Vec<Value>>,
+    /// The looks as the player reads them.
+    pub(super) parts: Vec<Vec<Value>>,
 }
 
 impl Shared {
@@ -103,47 +179,80 @@ fn part(part: &Part) -> Value {
     }
 }
 
+/// Whether two shapes are drawn alike, whatever their ids.
+fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
+    if Arc::ptr_eq(one, other) {
+        return true;
+    }
+    let Shape { id: _, kind: _, layer, x, y, turn, parts } = &**one;
+    (layer, x, y, turn) == (&other.layer, &other.x, &other.y, &other.turn) && *parts == other.parts
+}
+
 impl Seen {
-    fn new(viewer: Viewer) -> Seen {
-        let (scene, things) = (Scene::new(1, 1), Vec::new());
-        Seen { viewer, scene, things, drawn: BTreeMap::new(), words: Vec::new() }
+    pub(super) fn new(viewer: Viewer) -> Seen {
+        Seen { viewer, is_new: true, scene: Scene::new(1, 1), drawn: Vec::new(), words: Vec::new() }
     }
 
-    /// Shows the next scene. Returns the changed things with their new states; `None` if they are gone.
-    fn show(&mut self, step: usize, scene: Scene, shared: &mut Shared) -> Vec<(u32, Option<State>)> {
+    /// Shows the next scene. Returns the changed things. Most shapes are as before, and cost a comparison.
+    pub(super) fn show(&mut self, step: usize, scene: Scene, shared: &mut Shared) -> Vec<Changed> {
         let origins = origins(&self.scene, &scene);
-        let mut marked = scene.clone();
-        if step > 0 {
-            mark(&self.scene, &mut marked);
-        }
-        let mut drawn = BTreeMap::new();
-        let mut things = Vec::with_capacity(origins.len());
-        for (index, shape) in marked.shapes.iter().enumerate() {
-            let thing = match origins.get(index) {
-                Some(Some(origin)) => self.things[*origin],
-                Some(None) => shared.things.of((shape.id.clone(), step)),
-                // Marks appear anew in each step.
-                None => shared.things.of((shape.id.clone(), usize::MAX)),
-            };
-            if index < origins.len() {
-                things.push(thing);
+        let moved = if step > 0 { moved(&self.scene, &scene, &origins) } else { Vec::new() };
+        let mut changes = Vec::new();
+        if self.is_new {
+            self.is_new = false;
+            for shape in scene.ground.iter().flat_map(|ground| ground.iter()) {
+                let thing = shared.things.of((shape.id.clone(), step));
+                changes.push((thing, Some(shared.state(shape)), false));
             }
-            drawn.insert(thing, shared.state(shape));
         }
-        let gone = self.drawn.keys().filter(|thing| !drawn.contains_key(thing)).map(|&thing| (thing, None));
-        let changed = drawn.iter().filter(|&(thing, state)| self.drawn.get(thing) != Some(state));
-        let changes = gone.chain(changed.map(|(&thing, &state)| (thing, Some(state)))).collect();
-        (self.scene, self.things, self.drawn) = (scene, things, drawn);
+        let mut is_gone = vec![true; self.drawn.len()];
+        let mut drawn = Vec::with_capacity(origins.len());
+        for (index, (shape, &origin)) in scene.shapes.iter().zip(&origins).enumerate() {
+            let has_moved = moved.contains(&index);
+            let before = origin.map(|origin| (&self.scene.shapes[origin], self.drawn[origin]));
+            let now = match before {
+                Some((before, (thing, state))) => {
+                    let now = if looks_alike(before, shape) { state } else { shared.state(shape) };
+                    if now != state || has_moved {
+                        changes.push((thing, Some(now), has_moved));
+                    }
+                    (thing, now)
+                }
+                None => {
+                    let thing = shared.things.of((shape.id.clone(), step));
+                    let state = shared.state(shape);
+                    changes.push((thing, Some(state), has_moved));
+                    (thing, state)
+                }
+            };
+            drawn.push(now);
+            if let Some(origin) = origin {
+                is_gone[origin] = false;
+            }
+        }
+        let gone = self.drawn.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
+        changes.extend(gone.map(|(&(thing, _), _)| (thing, None, false)));
+        (self.scene, self.drawn) = (scene, drawn);
         changes
     }
 
     /// Returns the changed lines of words; `None` if they are gone.
-    fn say(&mut self, words: Vec<String>) -> Vec<(usize, Option<String>)> {
+    pub(super) fn say(&mut self, words: Vec<String>) -> Vec<(usize, Option<String>)> {
         let count = words.len().max(self.words.len());
         let changes = (0..count).filter(|&line| words.get(line) != self.words.get(line));
         let changes = changes.map(|line| (line, words.get(line).cloned())).collect();
         self.words = words;
         changes
+    }
+}
+
+/// The kind of a note as the player reads it.
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Move => "move",
+        Kind::Fault => "fault",
+        Kind::Fallback => "fallback",
+        Kind::Event => "event",
     }
 }
 
@@ -159,8 +268,9 @@ fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> BTreeMap<T, u32> {
 }
 
 /// The `info` of an answer in words: what is conventional in it.
-fn info(line: &crate::record::Line<'_>) -> Option<String> {
-    let info: Value = serde_json::from_str(line.info?.get()).ok()?;
+fn info(info: &RawValue) -> Option<String> {
+    // A number that is out of range is valid JSON.
+    let info: Value = serde_json::from_str(info.get()).ok()?;
     let words = ["score", "depth", "nodes", "text"].into_iter().filter_map(|key| match &info[key] {
         Value::String(text) => Some(text.clone()),
         value @ (Value::Number(_) | Value::Bool(_)) => Some(format!("{key} {value}")),
@@ -171,29 +281,24 @@ fn info(line: &crate::record::Line<'_>) -> Option<String> {
 }
 
 /// What happened in a step: kind, seat and text, with the views that know it.
-fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Value> {
+fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
     let told: Vec<_> = viewers.iter().map(|&viewer| Told::of_step(step, viewer)).collect();
     let mut notes = Vec::new();
     for (index, note) in step.notes.iter().enumerate() {
         if let Note::Line(line) = note
-            && let (Some(seat), Some(info)) = (line.seat, info(line))
+            && let Entry::Answer(Answer { seat, info: Some(given), .. }) = &line.entry
+            && let Some(info) = info(given)
         {
-            let knows = |viewer: &Viewer| viewer.shares(seat);
+            let knows = |viewer: &Viewer| viewer.shares(*seat);
             let knowing = viewers.iter().zip(0..).filter(|(viewer, _)| knows(viewer));
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
-            notes.push(json!([mask, "info", seat, info]));
+            notes.push((mask, "info", Some(*seat), info));
         }
         let told = told.iter().map(|of_view| {
-            let kind = |kind| match kind {
-                Kind::Move => "move",
-                Kind::Fault => "fault",
-                Kind::Fallback => "fallback",
-                Kind::Event => "event",
-            };
-            of_view[index].iter().map(|told| (kind(told.kind), told.seat, told.text.clone())).collect()
+            of_view[index].iter().map(|told| (kind_name(told.kind), told.seat, told.text.clone())).collect()
         });
         for ((kind, seat, text), mask) in by_views(told.collect()) {
-            notes.push(json!([mask, kind, seat, text]));
+            notes.push((mask, kind, seat, text));
         }
     }
     notes
@@ -201,11 +306,29 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Value> {
 
 /// The time that the answers of a step took: seat and milliseconds.
 fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64)> {
-    let lines = step.notes.iter().filter_map(|note| match note {
-        Note::Line(line) if line.kind == "answer" => Some((line.seat?, line.took_us? / 1000)),
-        _ => None,
+    let answers = step.notes.iter().filter_map(|note| match note {
+        Note::Line(line) => match line.entry {
+            Entry::Answer(Answer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
+            _ => None,
+        },
+        Note::Told(_) => None,
     });
-    lines.collect()
+    answers.collect()
+}
+
+/// The banks, unless there is no clock.
+pub(super) fn banks(banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
+    if banks_ms.iter().any(Option::is_some) { banks_ms.to_vec() } else { Vec::new() }
+}
+
+/// A clock in words: `delay=5s, bank=60s`.
+fn clock_in_words(clock: Clock) -> String {
+    let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
+    let parts = parts.into_iter().filter(|&(_, ms)| ms > 0).map(|(name, ms)| match ms % 1000 {
+        0 => format!("{name}={}s", ms / 1000),
+        _ => format!("{name}={ms}ms"),
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 impl Reel {
@@ -213,8 +336,7 @@ impl Reel {
     ///
     /// # Errors
     /// When the record is not valid.
-    pub fn of(record: &[u8]) -> Result<Reel, Difference> {
-        let mut film = Film::open(record)?;
+    pub fn of(mut film: Film<'_>) -> Result<Reel, Difference> {
         let (header, seating) = (film.setup().header.clone(), film.setup().seating);
         let mut shared = Shared::default();
         let mut steps = Vec::new();
@@ -237,30 +359,18 @@ impl Reel {
                 changes.push(view.show(number, scene, &mut shared));
             }
             first.get_or_insert_with(|| views[0].scene.clone());
-            let changes = by_views(changes).into_iter().map(|((thing, state), mask)| match state {
-                Some((x, y, look, layer, Some(turn))) => json!([mask, thing, x, y, look, layer, turn]),
-                Some((x, y, look, layer, None)) => json!([mask, thing, x, y, look, layer]),
-                None => json!([mask, thing]),
+            let (c, m) = Change::all(by_views(changes));
+            let words = by_views(words).into_iter();
+            steps.push(ReelStep {
+                n: step.moves,
+                t: Some(step.at_us / 1000),
+                c,
+                m,
+                w: words.map(|((line, words), mask)| (mask, line, words)).collect(),
+                s: notes(&step, &viewers),
+                k: took(&step),
+                b: banks(step.banks_ms),
             });
-            let words = by_views(words).into_iter().map(|((line, words), mask)| json!([mask, line, words]));
-            let mut data = json!({
-                "n": step.moves,
-                "t": step.at_us / 1000,
-                "c": changes.collect::<Vec<_>>(),
-                "w": words.collect::<Vec<_>>(),
-            });
-            let notes = notes(&step, &viewers);
-            if !notes.is_empty() {
-                data["s"] = notes.into();
-            }
-            let took = took(&step);
-            if !took.is_empty() {
-                data["k"] = json!(took);
-            }
-            if step.banks_ms.iter().any(Option::is_some) {
-                data["b"] = json!(step.banks_ms);
-            }
-            steps.push(data);
         }
         let (meta, first) = meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
         let seats = header.seats.iter().zip(&first.seats);
@@ -275,10 +385,27 @@ impl Reel {
                 .collect(),
             views: all.take(views.len()).collect(),
             size: [first.width, first.height],
+            seed: film.setup().seed.to_hex(),
             result: film.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
             looks: shared.parts,
-            r#match: header.r#match,
+            r#match: header.r#match.clone(),
+            header,
             steps,
         })
+    }
+
+    /// The clock in words.
+    pub fn clock(&self) -> String {
+        self.header.clock.map_or_else(|| "none".to_owned(), clock_in_words)
+    }
+
+    /// The options of the game.
+    pub fn options(&self) -> &RawValue {
+        &self.header.options
+    }
+
+    /// The seed of the match, as hex digits.
+    pub fn seed(&self) -> &str {
+        &self.seed
     }
 }

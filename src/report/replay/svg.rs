@@ -98,7 +98,7 @@ pub fn svg(scene: &Scene, title: &str) -> String {
         colours(),
     );
     for layer in Layer::ALL {
-        for shape in scene.shapes.iter().filter(|shape| shape.layer == layer) {
+        for shape in scene.all().filter(|shape| shape.layer == layer) {
             let turn = shape.turn.map_or(String::new(), |turn| format!(" rotate({turn})"));
             let _ = write!(out, "<g transform=\"translate({} {}){turn}\">", shape.x, shape.y);
             shape.parts.iter().for_each(|part| write_part(&mut out, part));

@@ -1,86 +1,93 @@
-//! A self-contained HTML file.
-
-use std::fmt;
+//! The report as HTML: one self-contained file, and the sections that the pages of a site share.
 
 use super::text::{self, Grid};
-use super::{Met, TournamentReport, plot};
-use crate::core::printable::is_active;
+use super::{Escaped, Links, Met, TournamentReport, plot};
 
-/// Text that is escaped for HTML elements and attributes.
-pub(in crate::report) struct Escaped<'a>(pub(in crate::report) &'a str);
+/// The style sheet of reports and sites.
+pub(in crate::report) const STYLE: &str = include_str!("report.css");
 
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write;
-        self.0.chars().try_for_each(|c| match c {
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '&' => f.write_str("&amp;"),
-            '"' => f.write_str("&quot;"),
-            '\'' => f.write_str("&#39;"),
-            // Not allowed in HTML, even escaped.
-            c if is_active(c) => f.write_char('\u{fffd}'),
-            c => f.write_char(c),
-        })
-    }
-}
-
-const STYLE: &str = include_str!("report.css");
-
-fn section(title: &str, note: &str, content: &str) -> String {
+/// A section with a title and a note.
+pub(in crate::report) fn section(title: &str, note: &str, content: &str) -> String {
+    let id = title.split(' ').next().unwrap_or_default().to_lowercase();
     let note =
         if note.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>\n", Escaped(note)) };
-    format!("<section>\n<h2>{}</h2>\n{content}{note}</section>\n", Escaped(title))
+    format!("<section id=\"{}\">\n<h2>{}</h2>\n{content}{note}</section>\n", Escaped(&id), Escaped(title))
 }
 
-/// A table; `style` may add a style to a cell, given its row and column.
-fn table(grid: &Grid, style: impl Fn(usize, usize) -> Option<String>) -> String {
-    linked_table(grid, style, |_| None)
-}
-
-/// A table in which the first cell of a row may be a link; `link` returns its address.
-fn linked_table(
-    grid: &Grid,
-    style: impl Fn(usize, usize) -> Option<String>,
-    link: impl Fn(&str) -> Option<String>,
-) -> String {
-    let class = |column| if grid.text.contains(&column) { " class=\"text\"" } else { "" };
-    let mut out = "<div class=\"wide\"><table>\n<thead><tr>".to_owned();
-    for (column, heading) in grid.headings.iter().enumerate() {
-        out += &format!("<th{}>{}</th>", class(column), Escaped(heading));
+/// A table; `class` may add a class to a cell, given its row and column.
+fn table_with(grid: &Grid, links: &Links<'_>, class: impl Fn(usize, usize) -> Option<String>) -> String {
+    let text = |column| if grid.text.contains(&column) { " class=\"text\"" } else { "" };
+    let mut out = "<div class=\"wide\"><table>\n".to_owned();
+    if grid.headings.iter().any(|heading| !heading.is_empty()) {
+        out += "<thead><tr>";
+        for (column, heading) in grid.headings.iter().enumerate() {
+            out += &format!("<th{}>{}</th>", text(column), Escaped(heading));
+        }
+        out += "</tr></thead>\n";
     }
-    out += "</tr></thead>\n<tbody>\n";
+    out += "<tbody>\n";
     for (row, cells) in grid.rows.iter().enumerate() {
         out += "<tr>";
         for (column, cell) in cells.iter().enumerate() {
-            let style = style(row, column).map(|style| format!(" style=\"{style}\"")).unwrap_or_default();
-            let text = match link(cell).filter(|_| column == 0) {
-                Some(address) => format!("<a href=\"{}\">{}</a>", Escaped(&address), Escaped(cell)),
-                None => Escaped(cell).to_string(),
+            let is_name = grid.entrants == Some(column);
+            let class = match class(row, column) {
+                Some(class) => format!(" class=\"{class}\""),
+                None if is_name => " class=\"text name\"".to_owned(),
+                None => text(column).to_owned(),
             };
-            out += &format!("<td{}{style}>{text}</td>", class(column));
+            let cell = if is_name { links.entrant(cell) } else { Escaped(cell).to_string() };
+            out += &format!("<td{class}>{cell}</td>");
         }
         out += "</tr>\n";
     }
     out + "</tbody>\n</table></div>\n"
 }
 
-fn plain(grid: &Grid) -> String {
-    section(grid.title, &grid.note, &table(grid, |_, _| None))
+/// A table.
+pub(in crate::report) fn table(grid: &Grid, links: &Links<'_>) -> String {
+    table_with(grid, links, |_, _| None)
+}
+
+fn plain(grid: &Grid, links: &Links<'_>) -> String {
+    section(grid.title, &grid.note, &table(grid, links))
+}
+
+/// A table with a row and a column per entrant, shaded by score.
+fn square(grid: &Grid, links: &Links<'_>, met: impl Fn(usize, usize) -> Option<Met>) -> String {
+    let class = |row: usize, column: usize| Some(shade(met(row, column.checked_sub(2)?)?));
+    section(grid.title, &grid.note, &table_with(grid, links, class))
+}
+
+/// The class of a cell by its score, in tenths.
+pub(in crate::report) fn shade(met: Met) -> String {
+    format!("share-{:.0}", met.score / met.matches * 10.0)
 }
 
 /// The bracket of a knockout, one column per round.
-fn bracket(report: &TournamentReport) -> String {
+fn bracket(report: &TournamentReport, links: &Links<'_>) -> String {
     let mut out = "<div class=\"wide\"><div class=\"bracket\">\n".to_owned();
+    let last = report.rounds.len();
     for round in &report.rounds {
-        out += &format!("<div class=\"round\"><h3>Round {}</h3>\n<div class=\"pairs\">\n", round.round);
+        let title = match last - round.round as usize {
+            0 => "Final".to_owned(),
+            1 => "Semi-finals".to_owned(),
+            2 => "Quarter-finals".to_owned(),
+            _ => format!("Round {}", round.round),
+        };
+        out += &format!("<div class=\"round\"><h3>{title}</h3>\n<div class=\"pairs\">\n");
         for pair in &round.pairs {
             out += "<div class=\"pair\">";
             for place in 0..2 {
                 let is_winner = pair.winner.is_some() && pair.winner == pair.entrants[place];
                 let class = if is_winner { " class=\"won\"" } else { "" };
-                let (name, score) = (Escaped(pair.name(place)), pair.score(place));
-                out += &format!("<div{class}><span>{name}</span><span>{score}</span></div>");
+                let name = match &pair.entrants[place] {
+                    Some(name) => links.entrant(name),
+                    None => format!("<i>{}</i>", pair.name(place)),
+                };
+                out += &format!("<div{class}><span>{name}</span><span>{}</span></div>", pair.score(place));
+            }
+            if !pair.matches.is_empty() {
+                out += &format!("<p>{}</p>", links.match_ids(&pair.matches));
             }
             out += "</div>\n";
         }
@@ -89,17 +96,88 @@ fn bracket(report: &TournamentReport) -> String {
     section("Bracket", "", &(out + "</div></div>\n"))
 }
 
-/// The maximum number of matches on the page.
-const LISTED: usize = 5000;
-
-/// The colour of a cell of the cross table: stronger for higher scores.
-fn shade(met: Met) -> String {
-    format!("--share:{:.0}%", met.score / met.matches * 100.0)
+/// The rounds of a Swiss tournament.
+fn rounds(report: &TournamentReport, links: &Links<'_>) -> String {
+    let mut out = "<div class=\"wide\"><table>\n".to_owned();
+    for round in &report.rounds {
+        out += "<tbody>\n";
+        for (at, pair) in round.pairs.iter().enumerate() {
+            let heading = match at {
+                0 => format!("<th rowspan=\"{}\">Round {}</th>", round.pairs.len(), round.round),
+                _ => String::new(),
+            };
+            let name = |place: usize| match &pair.entrants[place] {
+                Some(name) => links.entrant(name),
+                None => format!("<i>{}</i>", pair.name(place)),
+            };
+            let score = match pair.matches.is_empty() {
+                true => String::new(),
+                false => format!("{} – {}", pair.score(0), pair.score(1)),
+            };
+            out += &format!(
+                "<tr>{heading}<td class=\"text\">{}</td><td>{score}</td><td class=\"text\">{}</td>\
+                 <td class=\"text\">{}</td></tr>\n",
+                name(0),
+                name(1),
+                links.match_ids(&pair.matches)
+            );
+        }
+        out += "</tbody>\n";
+    }
+    let note = "points of the matches that the pair played against each other in this round";
+    section("Rounds", note, &(out + "</table></div>\n"))
 }
 
-/// The full report. `page_of` returns the address of the page of a match, by its id, if it has one.
-pub fn html(report: &TournamentReport, page_of: impl Fn(&str) -> Option<String>) -> String {
-    let name = Escaped(&report.standings.name);
+/// The maximum number of matches in a self-contained file.
+const LISTED: usize = 5000;
+
+/// The faults and interruptions of each entrant, if there were any.
+fn faults(report: &TournamentReport, links: &Links<'_>) -> String {
+    let grid = text::fault_counts(report);
+    let is_clean =
+        report.details.iter().all(|details| details.faults.is_empty() && details.interruptions == 0);
+    match is_clean {
+        true => section(grid.title, "", "<p>No entrant made a fault, and no match was interrupted.</p>\n"),
+        false => plain(&grid, links),
+    }
+}
+
+/// The sections from the standings to the time use.
+pub(in crate::report) fn sections(report: &TournamentReport, links: &Links<'_>) -> String {
+    let mut out = plain(&text::standings(&report.standings), links);
+    if report.is_knockout() {
+        out += &bracket(report, links);
+    }
+    let cross = text::cross(report);
+    out += &square(&cross, links, |row, column| report.details[row].cross[column]);
+    if let Some(partners) = text::partners(report) {
+        out += &square(&partners, links, |row, column| report.details[row].partners[column]);
+    }
+    if !report.rounds.is_empty() && !report.is_knockout() {
+        out += &rounds(report, links);
+    }
+    let ratings = text::ratings(report);
+    let content =
+        format!("<div class=\"wide\">{}</div>\n", plot::plot(&report.standings)) + &table(&ratings, links);
+    out += &section(ratings.title, &ratings.note, &content);
+    out += &faults(report, links);
+    out + &plain(&text::time_use(report), links)
+}
+
+/// The conditions and the remarks.
+pub(in crate::report) fn notes(report: &TournamentReport) -> String {
+    let mut out = plain(&text::conditions(report), &Links::none());
+    let remarks = text::remarks(report);
+    if !remarks.is_empty() {
+        let items: String = remarks.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
+        out += &section("Remarks", "", &format!("<ul>\n{items}</ul>\n"));
+    }
+    out
+}
+
+/// The full report.
+pub fn html(report: &TournamentReport) -> String {
+    let (name, links) = (Escaped(&report.standings.name), Links::none());
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -107,27 +185,8 @@ pub fn html(report: &TournamentReport, page_of: impl Fn(&str) -> Option<String>)
          <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n<p>{}</p>\n</header>\n<main>\n",
         Escaped(&text::subtitle(&report.standings))
     );
-    out += &plain(&text::standings(&report.standings));
-    let ratings = text::ratings(report);
-    let content = plot::plot(&report.standings) + &table(&ratings, |_, _| None);
-    out += &section(ratings.title, &ratings.note, &content);
-    let cross = text::cross(report);
-    let style = |row: usize, column: usize| Some(shade(report.details[row].cross[column.checked_sub(2)?]?));
-    out += &section(cross.title, &cross.note, &table(&cross, style));
-    if report.is_knockout() {
-        out += &bracket(report);
-    }
-    if let Some(rounds) = text::rounds(report) {
-        out += &plain(&rounds);
-    }
-    out += &plain(&text::fault_counts(report));
-    out += &plain(&text::time_use(report));
-    let matches = text::matches(report, LISTED);
-    out += &section(matches.title, &matches.note, &linked_table(&matches, |_, _| None, page_of));
-    let remarks = text::remarks(report);
-    if !remarks.is_empty() {
-        let items: String = remarks.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
-        out += &section("Remarks", "", &format!("<ul>\n{items}</ul>\n"));
-    }
+    out += &sections(report, &links);
+    out += &plain(&text::matches(report, LISTED), &links);
+    out += &notes(report);
     out + &format!("</main>\n<footer>{}</footer>\n</body>\n</html>\n", crate::SERVER)
 }

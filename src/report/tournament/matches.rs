@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::csv::{counts, line};
 use super::text::points;
 use crate::core::{Occasion, SeatSet, Seating, Sheet};
-use crate::server::Roster;
+use crate::runner::Roster;
 use crate::store::{About, MatchRow, VOID};
 use crate::tournament::MatchResult;
 use crate::tournament::schedule::Schedule;
@@ -198,6 +198,20 @@ impl ListedMatch {
             names.join(" + ")
         };
         (0..sides).map(of_side).collect::<Vec<_>>().join(" - ")
+    }
+
+    /// The result, and whether it is annulled.
+    pub(in crate::report) fn result_in_words(&self) -> String {
+        format!("{}{}", self.result, if self.annulled { ", annulled" } else { "" })
+    }
+
+    /// What ended it: `rules: no_pieces`.
+    pub(in crate::report) fn how(&self) -> String {
+        if self.reason.is_empty() || self.reason == self.ended_by {
+            self.ended_by.clone()
+        } else {
+            format!("{}: {}", self.ended_by, self.reason)
+        }
     }
 
     /// A row of CSV.

@@ -1,10 +1,12 @@
 //! The report on a tournament, computed once from its database, and its output formats.
 
 mod bracket;
+mod conditions;
 mod csv;
 mod github;
 mod html;
 mod junit;
+mod links;
 mod markdown;
 mod matches;
 mod plot;
@@ -21,20 +23,24 @@ use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
 pub use self::bracket::{PairReport, RoundReport};
+pub use self::conditions::{Conditions, Settings};
+pub(super) use self::conditions::{minute, options_in_words};
 pub use self::csv::csv;
 pub use self::github::annotations;
-pub(super) use self::html::Escaped;
 pub use self::html::html;
+pub(super) use self::html::{STYLE, notes, section, sections, shade, table};
 pub use self::junit::junit;
+pub(super) use self::links::{Escaped, Links};
 pub use self::markdown::markdown;
 pub use self::matches::{ListedMatch, Matches, match_headings, movetext};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::tables::{standings_table, tables};
-pub use self::timing::{Lag, Paused, Timed, Timing};
-use crate::server::Roster;
+pub(super) use self::text::{Grid, elo, estimate, faults, met, points, subtitle, time, time_use_of, wdl};
+pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
+use crate::runner::Roster;
 use crate::store::{MatchRow, Results, VOID, is_void_for};
 use crate::tournament::rating::{Estimate, Rating, glicko2, weng_lin};
-use crate::tournament::schedule::Schedule;
+use crate::tournament::schedule::{Format, Schedule};
 use crate::tournament::standings::Row;
 use crate::tournament::{Entrant, MatchResult};
 
@@ -45,6 +51,8 @@ pub struct TournamentReport {
     /// The description of the tournament and its standings.
     #[serde(flatten)]
     pub standings: StandingsReport,
+    /// What is played, and under which settings.
+    pub conditions: Conditions,
     /// Attempts at matches that were aborted.
     pub aborted: u32,
     /// Attempts at matches that were cut off.
@@ -64,8 +72,10 @@ pub struct TournamentReport {
     pub lag: Option<Lag>,
     /// Suspensions of the referee; `None` if there were none.
     pub paused: Option<Paused>,
-    /// Records that could not be read.
+    /// Records without a readable file.
     pub unread: u32,
+    /// The sandboxes of the bots that the referee started, the strictest first; empty if no record was read.
+    pub sandboxes: Vec<SandboxUse>,
     /// The rounds of a Swiss tournament that are paired, or the bracket of a knockout; otherwise empty.
     pub rounds: Vec<RoundReport>,
     /// Every attempt at a match, in the order of their numbers.
@@ -84,12 +94,18 @@ pub struct Rater {
 /// Details of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantDetails {
+    /// Its number in the order of the tournament file, from 1.
+    pub number: usize,
     /// Its name.
     pub name: String,
     /// Its command line, or tcp:NAME.
     pub source: String,
     /// The results against each entrant in the order of the standings; `None` if they never met.
     pub cross: Vec<Option<Met>>,
+    /// The results together with each entrant as a partner, in the order of the standings; omitted if partners are
+    /// not drawn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partners: Vec<Option<Met>>,
     /// Glicko-2.
     pub glicko2: Estimate,
     /// Weng-Lin.
@@ -150,18 +166,18 @@ struct Sum {
 }
 
 impl TournamentReport {
-    /// The report on the tournament in `folder`, with its schedule and records. `bots` are the names of each
-    /// entrant's bots. `tick` receives the number of records that have been read, and the total.
+    /// The report on the tournament in `folder`, with its schedule and records. `tick` receives the number of records that have been read, and the total.
     ///
     /// # Errors
-    /// If the database cannot be read.
+    /// If the database cannot be read, or a record is not valid.
     pub fn of(
         folder: &Path,
         db: &Results,
         schedule: &Schedule,
-        bots: &[Vec<String>],
+        settings: &Settings,
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<TournamentReport> {
+        let bots = &settings.bots[..];
         let standing = standings::StandingsData::of(db, schedule)?;
         let results: Vec<MatchResult> = schedule.results().copied().collect();
         let entrants = standing.entrants.len();
@@ -170,11 +186,12 @@ impl TournamentReport {
         let mut bot_sums = vec![Sum::default(); roster.len()];
         let seating = schedule.plan().seating;
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
-        let (mut records, mut matches) = (Vec::new(), Vec::new());
+        let (mut records, mut matches, mut span) = (Vec::new(), Vec::new(), conditions::Span::default());
         let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
         let told = Matches::of(schedule, names, bots);
         db.for_each_match(|row| {
             matches.push(told.report(&row));
+            span.add(&row);
             if row.ended_by == VOID {
                 void += 1;
                 if !is_void_for(&row.reason) {
@@ -193,9 +210,10 @@ impl TournamentReport {
             }
             Ok(())
         })?;
-        let timing = Timing::of(&folder.join("records"), &records, &roster, tick);
+        let timing = Timing::of(&folder.join("records"), &records, &roster, tick)?;
         let glicko2 = glicko2::rate(entrants, &results);
         let weng_lin = weng_lin::rate(entrants, &results);
+        let partners = partners(schedule);
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
         let details = standing.table.rows.iter().map(|&Row { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
@@ -216,9 +234,16 @@ impl TournamentReport {
             };
             let team = roster.bots(index).filter(|_| bots[index].len() > 1).map(of_team).collect();
             EntrantDetails {
+                number: index + 1,
                 name: row.name.clone(),
                 source: row.source.clone(),
                 cross: order.iter().map(met).collect(),
+                partners: match &partners {
+                    Some(partners) => {
+                        order.iter().map(|&other| partners.get(&(entrant, other)).copied()).collect()
+                    }
+                    None => Vec::new(),
+                },
                 glicko2: known(glicko2.rows[index]),
                 weng_lin: known(weng_lin.rows[index]),
                 faults: sum.faults,
@@ -230,7 +255,9 @@ impl TournamentReport {
             }
         });
         let missing = schedule.missing();
+        let is_complete = missing.most == 0 && schedule.is_over();
         Ok(TournamentReport {
+            conditions: Conditions::of(schedule.plan(), settings, span, is_complete),
             aborted,
             cut_off,
             void,
@@ -243,6 +270,7 @@ impl TournamentReport {
             lag: timing.lag,
             paused: timing.paused,
             unread: timing.unread,
+            sandboxes: timing.sandboxes,
             rounds: bracket::rounds(schedule, &standing.entrants, &matches),
             attempts: matches,
             standings: standing.report,
@@ -263,6 +291,26 @@ impl TournamentReport {
     pub fn entrants(&self) -> impl Iterator<Item = (&EntrantStanding, &EntrantDetails)> {
         self.standings.entrants.iter().zip(&self.details)
     }
+}
+
+/// The results of partners, by both orders of the two; `None` if partners are not drawn.
+fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), Met>> {
+    if !matches!(schedule.plan().format, Format::Partners { .. }) {
+        return None;
+    }
+    let mut partners = BTreeMap::new();
+    for result in schedule.results() {
+        for side in 0..result.lineup.seating().sides() {
+            for entrant in result.lineup.side(side) {
+                for other in result.lineup.side(side).filter(|&other| other != entrant) {
+                    let met = partners.entry((entrant, other)).or_insert(Met { matches: 0.0, score: 0.0 });
+                    met.matches += 1.0;
+                    met.score += result.score(entrant).unwrap_or_default();
+                }
+            }
+        }
+    }
+    Some(partners)
 }
 
 /// Adds a match to the sums of the entrants in its seats.

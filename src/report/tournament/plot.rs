@@ -1,8 +1,7 @@
 //! Ratings with their intervals, as SVG.
 
-use super::StandingsReport;
-use super::html::Escaped;
 use super::text;
+use super::{Escaped, StandingsReport};
 use crate::tournament::rating::Estimate;
 
 /// The height of a row and the range of the scale, in pixels.

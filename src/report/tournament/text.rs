@@ -2,36 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use super::{BotDetails, Met, StandingsReport, Timed, TournamentReport, time_outs};
+use super::{
+    BotDetails, Conditions, EntrantDetails, Met, SandboxUse, StandingsReport, Timed, TournamentReport,
+    minute, options_in_words, time_outs,
+};
 use crate::core::counted;
 use crate::report::trial::plain_zero;
 use crate::tournament::rating::Estimate;
 use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
 
 /// Headings and rows of cells. The first column is a name, unless `text` says otherwise; the rest are numbers.
-pub(super) struct Grid {
-    pub(super) title: &'static str,
-    pub(super) headings: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
+pub(in crate::report) struct Grid {
+    pub(in crate::report) title: &'static str,
+    pub(in crate::report) headings: Vec<String>,
+    pub(in crate::report) rows: Vec<Vec<String>>,
     /// Left-aligned columns.
-    pub(super) text: &'static [usize],
+    pub(in crate::report) text: &'static [usize],
+    /// The column with the names of entrants, if any.
+    pub(in crate::report) entrants: Option<usize>,
     /// An explanation of the columns.
-    pub(super) note: String,
+    pub(in crate::report) note: String,
 }
 
 /// Points, with at most three decimals.
-pub(super) fn points(points: f64) -> String {
+pub(in crate::report) fn points(points: f64) -> String {
     let text = format!("{points:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Wins, draws and losses.
-pub(super) fn wdl(wdl: Wdl) -> String {
+pub(in crate::report) fn wdl(wdl: Wdl) -> String {
     format!("{}-{}-{}", wdl.wins, wdl.draws, wdl.losses)
 }
 
 /// A figure and its interval; a dash for an entrant without a match.
-pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
+pub(in crate::report) fn estimate(estimate: Estimate, digits: usize) -> String {
     let Estimate { value, low, high } = estimate;
     if !estimate.is_known() {
         return "-".to_owned();
@@ -40,7 +45,7 @@ pub(super) fn estimate(estimate: Estimate, digits: usize) -> String {
 }
 
 /// Elo with its sign and its interval; a dash for an entrant without a match.
-pub(super) fn elo(estimate: Estimate) -> String {
+pub(in crate::report) fn elo(estimate: Estimate) -> String {
     let Estimate { value, low, high } = estimate;
     if !estimate.is_known() {
         return "-".to_owned();
@@ -50,7 +55,7 @@ pub(super) fn elo(estimate: Estimate) -> String {
 }
 
 /// A time in a readable unit.
-pub(super) fn time(us: u64) -> String {
+pub(in crate::report) fn time(us: u64) -> String {
     let (value, unit) = match us {
         0..1_000 => return format!("{us} us"),
         1_000..1_000_000 => (us as f64 / 1e3, "ms"),
@@ -61,13 +66,13 @@ pub(super) fn time(us: u64) -> String {
 }
 
 /// Counts of faults.
-pub(super) fn faults(faults: &BTreeMap<String, u32>) -> String {
+pub(in crate::report) fn faults(faults: &BTreeMap<String, u32>) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }
 }
 
 /// The treatment of the results of a withdrawn entrant.
-pub(super) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str {
+pub(in crate::report) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str {
     match withdrawn {
         None => "",
         Some(Withdrawn::Counted) => "counted",
@@ -84,7 +89,7 @@ fn tie_break(tie_break: TieBreak) -> &'static str {
 }
 
 /// What was played, in one line.
-pub(super) fn subtitle(report: &StandingsReport) -> String {
+pub(in crate::report) fn subtitle(report: &StandingsReport) -> String {
     let StandingsReport { game, rules, seats, matches, sets, .. } = report;
     let won = report.champion.as_ref().map(|champion| format!(", won by {champion}"));
     let won = won.unwrap_or_default();
@@ -93,7 +98,7 @@ pub(super) fn subtitle(report: &StandingsReport) -> String {
 }
 
 /// The advantage of the seats, one line per side.
-pub(super) fn advantages(report: &StandingsReport) -> Vec<String> {
+pub(in crate::report) fn advantages(report: &StandingsReport) -> Vec<String> {
     let lines = report.advantage.iter().enumerate().map(|(side, &advantage)| {
         format!("side {side} has an advantage of {} Elo over side {}", elo(advantage), report.sides - 1)
     });
@@ -101,7 +106,7 @@ pub(super) fn advantages(report: &StandingsReport) -> Vec<String> {
 }
 
 /// The void matches, in at most one line.
-pub(super) fn voids(report: &StandingsReport) -> Option<String> {
+pub(in crate::report) fn voids(report: &StandingsReport) -> Option<String> {
     let all: u32 = report.void_for.values().sum();
     let causes: Vec<String> =
         report.void_for.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
@@ -110,7 +115,7 @@ pub(super) fn voids(report: &StandingsReport) -> Option<String> {
 }
 
 /// The matches without a result, in at most one line.
-pub(super) fn unfinished(report: &TournamentReport) -> Option<String> {
+pub(in crate::report) fn unfinished(report: &TournamentReport) -> Option<String> {
     let TournamentReport { unfinished, unfinished_at_most, .. } = *report;
     let at_least = if unfinished < unfinished_at_most { "at least " } else { "" };
     let matches = counted(unfinished, "match has", "matches have");
@@ -118,7 +123,7 @@ pub(super) fn unfinished(report: &TournamentReport) -> Option<String> {
 }
 
 /// Remarks on the numbers, one per line.
-pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
+pub(in crate::report) fn remarks(report: &TournamentReport) -> Vec<String> {
     let mut lines = advantages(&report.standings);
     lines.extend(voids(&report.standings));
     let lost = report.void - report.standings.void_for.values().sum::<u32>();
@@ -152,7 +157,7 @@ pub(super) fn remarks(report: &TournamentReport) -> Vec<String> {
 }
 
 /// Places, points, wins, tie-breaks and Elo.
-pub(super) fn standings(report: &StandingsReport) -> Grid {
+pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
     let mut headings =
         ["", "entrant", "points", "matches", "by play", "by fault", "faulted"].map(str::to_owned).to_vec();
     let is_awarded = report.entrants.iter().any(|entrant| entrant.awarded > 0);
@@ -206,11 +211,11 @@ pub(super) fn standings(report: &StandingsReport) -> Grid {
         note += "; withdrawn: whether its results are counted, or annulled because it has played fewer than half of \
                  its matches";
     }
-    Grid { title: "Standings", headings, rows: rows.collect(), text: &[1], note }
+    Grid { title: "Standings", headings, rows: rows.collect(), text: &[1], entrants: Some(1), note }
 }
 
 /// The ratings with their intervals.
-pub(super) fn ratings(report: &TournamentReport) -> Grid {
+pub(in crate::report) fn ratings(report: &TournamentReport) -> Grid {
     let rows = report.entrants().map(|(standing, details)| {
         vec![
             standing.name.clone(),
@@ -231,36 +236,99 @@ pub(super) fn ratings(report: &TournamentReport) -> Grid {
         headings: ["entrant", "Elo", "Glicko-2", "Weng-Lin"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0],
+        entrants: Some(0),
         note: std::iter::once(elo).chain(raters).collect::<Vec<_>>().join("; "),
     }
 }
 
 /// The result of a pair, as points of matches.
-pub(super) fn met(met: Option<Met>) -> String {
+pub(in crate::report) fn met(met: Option<Met>) -> String {
     met.map_or(String::new(), |met| format!("{}/{}", points(met.score), points(met.matches)))
 }
 
-/// The cross table.
-pub(super) fn cross(report: &TournamentReport) -> Grid {
+/// A table with a row and a column per entrant.
+fn square<'a>(
+    report: &'a TournamentReport,
+    title: &'static str,
+    note: &str,
+    cells: impl Fn(&'a EntrantDetails) -> &'a [Option<Met>],
+) -> Grid {
     let heading = ["", "entrant"].map(str::to_owned);
     let numbers = (1..=report.details.len()).map(|number| number.to_string());
     let rows = report.details.iter().enumerate().map(|(at, details)| {
         let mut row = vec![(at + 1).to_string(), details.name.clone()];
-        let cells = details.cross.iter().enumerate();
+        let cells = cells(details).iter().enumerate();
         row.extend(cells.map(|(other, &cell)| if other == at { "-".to_owned() } else { met(cell) }));
         row
     });
     Grid {
-        title: "Cross table",
+        title,
         headings: heading.into_iter().chain(numbers).collect(),
         rows: rows.collect(),
         text: &[1],
-        note: "points of matches against the entrant of that number".to_owned(),
+        entrants: Some(1),
+        note: note.to_owned(),
+    }
+}
+
+/// The cross table.
+pub(in crate::report) fn cross(report: &TournamentReport) -> Grid {
+    let note = "points of matches against the entrant of that number";
+    square(report, "Cross table", note, |details| &details.cross)
+}
+
+/// The results of partners; `None` if partners are not drawn.
+pub(in crate::report) fn partners(report: &TournamentReport) -> Option<Grid> {
+    let note = "points of matches with the entrant of that number as the partner";
+    let is_drawn = report.details.iter().any(|details| !details.partners.is_empty());
+    is_drawn.then(|| square(report, "Partners", note, |details| &details.partners))
+}
+
+/// The sandboxes; with several, each with the number of its seats.
+pub(in crate::report) fn sandboxes(report: &TournamentReport) -> String {
+    let all = &report.sandboxes;
+    let in_words = |one: &SandboxUse| match all.len() {
+        1 => one.in_words.clone(),
+        _ => format!("{} in {}", one.in_words, counted(one.seats, "seat", "seats")),
+    };
+    all.iter().map(in_words).collect::<Vec<_>>().join("; ")
+}
+
+/// The conditions.
+pub(in crate::report) fn conditions(report: &TournamentReport) -> Grid {
+    let Conditions { format, deals, clock, on_fault, options, openings, seed, began_at, ended_at } =
+        &report.conditions;
+    let StandingsReport { game, rules, seats, sides, .. } = &report.standings;
+    let teams = if seats == sides { String::new() } else { format!(", {sides} teams") };
+    let mut rows = vec![
+        ("game", format!("{game} (rules {rules}), {seats} seats{teams}")),
+        ("options", options_in_words(options)),
+        ("format", format.clone()),
+        ("deals", deals.clone()),
+        ("openings", openings.clone()),
+        ("clock", clock.clone()),
+        ("on fault", on_fault.clone()),
+    ];
+    if !report.sandboxes.is_empty() {
+        rows.push(("sandbox", sandboxes(report)));
+    }
+    if let (Some(began), Some(ended)) = (began_at, ended_at) {
+        rows.push(("played", format!("{} to {} (UTC)", minute(began), minute(ended))));
+    }
+    let seed = seed.clone().unwrap_or_else(|| "published when all matches have been played".to_owned());
+    rows.push(("seed", seed));
+    Grid {
+        title: "Conditions",
+        headings: ["", ""].map(str::to_owned).to_vec(),
+        rows: rows.into_iter().map(|(label, text)| vec![label.to_owned(), text]).collect(),
+        text: &[0, 1],
+        entrants: None,
+        note: "the record of each match contains the conditions under which it was played".to_owned(),
     }
 }
 
 /// The faults.
-pub(super) fn fault_counts(report: &TournamentReport) -> Grid {
+pub(in crate::report) fn fault_counts(report: &TournamentReport) -> Grid {
     let rows = report.entrants().flat_map(|(standing, details)| {
         let own = vec![
             standing.name.clone(),
@@ -281,22 +349,32 @@ pub(super) fn fault_counts(report: &TournamentReport) -> Grid {
         headings: headings.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0, 3],
+        entrants: Some(0),
         note: "interruptions: attempts at matches that were cut off, aborted or void".to_owned(),
     }
 }
 
-fn timed(name: String, used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu_ms: u64) -> Vec<String> {
+/// The cells after the name in a row of the time use.
+pub(in crate::report) fn time_use_of(
+    used: &Option<Timed>,
+    faults: &BTreeMap<String, u32>,
+    cpu_ms: u64,
+) -> Vec<String> {
     let times = match used {
         Some(used) => [used.p50_us, used.p99_us, used.max_us].map(time),
         None => Default::default(),
     };
     let answers = used.as_ref().map_or(0, |used| used.answers);
     let counts = [time_outs(faults).to_string(), answers.to_string()];
-    [name].into_iter().chain(times).chain(counts).chain([time(cpu_ms * 1000)]).collect()
+    times.into_iter().chain(counts).chain([time(cpu_ms * 1000)]).collect()
+}
+
+fn timed(name: String, used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu_ms: u64) -> Vec<String> {
+    [name].into_iter().chain(time_use_of(used, faults, cpu_ms)).collect()
 }
 
 /// The time use.
-pub(super) fn time_use(report: &TournamentReport) -> Grid {
+pub(in crate::report) fn time_use(report: &TournamentReport) -> Grid {
     let rows = report.details.iter().flat_map(|details| {
         let own = timed(details.name.clone(), &details.time, &details.faults, details.cpu_ms);
         let of_bot = |bot: &BotDetails| {
@@ -310,12 +388,13 @@ pub(super) fn time_use(report: &TournamentReport) -> Grid {
         headings: headings.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0],
+        entrants: Some(0),
         note: "thinking time of an answer, without the referee's own lag, from the records".to_owned(),
     }
 }
 
 /// The rounds of a Swiss tournament or a knockout; `None` in other formats.
-pub(super) fn rounds(report: &TournamentReport) -> Option<Grid> {
+pub(in crate::report) fn rounds(report: &TournamentReport) -> Option<Grid> {
     let is_knockout = report.is_knockout();
     let pairs =
         report.rounds.iter().flat_map(|round| round.pairs.iter().map(move |pair| (round.round, pair)));
@@ -339,26 +418,20 @@ pub(super) fn rounds(report: &TournamentReport) -> Option<Grid> {
         headings,
         rows: rows.collect(),
         text: &[1, 3, 4],
+        entrants: None,
         note,
     })
 }
 
 /// The first `most` matches, with opponents, time, result and record.
-pub(super) fn matches(report: &TournamentReport, most: usize) -> Grid {
+pub(in crate::report) fn matches(report: &TournamentReport, most: usize) -> Grid {
     let has_rounds = !report.rounds.is_empty();
     let rows = report.attempts.iter().take(most).map(|told| {
-        let began = told.began_at.as_deref().and_then(|at| at.get(..16));
-        let mut row = vec![told.id.clone(), began.unwrap_or_default().replace('T', " ")];
+        let mut row = vec![told.id.clone(), told.began_at.as_deref().map(minute).unwrap_or_default()];
         if has_rounds {
             row.push(told.round.map_or(String::new(), |round| round.to_string()));
         }
-        let annulled = if told.annulled { ", annulled" } else { "" };
-        let how = if told.reason.is_empty() || told.reason == told.ended_by {
-            told.ended_by.clone()
-        } else {
-            format!("{}: {}", told.ended_by, told.reason)
-        };
-        row.extend([told.sides(report.standings.sides), format!("{}{annulled}", told.result), how]);
+        row.extend([told.sides(report.standings.sides), told.result_in_words(), told.how()]);
         row.push(told.record.clone().unwrap_or_default());
         row
     });
@@ -374,11 +447,11 @@ pub(super) fn matches(report: &TournamentReport, most: usize) -> Grid {
         "in the order of the sides, the first one first; records are in the folder `records`".to_owned()
     };
     let text: &[usize] = if has_rounds { &[0, 1, 3, 4, 5, 6] } else { &[0, 1, 2, 3, 4, 5] };
-    Grid { title: "Matches", headings, rows: rows.collect(), text, note }
+    Grid { title: "Matches", headings, rows: rows.collect(), text, entrants: None, note }
 }
 
 /// The list of matches, one per line.
-pub(super) fn match_lines(report: &TournamentReport) -> String {
+pub(in crate::report) fn match_lines(report: &TournamentReport) -> String {
     let grid = matches(report, LISTED);
     let line = |row: Vec<String>| {
         row.into_iter().filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ") + "\n"
@@ -394,12 +467,14 @@ const LISTED: usize = 200;
 const CROSS: usize = 24;
 
 /// The full report as a sequence of tables, for formats that are text.
-pub(super) fn grids(report: &TournamentReport) -> Vec<Grid> {
+pub(in crate::report) fn grids(report: &TournamentReport) -> Vec<Grid> {
     let mut grids = vec![standings(&report.standings)];
     if report.details.len() <= CROSS {
         grids.push(cross(report));
+        grids.extend(partners(report));
     }
     grids.extend(rounds(report));
     grids.extend([ratings(report), fault_counts(report), time_use(report), matches(report, LISTED)]);
+    grids.push(conditions(report));
     grids
 }

@@ -1,17 +1,21 @@
-//! Time use, computed from the records.
+//! Time use and sandboxes, computed from the records.
 //!
 //! The time of an answer is `took_us` less the referee's own `lag_us`: the time of the bot itself. A late answer
 //! counts with its time, a missing one with the time until the limit.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hdrhistogram::Histogram;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::core::MAX_SEATS;
-use crate::server::Roster;
+use crate::bot::sandbox::{Layer, Mode, Sandbox};
+use crate::record::{AnswerTime, CUT_OFF, times};
+use crate::runner::Roster;
 use crate::store::{read_regular, unsealed};
 
 /// A record and its entrants by seat.
@@ -58,7 +62,23 @@ impl Paused {
     }
 }
 
-/// The timing data of the records.
+/// A sandbox of bots that the referee started.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SandboxUse {
+    /// Its mode; `none` for bots without one.
+    pub mode: Mode,
+    /// The layers that were in force.
+    pub layers: Vec<Layer>,
+    /// The layers of the mode that were left out because the machine lacked them.
+    pub left_out: Vec<Layer>,
+    /// How many seats of matches had this sandbox.
+    pub seats: u64,
+    /// The mode and its layers in words.
+    #[serde(skip)]
+    pub in_words: String,
+}
+
+/// The data that the report takes from the records.
 #[derive(Debug)]
 pub struct Timing {
     /// By entrant; `None` if no answer was read.
@@ -69,8 +89,10 @@ pub struct Timing {
     pub lag: Option<Lag>,
     /// `None` if the referee was never suspended.
     pub paused: Option<Paused>,
-    /// Records that could not be read.
+    /// Records without a readable file.
     pub unread: u32,
+    /// The sandboxes, the strictest first; empty if the referee started no bot.
+    pub sandboxes: Vec<SandboxUse>,
 }
 
 /// The counts of a reader thread.
@@ -79,25 +101,26 @@ struct Reading {
     lag: Histogram<u64>,
     paused: Paused,
     unread: u32,
+    sandboxes: BTreeMap<(Mode, Vec<Layer>), (Sandbox, u64)>,
 }
 
-/// The record lines with timing data.
+/// What the header of a record states about the bots.
 #[derive(Deserialize)]
-struct Line<'a> {
-    r#type: &'a str,
-    seat: u8,
-    turn: Option<u32>,
-    #[serde(borrow)]
-    code: Option<&'a str>,
-    took_us: Option<u64>,
+struct Header {
+    seats: Vec<SeatInHeader>,
+}
+
+#[derive(Deserialize)]
+struct SeatInHeader {
+    bot: Option<BotInHeader>,
+}
+
+#[derive(Deserialize)]
+struct BotInHeader {
+    /// Only of a bot that the referee started.
+    command: Option<IgnoredAny>,
     #[serde(default)]
-    lag_us: u64,
-}
-
-/// A suspension of the referee.
-#[derive(Deserialize)]
-struct Pause {
-    paused_us: u64,
+    sandbox: Sandbox,
 }
 
 /// With a precision of three digits.
@@ -112,46 +135,55 @@ impl Reading {
             lag: histogram(),
             paused: Paused::default(),
             unread: 0,
+            sandboxes: BTreeMap::new(),
         }
     }
 
-    fn add(&mut self, record: &[u8], lineup: &[u16]) {
-        let mut answered = [None; MAX_SEATS];
-        let kinds: [&[u8]; 3] =
-            [br#"{"type":"answer","#, br#"{"type":"accept_draw","#, br#"{"type":"fault","#];
-        let mut paused_us = 0;
-        for text in record.split(|&byte| byte == b'\n') {
-            if text.starts_with(br#"{"type":"pause","#)
-                && let Ok(pause) = serde_json::from_slice::<Pause>(text)
-            {
-                paused_us = pause.paused_us.saturating_add(paused_us);
-            }
-            if !kinds.iter().any(|kind| text.starts_with(kind)) {
-                continue;
-            }
-            let Ok(line) = serde_json::from_slice::<Line<'_>>(text) else { continue };
-            let seat = usize::from(line.seat);
-            let Some(&entrant) = lineup.get(seat) else { continue };
-            let entrant = usize::from(entrant);
-            if entrant >= self.thought.len() || seat >= MAX_SEATS {
-                continue;
-            }
-            let is_fault = line.r#type == "fault";
-            let is_time_out = is_fault && line.code == Some("timeout");
-            // A late answer has its own line before that of its fault.
-            let is_told = line.turn.is_some() && line.turn == answered[seat];
-            if let Some(took) = line.took_us
-                && (!is_fault || (is_time_out && !is_told))
-            {
-                // The histogram resizes as needed.
-                let _ = self.thought[entrant].record(took.saturating_sub(line.lag_us));
-                let _ = self.lag.record(line.lag_us);
-                answered[seat] = line.turn;
-            }
+    fn add_sandboxes(&mut self, header: &[u8]) {
+        let Ok(Header { seats }) = serde_json::from_slice(header) else { return };
+        let bots = seats.into_iter().filter_map(|seat| seat.bot);
+        for BotInHeader { sandbox, .. } in bots.filter(|bot| bot.command.is_some()) {
+            let key = (sandbox.mode(), sandbox.layers().iter().copied().collect());
+            self.sandboxes.entry(key).or_insert((sandbox, 0)).1 += 1;
         }
-        if paused_us > 0 {
-            self.paused.add(&Paused { matches: 1, longest_us: paused_us });
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// When it is not valid, or lacks its seal where `is_sealed`.
+    fn add(&mut self, record: &[u8], lineup: &[u16], is_sealed: bool) -> Result<(), String> {
+        let times = times(record).map_err(|difference| difference.to_string())?;
+        if is_sealed && !times.is_sealed {
+            return Err(CUT_OFF.to_owned());
         }
+        self.add_sandboxes(record.split(|&byte| byte == b'\n').next().unwrap_or_default());
+        for AnswerTime { seat, took_us, lag_us } in times.answers {
+            let bot = lineup.get(seat.index()).and_then(|&bot| self.thought.get_mut(usize::from(bot)));
+            let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
+            // The histogram resizes as needed.
+            let _ = bot.record(took_us.saturating_sub(lag_us));
+            let _ = self.lag.record(lag_us);
+        }
+        if times.paused_us > 0 {
+            self.paused.add(&Paused { matches: 1, longest_us: times.paused_us });
+        }
+        Ok(())
+    }
+
+    /// Adds the record of a match, sealed or not. A record without a readable file is only counted.
+    fn read(&mut self, folder: &Path, recorded: &Recorded) -> io::Result<()> {
+        let sealed = folder.join(&recorded.file);
+        let aside = unsealed(&sealed);
+        let found = read_regular(&sealed).map(|record| (sealed, record, true));
+        let found = found.or_else(|_| read_regular(&aside).map(|record| (aside, record, false)));
+        let Ok((path, record, is_sealed)) = found else {
+            self.unread += 1;
+            return Ok(());
+        };
+        let invalid =
+            |what| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+        self.add(&record, &recorded.lineup, is_sealed).map_err(invalid)
     }
 
     fn merge(&mut self, other: &Reading) {
@@ -161,39 +193,44 @@ impl Reading {
         let _ = self.lag.add(&other.lag);
         self.paused.add(&other.paused);
         self.unread += other.unread;
+        for (key, (sandbox, seats)) in &other.sandboxes {
+            self.sandboxes.entry(key.clone()).or_insert_with(|| (sandbox.clone(), 0)).1 += seats;
+        }
     }
 }
 
 impl Timing {
     /// Reads records in a directory, on all CPUs. `tick` receives the number of records that have been read, and the
     /// total.
+    ///
+    /// # Errors
+    /// When a record is not valid: its path, and what is wrong.
     pub(super) fn of(
         folder: &Path,
         records: &[Recorded],
         roster: &Roster,
         tick: impl Fn(u64, u64) + Sync,
-    ) -> Timing {
+    ) -> io::Result<Timing> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
         let all = Mutex::new(Reading::new(roster.len()));
         let read = || {
             let mut own = Reading::new(roster.len());
-            while let Some(Recorded { file, lineup }) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let path = folder.join(file);
-                match read_regular(&path).or_else(|_| read_regular(&unsealed(&path))) {
-                    Ok(record) => own.add(&record, lineup),
-                    Err(_) => own.unread += 1,
-                }
+            while let Some(recorded) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
+                own.read(folder, recorded)?;
                 tick(done.fetch_add(1, Ordering::Relaxed) + 1, records.len() as u64);
             }
             all.lock().unwrap_or_else(std::sync::PoisonError::into_inner).merge(&own);
+            Ok(())
         };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(records.len()) {
-                scope.spawn(read);
-            }
-        });
-        let Reading { thought, lag, paused, unread } =
+        std::thread::scope(|scope| -> io::Result<()> {
+            let readers: Vec<_> = (0..threads.min(records.len())).map(|_| scope.spawn(read)).collect();
+            let join = |reader: std::thread::ScopedJoinHandle<'_, io::Result<()>>| {
+                reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            readers.into_iter().try_for_each(join)
+        })?;
+        let Reading { thought, lag, paused, unread, sandboxes } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let timed = |thought: &Histogram<u64>| {
             (!thought.is_empty()).then(|| Timed {
@@ -215,7 +252,14 @@ impl Timing {
         let bots = thought.iter().map(timed).collect();
         let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
         let paused = Some(paused).filter(|paused| paused.matches > 0);
-        Timing { entrants, bots, lag, paused, unread }
+        let sandboxes = sandboxes.into_values().rev().map(|(sandbox, seats)| SandboxUse {
+            mode: sandbox.mode(),
+            layers: sandbox.layers().iter().copied().collect(),
+            left_out: sandbox.left_out().into_iter().collect(),
+            seats,
+            in_words: sandbox.to_string(),
+        });
+        Ok(Timing { entrants, bots, lag, paused, unread, sandboxes: sandboxes.collect() })
     }
 }
 
@@ -223,9 +267,18 @@ impl Timing {
 mod tests {
     use super::*;
 
+    /// The first line of a record.
+    fn header() -> &'static str {
+        let record = include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/records/format1/xe_queo.jsonl"
+        ));
+        record.lines().next().unwrap()
+    }
+
     #[test]
     fn answer_times_exclude_lag_and_a_late_answer_counts_once() {
-        let record = br#"{"type":"answer","at_us":1,"seat":0,"turn":0,"move":"a","took_us":150,"lag_us":50}
+        let lines = r#"{"type":"answer","at_us":1,"seat":0,"turn":0,"move":"a","took_us":150,"lag_us":50}
 {"type":"answer","at_us":2,"seat":0,"turn":1,"move":"a","took_us":9000000,"lag_us":0}
 {"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":"late","took_us":9000000,"lag_us":0}
 {"type":"fault","at_us":3,"seat":1,"turn":0,"code":"timeout","detail":"none","took_us":700,"lag_us":20}
@@ -234,7 +287,7 @@ mod tests {
 {"type":"pause","at_us":4,"paused_us":500}
 "#;
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("m1.jsonl"), record).unwrap();
+        std::fs::write(folder.path().join("m1.unsealed"), format!("{}\n{lines}", header())).unwrap();
         let recorded = |file: &str| Recorded { file: file.to_owned(), lineup: vec![1, 0] };
         let timing = Timing::of(
             folder.path(),
@@ -242,6 +295,7 @@ mod tests {
             &Roster::alone(2),
             |_, _| (),
         );
+        let timing = timing.unwrap();
         let one = timing.entrants[1].as_ref().unwrap();
         assert_eq!((one.answers, one.p50_us), (2, 100));
         assert!(one.max_us.abs_diff(9_000_000) < 9_000, "{one:?}");

@@ -45,10 +45,16 @@
 //! Intervals cover 95% on average over a field that is so distributed, not for each entrant: the best of a field that
 //! falls into two classes is taken for weaker than it is.
 //!
+//! **Ladders**: [`fit_anchored`] keeps the strengths of anchors fixed, so that the scale of a ladder does not move, and lets
+//! a later version of a program start from the strength of the earlier one.
+//!
 //! **Speed**: results are first counted by lineup and course of a set, so the cost of the fit does not depend on the
 //! number of matches.
 
 mod adaptive;
+mod anchored;
+
+pub use anchored::{Anchored, Known, fit_anchored};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,6 +138,25 @@ impl Counts {
         counts
     }
 
+    /// Adds a result, as a set of its own.
+    pub fn add(&mut self, result: &MatchResult) {
+        let MatchResult { lineup, places, .. } = *result;
+        let highest = lineup.seats().iter().map(|entrant| entrant.index() + 1).max();
+        self.grow(highest.unwrap_or(0));
+        self.sides = self.sides.max(lineup.seating().sides());
+        *self.by_course.entry(vec![(lineup, places)]).or_default() += 1;
+        let count = self.by_lineup.entry(lineup).or_default();
+        count.matches += 1.0;
+        for (at, d, e) in pairs(&lineup) {
+            count.scores[at] += score(&places, d, e);
+        }
+    }
+
+    /// Adds entrants without results until there are this many.
+    pub fn grow(&mut self, entrants: usize) {
+        self.entrants = self.entrants.max(entrants);
+    }
+
     /// The entrants with a result.
     fn played(&self) -> BTreeSet<usize> {
         self.by_lineup.keys().flat_map(|lineup| lineup.seats()).map(|entrant| entrant.index()).collect()
@@ -212,6 +237,8 @@ impl Prior {
 struct Fit<'a> {
     counts: &'a Counts,
     prior: Prior,
+    /// What is known besides results, and the strength in Elo at which log-odds are 0.
+    known: Option<(&'a Known, f64)>,
     /// Log-odds: entrants, then sides except the last.
     theta: Vec<f64>,
     /// The negative second derivatives.
@@ -226,8 +253,12 @@ impl<'a> Fit<'a> {
 
     /// Computes the fit, starting at `theta`.
     fn from(counts: &'a Counts, prior: Prior, theta: Vec<f64>) -> Fit<'a> {
-        let parameters = theta.len();
-        let mut fit = Fit { counts, prior, theta, curvature: Vec::new() };
+        Fit { counts, prior, known: None, theta, curvature: Vec::new() }.computed()
+    }
+
+    fn computed(self) -> Fit<'a> {
+        let parameters = self.theta.len();
+        let mut fit = self;
         for _ in 0..200 {
             let gradient = fit.differentiate();
             let Some(l) = linear::cholesky(&fit.curvature, parameters) else { break };
@@ -316,10 +347,15 @@ impl<'a> Fit<'a> {
         let dispersion = self.prior.dispersion();
         gradient.iter_mut().for_each(|x| *x /= dispersion);
         curvature.iter_mut().for_each(|x| *x /= dispersion);
-        for i in 0..n {
+        for i in (0..n).filter(|&i| self.predecessor(i).is_none()) {
             let (slope, curve) = self.of_prior(i);
             gradient[i] += slope;
             curvature[i * n + i] += curve;
+        }
+        self.add_known(&mut gradient, &mut curvature);
+        if self.known.is_some_and(|(known, _)| !known.anchors.is_empty()) {
+            self.curvature = curvature;
+            return gradient;
         }
         // Only differences of strengths matter, so their sum is held at 0.
         let entrants = self.counts.entrants;

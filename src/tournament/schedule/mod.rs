@@ -86,6 +86,7 @@ impl Due {
 
 /// Why the schedule rejects a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unplanned {
     /// The match does not exist, or not yet.
     #[error("there is no match m{0} in the schedule")]

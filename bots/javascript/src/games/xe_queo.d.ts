@@ -6,7 +6,7 @@ export const PAWNS: readonly Pawn[];
 export interface View {
   /** From 1. */
   readonly round: number;
-  readonly phase: "ring" | "choose" | "play";
+  readonly phase: "ring" | "choose" | "play" | "over";
   /** Both seats in phase `choose`. */
   readonly to_move: readonly number[];
   /** What each seat has won. */

@@ -32,7 +32,7 @@ class View:
     round: int
     """From 1."""
     phase: str
-    """`ring`, `choose` or `play`."""
+    """`ring`, `choose`, `play` or `over`."""
     to_move: list[int]
     """Both seats in phase `choose`."""
     rings: list[int]

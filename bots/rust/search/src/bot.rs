@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use referee::core::{Game, Known, Seat, Seating};
+use referee::core::{Imagine, Known, Seat, Seating};
 use referee_bot::{Answer, Bot, End, Hello, Move, Start, Turn, Want, hello};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use crate::deadline::Deadline;
 
 /// The input of a search.
 #[derive(Debug)]
-pub struct Question<'a, G: Game> {
+pub struct Question<'a, G: Imagine> {
     /// What the seat knows in addition to the view.
     pub known: Known<'a, G::Options>,
     /// The view.
@@ -34,7 +34,7 @@ pub struct Found<M> {
 }
 
 /// Searches for moves in a game.
-pub trait Search<G: Game> {
+pub trait Search<G: Imagine> {
     /// Returns the best move found.
     fn search(&mut self, question: &Question<'_, G>) -> Found<G::Move>;
 }
@@ -63,7 +63,7 @@ pub trait Player {
     fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, String>;
 }
 
-struct Seated<G: Game, S> {
+struct Seated<G: Imagine, S> {
     options: G::Options,
     seating: Seating,
     search: S,
@@ -73,7 +73,7 @@ struct Seated<G: Game, S> {
 ///
 /// # Errors
 /// When the options or the number of seats do not fit the game.
-pub fn seated<G: Game, S: Search<G> + 'static>(
+pub fn seated<G: Imagine, S: Search<G> + 'static>(
     start: &Start<'_>,
     search: S,
 ) -> Result<Box<dyn Player>, String> {
@@ -83,7 +83,7 @@ pub fn seated<G: Game, S: Search<G> + 'static>(
     Ok(Box::new(Seated::<G, S> { options, seating, search }))
 }
 
-impl<G: Game, S: Search<G>> Player for Seated<G, S> {
+impl<G: Imagine, S: Search<G>> Player for Seated<G, S> {
     fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, String> {
         let deadline = Deadline::new(own, turn.clock);
         let Seated { options, seating, search } = self;

@@ -52,6 +52,8 @@ words! {
         Choose = "choose",
         /// Pawns move:
         Play = "play",
+        /// The game is over:
+        Over = "over",
     }
 }
 

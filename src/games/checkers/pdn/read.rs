@@ -350,7 +350,7 @@ fn find(written: &Written<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move
     let squares = written.squares().unwrap_or_default();
     let fits = |mv: &&Move| {
         let mut path = mv.squares().map(u32::from);
-        let ends = [mv.first() + 1, mv.last() + 1];
+        let ends = mv.ends().map(|index| index + 1);
         squares.len() > 1
             && [squares[0], squares[squares.len() - 1]] == ends
             && squares.iter().all(|&square| path.any(|visited| visited == square))

@@ -81,9 +81,9 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
 
 /// The text of a capture: its first and last square, or all squares if another capture shares these.
 fn shortest(mv: Move, legal: &[Move]) -> String {
-    let ends = |mv: &Move| (mv.first(), mv.last());
-    if mv.is_capture() && legal.iter().filter(|other| ends(other) == ends(&mv)).count() == 1 {
-        format!("{}x{}", mv.first() + 1, mv.last() + 1)
+    let [from, to] = mv.ends();
+    if mv.is_capture() && legal.iter().filter(|other| other.ends() == mv.ends()).count() == 1 {
+        format!("{}x{}", from + 1, to + 1)
     } else {
         mv.to_string()
     }

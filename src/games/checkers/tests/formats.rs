@@ -33,19 +33,19 @@ fn moves_survive_a_round_trip_as_text() {
 #[test]
 fn the_short_form_names_a_capture_by_its_ends() {
     let mut table = open::<Checkers>(json!({ "fen": "B:W19,27:B15" })).unwrap();
-    table.prepare(BLACK);
-    assert_eq!(table.find(BLACK, "15x31"), Ok(0));
-    assert_eq!(table.text(BLACK, 0), "15x24x31");
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.find(&decision, BLACK, "15x31"), Ok(0));
+    assert_eq!(table.text(&decision, BLACK, 0), "15x24x31");
     for text in ["15-31", "15x24", "15x", "x31", "15x31x", "015x31", "31x15", "15x24x31x"] {
-        assert_eq!(table.find(BLACK, text), Err(MoveError::Illegal), "{text}");
+        assert_eq!(table.find(&decision, BLACK, text), Err(MoveError::Illegal), "{text}");
     }
 }
 
 #[test]
 fn a_step_has_no_short_form() {
     let mut table = open::<Checkers>(json!({})).unwrap();
-    table.prepare(BLACK);
-    assert_eq!(table.find(BLACK, "11x15"), Err(MoveError::Illegal));
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.find(&decision, BLACK, "11x15"), Err(MoveError::Illegal));
 }
 
 #[test]
@@ -53,20 +53,20 @@ fn an_ambiguous_short_form_is_refused_with_its_candidates() {
     let both = |moves: [&str; 2]| Err(MoveError::Ambiguous(moves.map(str::to_owned).to_vec()));
     let mut table =
         open::<Checkers>(json!({ "fen": "B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13" })).unwrap();
-    table.prepare(BLACK);
-    assert_eq!(table.find(BLACK, "2x27"), both(["2x11x18x27", "2x11x20x27"]));
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.find(&decision, BLACK, "2x27"), both(["2x11x18x27", "2x11x20x27"]));
     let mut table = open::<Checkers>(json!({ "fen": "B:W9,10,17,18:BK6" })).unwrap();
-    table.prepare(BLACK);
-    assert_eq!(table.find(BLACK, "6x6"), both(["6x13x22x15x6", "6x15x22x13x6"]));
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.find(&decision, BLACK, "6x6"), both(["6x13x22x15x6", "6x15x22x13x6"]));
 }
 
 #[test]
 fn a_complete_path_is_not_a_short_form_of_others() {
     let mut table = open::<Checkers>(json!({ "fen": "B:W9,10,17,18,19:BK15" })).unwrap();
-    table.prepare(BLACK);
-    assert_eq!(table.count(BLACK), 3);
-    let index = table.find(BLACK, "15x24").unwrap();
-    assert_eq!(table.text(BLACK, index), "15x24");
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.count(&decision, BLACK), 3);
+    let index = table.find(&decision, BLACK, "15x24").unwrap();
+    assert_eq!(table.text(&decision, BLACK, index), "15x24");
 }
 
 #[test]

@@ -380,7 +380,7 @@ fn collection(games: usize, rng: &mut RandomStream) -> String {
             let legal = typed_moves(&position);
             let mv = legal[rng.uniform(legal.len() as u64) as usize];
             sheet.moves.push(mv.to_string());
-            position.play(position.board.to_move().seat(), mv, &mut |_| {});
+            position.play_unchecked(position.board.to_move().seat(), mv, &mut |_| {});
         }
         sheet.ranks =
             Some(match position.outcome().and_then(|outcome| outcome.winner(Checkers::META.seatings[0])) {

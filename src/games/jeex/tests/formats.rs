@@ -94,8 +94,9 @@ fn invalid_options_are_rejected() {
 #[test]
 fn the_view_after_the_first_move_matches_the_rules_page() {
     let mut table = open::<Jeex>(json!({})).unwrap();
-    table.prepare(WHITE);
-    table.play(WHITE, table.find(WHITE, "place b3 E").unwrap());
+    let decision = table.ask().decide().unwrap();
+    let index = table.find(&decision, WHITE, "place b3 E").unwrap();
+    table.play(decision, &[index]);
     for viewer in [Viewer::Seat(WHITE), Viewer::Seat(BLACK), Viewer::Public, Viewer::Omniscient] {
         let mut out = Vec::new();
         table.write_view(viewer, &mut out);
@@ -182,8 +183,9 @@ fn the_text_board_shows_owners_and_directions() {
         let mut table = open::<Jeex>(json!({})).unwrap();
         for (ply, text) in EXAMPLE[..7].iter().enumerate() {
             let seat = [WHITE, BLACK][ply % 2];
-            table.prepare(seat);
-            table.play(seat, table.find(seat, text).unwrap());
+            let decision = table.ask().decide().unwrap();
+            let index = table.find(&decision, seat, text).unwrap();
+            table.play(decision, &[index]);
         }
         table
     };

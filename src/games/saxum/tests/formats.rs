@@ -77,10 +77,10 @@ fn invalid_moves_are_rejected() {
 fn a_move_has_no_short_form() {
     let mut table = open::<Saxum>(json!({})).unwrap();
     table.settle(&[2, 2]);
-    table.prepare(ZERO);
-    assert_eq!(table.find(ZERO, "place 2 2"), Ok(0));
+    let decision = table.ask().decide().unwrap();
+    assert_eq!(table.find(&decision, ZERO, "place 2 2"), Ok(0));
     for text in ["2 2", "place", "place 2", "Place 2 2"] {
-        assert_eq!(table.find(ZERO, text), Err(MoveError::Illegal));
+        assert_eq!(table.find(&decision, ZERO, text), Err(MoveError::Illegal));
     }
 }
 

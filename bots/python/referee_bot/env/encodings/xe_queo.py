@@ -7,6 +7,7 @@ from ...messages import Json
 from .encoding import Encoding, Observation, Word, numbered, share
 
 _SQUARES = tuple(file + rank for rank in "1234567" for file in "abcdefg")
+# Those in which a seat decides. An observation belongs to a request, and in the phase `over` there is none.
 _PHASES = ("ring", "choose", "play")
 
 

@@ -3,7 +3,7 @@
 mod table;
 mod worth;
 
-use referee::core::{Game, Seat, Turn};
+use referee::core::{Game, Imagine, Seat, Turn};
 use referee::games::checkers::Checkers;
 use referee_bot::Start;
 use serde_json::{Map, Value};
@@ -90,7 +90,7 @@ impl Deepening<'_> {
         let (mut best, mut alpha) = (0, -WIN);
         for (place, &mv) in moves.iter().enumerate() {
             let mut next = root.clone();
-            next.play(seat, mv, &mut |_| {});
+            next.play_unchecked(seat, mv, &mut |_| {});
             let score = -self.score(&next, depth - 1, -WIN, -alpha, 1)?;
             if score > alpha {
                 (best, alpha) = (place, score);
@@ -130,7 +130,7 @@ impl Deepening<'_> {
         let (low, mut best, mut top) = (alpha, moves[0], -WIN);
         for &mv in &moves {
             let mut next = position.clone();
-            next.play(seat, mv, &mut |_| {});
+            next.play_unchecked(seat, mv, &mut |_| {});
             let score = -self.score(&next, depth.saturating_sub(1), -beta, -alpha, ply + 1)?;
             if score > top {
                 (best, top) = (mv, score);

@@ -47,7 +47,7 @@ fn minimax(position: &Checkers, depth: u8, ply: i32) -> i32 {
     }
     let behind = moves.iter().map(|&mv| {
         let mut next = position.clone();
-        next.play(seat, mv, &mut |_| {});
+        next.play_unchecked(seat, mv, &mut |_| {});
         -minimax(&next, depth.saturating_sub(1), ply + 1)
     });
     behind.max().expect("a move")
@@ -76,7 +76,7 @@ fn search_agrees_with_full_minimax() {
                     "{board}"
                 );
             }
-            position.play(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
+            position.play_unchecked(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
         }
     }
 }

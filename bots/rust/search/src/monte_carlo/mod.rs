@@ -12,7 +12,7 @@
 mod playout;
 mod tree;
 
-use referee::core::Game;
+use referee::core::{Catalog, Imagine};
 use referee::games::{self, Visitor};
 use referee_bot::Start;
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ impl MonteCarlo {
     }
 }
 
-impl<G: Game> Search<G> for MonteCarlo {
+impl<G: Imagine> Search<G> for MonteCarlo {
     fn search(&mut self, question: &Question<'_, G>) -> Found<G::Move> {
         let Question { known, seen, deadline } = question;
         let mut playout = Playout::new(known.seating);
@@ -66,14 +66,14 @@ impl Searcher for MonteCarlo {
     const NAME: &'static str = "monte-carlo";
 
     fn games() -> Vec<&'static str> {
-        games::GAMES.iter().map(|rules| rules.meta().id).collect()
+        Catalog::default().ids()
     }
 
     fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String> {
         let search = MonteCarlo { playouts: self.playouts, rng: self.rng.fork() };
-        let mut sitting = Sitting { start, search, player: Err(games::unknown(&start.game)) };
+        let mut sitting = Sitting { start, search, player: None };
         games::visit(&mut sitting);
-        sitting.player
+        sitting.player.unwrap_or_else(|| Err(format!("unknown game `{}`", start.game)))
     }
 }
 
@@ -81,13 +81,13 @@ impl Searcher for MonteCarlo {
 struct Sitting<'a> {
     start: &'a Start<'a>,
     search: MonteCarlo,
-    player: Result<Box<dyn Player>, String>,
+    player: Option<Result<Box<dyn Player>, String>>,
 }
 
 impl Visitor for Sitting<'_> {
-    fn game<G: Game>(&mut self) {
+    fn game<G: Imagine>(&mut self) {
         if G::META.id == self.start.game {
-            self.player = seated::<G, _>(self.start, self.search.clone());
+            self.player = Some(seated::<G, _>(self.start, self.search.clone()));
         }
     }
 }

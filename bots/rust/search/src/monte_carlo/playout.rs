@@ -1,6 +1,6 @@
 //! Random playouts.
 
-use referee::core::{Game, MAX_SEATS, Outcome, Seat, SeatSet, Seating, Turn, Uniform};
+use referee::core::{DrawOf, Game, MAX_SEATS, Outcome, Seat, SeatSet, Seating, Turn, Uniform};
 
 use crate::deadline::Deadline;
 use crate::dice::Dice;
@@ -32,8 +32,8 @@ impl<G: Game> Playout<G> {
         loop {
             match position.turn() {
                 Turn::Draw(draw) => {
-                    rng.draw(draw, &mut self.drawn);
-                    position.settle(&self.drawn, &mut |_| {});
+                    rng.draw(draw.into(), &mut self.drawn);
+                    draw.settle(position, &self.drawn, &mut |_| {});
                 }
                 Turn::Decide(seats) => return Ok(seats),
                 Turn::Over(outcome) => return Err(self.worth(&outcome)),
@@ -50,7 +50,7 @@ impl<G: Game> Playout<G> {
         if !G::META.hidden {
             for _ in 0..SECOND_THOUGHTS {
                 let mut next = position.clone();
-                next.play(seat, any(), &mut |_| {});
+                next.play_unchecked(seat, any(), &mut |_| {});
                 let loses = match next.turn() {
                     Turn::Over(outcome) => outcome.standing(self.seating.side(seat)) > 0,
                     _ => false,
@@ -61,7 +61,7 @@ impl<G: Game> Playout<G> {
                 }
             }
         }
-        position.play(seat, any(), &mut |_| {});
+        position.play_unchecked(seat, any(), &mut |_| {});
     }
 
     /// Plays to the end. `None` when the time is up first.

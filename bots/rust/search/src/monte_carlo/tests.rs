@@ -1,6 +1,6 @@
 //! The search in random positions of every game.
 
-use referee::core::{Game, Known, Seat, Seating, Turn, Uniform, Viewer};
+use referee::core::{DrawOf, Game, Imagine, Known, Seat, Seating, Turn, Uniform, Viewer};
 use referee::games::{self, Visitor};
 use serde_json::json;
 
@@ -25,15 +25,19 @@ fn random_match<G: Game>(seating: Seating, rng: &mut Dice, mut look: impl FnMut(
     loop {
         match position.turn() {
             Turn::Draw(draw) => {
-                rng.draw(draw, &mut drawn);
-                position.settle(&drawn, &mut |_| {});
+                rng.draw(draw.into(), &mut drawn);
+                draw.settle(&mut position, &drawn, &mut |_| {});
             }
             Turn::Decide(seats) => {
                 seats.iter().for_each(|seat| look(&position, seat, rng));
                 for seat in seats.iter() {
                     moves.clear();
                     position.legal_moves(seat, &mut moves);
-                    position.play(seat, moves[rng.uniform(moves.len() as u64) as usize], &mut |_| {});
+                    position.play_unchecked(
+                        seat,
+                        moves[rng.uniform(moves.len() as u64) as usize],
+                        &mut |_| {},
+                    );
                 }
             }
             Turn::Over(_) => return,
@@ -42,12 +46,12 @@ fn random_match<G: Game>(seating: Seating, rng: &mut Dice, mut look: impl FnMut(
 }
 
 /// The view of this seat after a round-trip through JSON.
-fn seen<G: Game>(position: &G, seat: Seat) -> G::Seen {
+fn seen<G: Imagine>(position: &G, seat: Seat) -> G::Seen {
     let view = serde_json::to_string(&position.view(Viewer::Seat(seat))).expect("JSON");
     serde_json::from_str(&view).expect("a view can be read back")
 }
 
-fn found<G: Game>(position: &G, seating: Seating, seat: Seat, playouts: u32) -> G::Move {
+fn found<G: Imagine>(position: &G, seating: Seating, seat: Seat, playouts: u32) -> G::Move {
     let options = options::<G>();
     let known = Known { options: &options, seating, seat, turns_left: position.turns_left() };
     let question = Question { known, seen: seen(position, seat), deadline: Deadline::new(None, None) };
@@ -64,7 +68,7 @@ fn legal<G: Game>(position: &G, seat: Seat) -> Vec<G::Move> {
 struct IsLegal;
 
 impl Visitor for IsLegal {
-    fn game<G: Game>(&mut self) {
+    fn game<G: Imagine>(&mut self) {
         for &seating in G::META.seatings {
             let mut rng = Dice::new(7);
             random_match::<G>(seating, &mut rng, |position, seat, rng| {
@@ -92,14 +96,14 @@ impl TakesTheWin {
     fn wins<G: Game>(worlds: &[G], seating: Seating, seat: Seat, mv: G::Move) -> bool {
         worlds.iter().all(|world| {
             let mut next = world.clone();
-            next.play(seat, mv, &mut |_| {});
+            next.play_unchecked(seat, mv, &mut |_| {});
             matches!(next.turn(), Turn::Over(outcome) if outcome.winner(seating) == Some(seating.side(seat)))
         })
     }
 }
 
 impl Visitor for TakesTheWin {
-    fn game<G: Game>(&mut self) {
+    fn game<G: Imagine>(&mut self) {
         let (id, seating, mut rng, mut chances) = (G::META.id, G::META.seatings[0], Dice::new(7), 0);
         for _ in 0..200 {
             random_match::<G>(seating, &mut rng, |position, seat, rng| {
@@ -133,7 +137,7 @@ fn it_takes_a_win_in_one_in_every_game() {
 struct Answers;
 
 impl Visitor for Answers {
-    fn game<G: Game>(&mut self) {
+    fn game<G: Imagine>(&mut self) {
         let seating = G::META.seatings[0];
         let options = options::<G>();
         let (mut rng, mut left) = (Dice::new(7), 2);

@@ -162,7 +162,7 @@ impl<G: Game> Tree<G> {
         let place = self.nodes[at].choose(&self.legal, rng);
         let arm = &mut self.nodes[at].moves[place];
         self.path.push(Step { node: at, arm: place, side: playout.seating.side(seat) });
-        position.play(seat, arm.mv, &mut |_| {});
+        position.play_unchecked(seat, arm.mv, &mut |_| {});
         arm.ends += u32::from(matches!(position.turn(), Turn::Over(_)));
         if arm.next.is_none() {
             arm.next = Some(count);

@@ -18,6 +18,7 @@ import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
@@ -44,6 +45,7 @@ final class Connection {
             throw new IOException(error);
         }
         socket.setTcpNoDelay(true);
+        socket.setKeepAlive(true);
         return new Connection(socket.getInputStream(), socket.getOutputStream());
     }
 
@@ -88,13 +90,22 @@ final class Connection {
                 }
                 line.write(next);
             }
-        } catch (SocketException error) {
+        } catch (SocketException | SSLException error) {
             return null;
         }
         String text = line.toString(StandardCharsets.UTF_8);
         boolean isMarked = isFirst && text.startsWith("\ufeff");
         isFirst = false;
         return isMarked ? text.substring(1) : text;
+    }
+
+    void close() {
+        try {
+            input.close();
+            output.close();
+        } catch (IOException error) {
+            // It is lost.
+        }
     }
 
     /** Writes a line in one write. False if the reader has closed the stream. */

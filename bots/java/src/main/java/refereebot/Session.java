@@ -14,21 +14,52 @@ import java.util.Map;
 final class Session {
     private record Place(String match, int seat) {}
 
-    /** One seat in one running match, and what happened there since its previous turn. */
-    private record Play(Start start, List<JsonObject> events) {}
+    /** One seat in one running match. */
+    private static final class Play {
+        final Start start;
+        /** The answer to start. */
+        JsonObject ready;
+        /** What happened since the previous turn. */
+        final List<JsonObject> events = new ArrayList<>();
+        long nextEvent;
+        /** The last request with its answer, which the referee may not have received. */
+        long asked = -1;
+        JsonObject answer;
+
+        Play(Start start) {
+            this.start = start;
+        }
+    }
 
     private final Bot bot;
     private final Hello hello;
     private final String token;
+    private final String instance;
     private final Map<Place, Play> plays = new HashMap<>();
     private boolean over;
+    private boolean reconnects;
+    private boolean heard;
     private boolean started;
     private JsonObject error; // the referee's error, if it was the last message
 
-    Session(Bot bot, Hello hello, String token) {
+    /** The instance is what all connections of the process have in common; null: a match ends with its connection. */
+    Session(Bot bot, Hello hello, String token, String instance) {
         this.bot = bot;
         this.hello = hello;
         this.token = token;
+        this.instance = instance;
+    }
+
+    /** Whether the matches go on when the connection is lost and the bot connects again. */
+    boolean reconnects() {
+        return reconnects;
+    }
+
+    /** Whether there was a message since the previous call. */
+    boolean takeHeard() {
+        boolean wasHeard = heard;
+        heard = false;
+        return wasHeard;
     }
 
     /** Whether the referee has said bye. */
@@ -47,6 +78,7 @@ final class Session {
         if (message == null || !(message.get("type") instanceof JsonPrimitive type)) {
             return null;
         }
+        heard = true;
         if (!type.getAsString().equals("bye")) {
             error = type.getAsString().equals("error") ? message : null;
         }
@@ -72,6 +104,9 @@ final class Session {
                 if (play != null) {
                     return inPlay(type.getAsString(), message, place, play);
                 }
+                if (reconnects && type.getAsString().equals("end")) {
+                    return null; // repeated after a lost connection
+                }
                 log("ignored, no such match here: " + line);
                 return null;
             default:
@@ -81,9 +116,19 @@ final class Session {
 
     private JsonObject inPlay(String type, JsonObject message, Place place, Play play) {
         if (type.equals("turn")) {
-            return turn(message, place, play);
+            // The referee repeats a request after a lost connection.
+            if (play.asked != message.get("turn").getAsLong()) {
+                play.answer = turn(message, place, play);
+                play.asked = message.get("turn").getAsLong();
+            }
+            return play.answer;
         }
         if (type.equals("event")) {
+            long n = message.has("n") ? message.get("n").getAsLong() : play.nextEvent;
+            if (n < play.nextEvent) {
+                return null; // repeated after a lost connection
+            }
+            play.nextEvent = n + 1;
             JsonObject event = message.getAsJsonObject("event");
             play.events.add(event);
             bot.event(place.match, place.seat, event);
@@ -108,6 +153,10 @@ final class Session {
         if (token != null && new JsonPrimitive("token").equals(message.get("auth"))) {
             answer.addProperty("token", token);
         }
+        reconnects = instance != null && isTrue(message, "reconnect");
+        if (reconnects) {
+            answer.addProperty("reconnect", instance);
+        }
         return answer;
     }
 
@@ -115,13 +164,23 @@ final class Session {
         Start start = Json.GSON.fromJson(message, Start.class);
         Place place = new Place(start.match(), start.seat());
         started = true;
-        plays.put(place, new Play(start, new ArrayList<>()));
+        Play known = plays.get(place);
+        if (known != null && isTrue(message, "resumed")) {
+            return known.ready;
+        }
+        Play play = new Play(start);
+        plays.put(place, play);
         String nonce = bot.start(start);
         JsonObject ready = answer("ready", place);
         if (nonce != null) {
             ready.addProperty("nonce", nonce);
         }
+        play.ready = ready;
         return ready;
+    }
+
+    private static boolean isTrue(JsonObject message, String field) {
+        return new JsonPrimitive(true).equals(message.get(field));
     }
 
     private JsonObject turn(JsonObject message, Place place, Play play) {

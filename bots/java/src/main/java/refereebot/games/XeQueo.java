@@ -18,7 +18,7 @@ public final class XeQueo {
      * The position as a seat may see it.
      *
      * @param round from 1
-     * @param phase ring, choose or play
+     * @param phase ring, choose, play or over
      * @param toMove both seats in phase choose
      * @param rings what each seat has won
      * @param pawns the square of each

@@ -1,0 +1,41 @@
+// Connects again after a lost connection.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { open } from "./connection.js";
+
+const FIRST_DELAY = 500; // ms before the first attempt, doubled with each further one
+const PATIENCE = 60_000; // ms after which the referee does not wait any more
+
+/** A lost connection. */
+export class Loss {
+  #since = performance.now();
+  #delay = FIRST_DELAY;
+
+  constructor() {
+    log("the connection to the referee is lost; connecting again");
+  }
+
+  /** Resolves to the new streams, or to undefined if there are none in time. */
+  async reconnect(connection) {
+    for (;;) {
+      const wait = this.#delay * (0.75 + Math.random() / 2);
+      if (performance.now() + wait > this.#since + PATIENCE) {
+        log(`the referee cannot be reached within ${PATIENCE / 1000} s`);
+        return undefined;
+      }
+      await sleep(wait);
+      this.#delay *= 2;
+      try {
+        const streams = await open(connection);
+        log(`connected again after ${((performance.now() - this.#since) / 1000).toFixed(1)} s`);
+        return streams;
+      } catch {
+        // The next attempt follows.
+      }
+    }
+  }
+}
+
+function log(text) {
+  console.error(`referee-bot: ${text}`);
+}

@@ -1,0 +1,70 @@
+"""Builds the prompts (rules, position, legal moves) and parses the answers of the model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ..messages import Json, Start, Turn
+
+ACCEPT_DRAW = "accept draw"
+"""The answer that accepts a draw, offered beside the legal moves."""
+
+_OBJECT = re.compile(r'\{[^{}]*"move"[^{}]*\}')
+
+
+def choices(turn: Turn) -> list[str]:
+    """Returns the answers that the model may give."""
+    return [*turn.legal, ACCEPT_DRAW] if turn.draw_offered else turn.legal
+
+
+def rules_message(start: Start, rules: str) -> Json:
+    """Returns the message that opens every conversation of a match."""
+    seats = "\n".join(
+        f"- seat {number}: {seat.name}, side {seat.team}{' (you)' if number == start.seat else ''}"
+        for number, seat in enumerate(start.seats)
+    )
+    return {
+        "role": "system",
+        "content": f"You play a match of the game `{start.game}` in seat {start.seat}. Play to win.\n"
+        'Answer with one JSON object and nothing else: {"move": "..."}, where the move is one of the legal moves that '
+        "the request lists, character for character.\n\n"
+        f"The seats:\n{seats}\n\nThe options: {json.dumps(start.options)}\n\nThe rules:\n\n{rules}",
+    }
+
+
+def turn_message(turn: Turn) -> Json:
+    """Returns the message that asks for a move."""
+    parts = []
+    if turn.events:
+        parts.append("Since your previous move:\n" + "\n".join(json.dumps(event) for event in turn.events))
+    view = "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in turn.view.items())
+    parts.append(f"The position, as you may see it:\n{view}")
+    if turn.turns_left is not None:
+        parts.append(f"Turns until the limit: {turn.turns_left}")
+    if turn.draw_offered:
+        parts.append(f'You are offered a draw: the move "{ACCEPT_DRAW}" accepts it.')
+    parts.append("The legal moves:\n" + "\n".join(choices(turn)))
+    if turn.retry is not None:
+        parts.append(f"The referee rejected your previous answer ({turn.retry.code}): {turn.retry.message}")
+    return {"role": "user", "content": "\n\n".join(parts)}
+
+
+def correction(problem: str) -> Json:
+    """Returns the message that asks again after an answer without a legal move."""
+    return {
+        "role": "user",
+        "content": f'{problem}. Answer with {{"move": "..."}} and one of the legal moves, character for character.',
+    }
+
+
+def read_move(text: str) -> str:
+    """Returns the move in an answer, legal or not: that of the last JSON object with a `move`, else the whole text."""
+    for found in reversed(_OBJECT.findall(text)):
+        try:
+            move = json.loads(found)["move"]
+        except (ValueError, LookupError):
+            continue
+        if isinstance(move, str):
+            return move.strip()
+    return text.strip()

@@ -1,0 +1,42 @@
+//! Connects again after a lost connection.
+
+use std::io;
+use std::net::TcpStream;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The time before the first attempt, doubled with each further one.
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+/// The time after which the referee does not wait any more.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A lost connection.
+pub(crate) struct Loss {
+    since: Instant,
+    delay: Duration,
+}
+
+impl Loss {
+    #[expect(clippy::disallowed_methods, reason = "a bot measures its own time")]
+    pub(crate) fn new() -> Loss {
+        eprintln!("referee_bot: the connection to the referee is lost; connecting again");
+        Loss { since: Instant::now(), delay: FIRST_DELAY }
+    }
+
+    /// Returns a new connection; `None` if there is none in time.
+    pub(crate) fn reconnect(&mut self, connect: impl Fn() -> io::Result<TcpStream>) -> Option<TcpStream> {
+        loop {
+            let wait = self.delay.mul_f64(0.75 + fastrand::f64() / 2.0);
+            if self.since.elapsed() + wait > PATIENCE {
+                eprintln!("referee_bot: the referee cannot be reached within {} s", PATIENCE.as_secs());
+                return None;
+            }
+            sleep(wait);
+            self.delay *= 2;
+            if let Ok(stream) = connect() {
+                eprintln!("referee_bot: connected again after {:.1} s", self.since.elapsed().as_secs_f64());
+                return Some(stream);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Plays matches with the library, without the command `referee`: with the state machine alone, under virtual time, and
+//! between programs that the library starts.
+//!
+//! `cargo run --example embed -- 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'`
+
+use std::error::Error;
+
+use referee::bot::Launch;
+use referee::core::chance::{RandomStream, Seed};
+use referee::core::erased::{BoardText, Rules};
+use referee::core::{Catalog, Uniform, Viewer};
+use referee::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use referee::referee::{Ending, Event, Match, MatchEvent, Opening, Stamp};
+use referee::runner::{MatchRunner, Openings, Play, PlayEvent, seating_for};
+use referee::sources::{self, BotSpec};
+use referee_protocol::Head;
+use referee_protocol::referee::Turn;
+use serde_json::value::RawValue;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let catalog = Catalog::default();
+    // The same seed gives the same random numbers on every machine.
+    let run = Run { seed: Seed([7; 32]), terms: Terms::default() };
+    for rules in catalog.games() {
+        let (play, ending) = in_process(rules, &run)?;
+        println!("{}", BoardText(play.table(), Viewer::Public));
+        println!("{}: {} decisions, {}\n", rules.meta().title, play.decisions(), ending.reason);
+    }
+    let commands: Vec<String> = std::env::args().skip(1).collect();
+    if commands.is_empty() {
+        println!("give the command lines of bots to play checkers between them");
+        return Ok(());
+    }
+    between_programs(catalog.find("checkers")?, run, &commands)
+}
+
+/// Plays a match in this thread, without streams and without a clock: this function is the shell of the state machine.
+fn in_process(rules: &'static dyn Rules, run: &Run) -> Result<(Match, Ending), Box<dyn Error>> {
+    let seating = rules.meta().seatings[0];
+    let seats = (0..seating.seats()).map(|number| PlannedSeat::new(format!("random-{number}"), 1000));
+    let options = rules.default_options();
+    let plan = MatchPlan { auto_ready: true, ..MatchPlan::new(rules, &options, seating, seats.collect()) };
+    let (setup, table) = run.set_up(&run.terms, plan)?;
+    let mut play = Match::open(setup, table);
+    let mut stamp = Stamp::default();
+    let mut rng = run.seed.match_key(rules.meta().id, "bots", &[""; 0]).stream();
+    loop {
+        while let Some(event) = play.poll_event() {
+            if let MatchEvent::Ended(ending) = event {
+                return Ok((play, ending));
+            }
+        }
+        let mut answers = Vec::new();
+        for seat in seating.all().iter() {
+            if let Some(transmit) = play.poll_transmit(seat, stamp) {
+                answers.extend(answer(transmit.bytes, &mut rng)?.map(|(turn, text)| (seat, turn, text)));
+            }
+        }
+        // Every bot takes a millisecond.
+        stamp.at = stamp.at + 1000;
+        for (seat, turn, text) in &answers {
+            play.handle(
+                stamp,
+                Event::Answer { seat: *seat, turn: *turn, text, offer_draw: false, info: None },
+            );
+        }
+        if answers.is_empty() {
+            // Nothing happens before the deadline.
+            stamp.at = play.next_deadline().ok_or("the match waits for nothing")?;
+            play.handle(stamp, Event::Tick);
+        }
+    }
+}
+
+/// A bot: the id of the request among these lines, and a random legal move.
+fn answer(lines: &[u8], rng: &mut RandomStream) -> serde_json::Result<Option<(u64, String)>> {
+    for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        if serde_json::from_slice::<Head>(line)?.kind == "turn" {
+            let turn: Turn<&RawValue> = serde_json::from_slice(line)?;
+            let legal = turn.legal.unwrap_or_default();
+            let mv = &legal[rng.uniform(legal.len() as u64) as usize];
+            return Ok(Some((turn.turn.into(), mv.to_string())));
+        }
+    }
+    Ok(None)
+}
+
+/// Plays ten matches between programs, two at a time.
+fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) -> Result<(), Box<dyn Error>> {
+    let sources: Result<Vec<_>, String> = commands.iter().map(|command| sources::parse(command)).collect();
+    let bots = BotSpec::of(sources?);
+    let seating = seating_for(rules, bots.len(), None)?;
+    let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };
+    let openings = Openings::same(rules.default_options(), Opening::None);
+    let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
+    let result = play.run(std::future::pending(), |event| {
+        if let PlayEvent::Ended(report) = event {
+            println!("{}: {} against {}: {}", report.id, report.seats[0], report.seats[1], report.reason);
+        }
+    });
+    for bot in &result.summary.bots {
+        println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wins, bot.draws, bot.losses);
+    }
+    result.stopped.map_or(Ok(()), |why| Err(why.into()))
+}

@@ -1,0 +1,99 @@
+//! The command line of bubblewrap, which creates the namespaces.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::view::SYSTEM;
+use super::{Confinement, Sandbox};
+use crate::bot::command::{find, is_program};
+
+/// What to do where bubblewrap cannot work.
+const HELP: &str = "see `referee spec security`";
+
+/// The path of `bwrap`.
+pub(in crate::bot) fn program() -> Option<PathBuf> {
+    find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
+}
+
+/// Tries bubblewrap with the namespaces of a bot.
+pub(super) fn probe() -> Result<(), String> {
+    let Some(program) = program() else {
+        return Err(
+            "bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`".to_owned()
+        );
+    };
+    let mut bwrap = Command::new(&program);
+    bwrap.args(isolation(false)).args(["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]);
+    let ended =
+        bwrap.stdin(Stdio::null()).output().map_err(|error| format!("{}: {error}", program.display()))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let said = said.lines().next().unwrap_or("bubblewrap failed");
+    let restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+    let help = match std::fs::read_to_string(restricted) {
+        Ok(text) if text.trim() == "1" => {
+            "AppArmor restricts user namespaces: allow them to /usr/bin/bwrap; "
+        }
+        _ if said.contains("--disable-userns") => "needs bubblewrap 0.8 or later; ",
+        _ => "user namespaces must be allowed, in a container by its runtime; ",
+    };
+    Err(format!("{said}; {help}{HELP}"))
+}
+
+/// The options that isolate a bot, apart from its files.
+fn isolation(has_network: bool) -> Vec<&'static str> {
+    let mut options = vec![
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--cap-drop",
+        "ALL",
+        "--new-session",
+        "--die-with-parent",
+    ];
+    options.extend(has_network.then_some("--share-net"));
+    options
+}
+
+/// The arguments of bubblewrap for a bot. `command` runs inside.
+pub(in crate::bot) fn arguments(
+    confinement: &Confinement,
+    command: impl IntoIterator<Item = OsString>,
+) -> Vec<OsString> {
+    let Confinement { sandbox, view, .. } = confinement;
+    let mut all: Vec<OsString> = isolation(sandbox.has_network()).into_iter().map(OsString::from).collect();
+    let mut add =
+        |words: &[&dyn AsRef<std::ffi::OsStr>]| all.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    for path in &view.paths {
+        match system_link(path) {
+            Some(target) => add(&[&"--symlink", &target, path]),
+            None => add(&[&"--ro-bind", path, path]),
+        }
+    }
+    add(&[&"--dir", &view.directory]);
+    let scratch = scratch(sandbox);
+    add(&[&"--proc", &"/proc", &"--dev", &"/dev", &"--size", &scratch, &"--tmpfs", &"/dev/shm"]);
+    add(&[&"--remount-ro", &"/dev", &"--size", &scratch, &"--tmpfs", &"/tmp"]);
+    // The bot may have files below /tmp.
+    for path in view.paths.iter().filter(|path| path.starts_with("/tmp")) {
+        add(&[&"--ro-bind", path, path]);
+    }
+    if view.directory.starts_with("/tmp") {
+        add(&[&"--dir", &view.directory]);
+    }
+    add(&[&"--remount-ro", &"/", &"--chdir", &view.directory, &"--"]);
+    all.extend(command);
+    all
+}
+
+fn scratch(sandbox: &Sandbox) -> String {
+    sandbox.limits().scratch.map_or(0, super::Size::bytes).to_string()
+}
+
+/// The target of a directory of the system that is a link, such as `/bin`.
+fn system_link(path: &Path) -> Option<PathBuf> {
+    SYSTEM.iter().any(|system| path == Path::new(system)).then(|| std::fs::read_link(path).ok()).flatten()
+}

@@ -1,0 +1,168 @@
+//! Confines the process of the launcher before it becomes the bot: resource limits, Landlock, seccomp.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
+};
+
+use super::seccomp::{self, Sockets};
+use super::{Confinement, Layer, Sandbox};
+
+/// The version of Landlock whose file rights are used, as far as the kernel has them.
+const FILES: ABI = ABI::V5;
+/// The first version without surprises: earlier ones forbid every move of a file to another directory.
+const OLDEST: ABI = ABI::V2;
+/// Devices that a confined bot may read and write.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Where a confined bot may write in a mount namespace.
+const WRITABLE: [&str; 3] = ["/tmp", "/dev/shm", "/proc/self"];
+
+/// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.
+pub(in crate::bot) fn confine(confinement: &Confinement) -> io::Result<()> {
+    let sandbox = &confinement.sandbox;
+    if sandbox.has(Layer::Rlimits) {
+        set_limits(sandbox)?;
+    }
+    if sandbox.has(Layer::NoNewPrivs) {
+        rustix::thread::set_no_new_privs(true)?;
+        drop_capabilities()?;
+    }
+    if sandbox.has(Layer::Landlock) {
+        restrict(confinement).map_err(io::Error::other)?;
+    }
+    if sandbox.has(Layer::Seccomp) {
+        let is_isolated = sandbox.has(Layer::Bubblewrap);
+        let sockets = match (sandbox.has_network(), is_isolated) {
+            (true, _) => Sockets::Network,
+            (false, true) => Sockets::Isolated,
+            (false, false) => Sockets::Refused,
+        };
+        let has_ipc = is_isolated || !sandbox.confines_files();
+        seccomp::install(sockets, has_ipc, is_isolated)?;
+    }
+    Ok(())
+}
+
+/// The capabilities that a bot of root keeps: those for files of other users, and for ports below 1024.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
+
+/// Removes the other capabilities from what a program gets when it starts.
+fn drop_capabilities() -> io::Result<()> {
+    let own = rustix::thread::capabilities(None)?;
+    // Ambient capabilities, such as those of a systemd service, are inheritable.
+    let inheritable = own.inheritable & KEPT;
+    if inheritable != own.inheritable {
+        rustix::thread::set_capabilities(None, CapabilitySets { inheritable, ..own })?;
+    }
+    // Root also gets what is in the bounding set.
+    if !own.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().difference(KEPT).iter() {
+        // An older kernel does not know all of them.
+        if capability_is_in_bounding_set(capability).unwrap_or(false) {
+            remove_capability_from_bounding_set(capability)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets both limits, but never raises one.
+fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    let now = getrlimit(resource);
+    let most = now.maximum.map_or(most, |maximum| maximum.min(most));
+    Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
+}
+
+fn set_limits(sandbox: &Sandbox) -> io::Result<()> {
+    limit(Resource::Core, 0)?;
+    let limits = sandbox.limits();
+    // Without a control group: the private memory of each process. Address space is not limited, because runtimes such
+    // as those of Java, Go and node reserve much more than they use.
+    if let Some(memory) = limits.memory.filter(|_| !sandbox.has(Layer::Cgroup)) {
+        limit(Resource::Data, memory.bytes())?;
+    }
+    if let Some(scratch) = limits.scratch {
+        limit(Resource::Fsize, scratch.bytes())?;
+    }
+    // The kernel counts the processes of a user; in a user namespace only those inside.
+    if let Some(processes) = limits.processes.filter(|_| sandbox.has(Layer::Bubblewrap)) {
+        limit(Resource::Nproc, processes.into())?;
+    }
+    Ok(())
+}
+
+/// Checks that the kernel has all these rights.
+fn has(files: BitFlags<AccessFs>, scopes: BitFlags<Scope>) -> Result<(), String> {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(files);
+    let ruleset =
+        ruleset.and_then(|ruleset| if scopes.is_empty() { Ok(ruleset) } else { ruleset.scope(scopes) });
+    ruleset.and_then(Ruleset::create).map(drop).map_err(|error| error.to_string())
+}
+
+pub(super) fn has_landlock() -> Result<(), String> {
+    has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| {
+        "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option \
+         `lsm=`"
+            .to_owned()
+    })
+}
+
+pub(super) fn has_landlock_scope() -> Result<(), String> {
+    has(AccessFs::from_all(OLDEST), Scope::from_all(ABI::V6))
+        .map_err(|_| "needs Linux 6.12 or later with Landlock; the sandbox `strict` works without".to_owned())
+}
+
+fn restrict(confinement: &Confinement) -> Result<(), RulesetError> {
+    let is_scoped = confinement.sandbox.has(Layer::LandlockScope);
+    let ruleset = Ruleset::default();
+    let scoped =
+        |ruleset: Ruleset| if is_scoped { ruleset.scope(Scope::from_all(ABI::V6)) } else { Ok(ruleset) };
+    let created = if confinement.sandbox.confines_files() {
+        let all = AccessFs::from_all(FILES);
+        let ruleset = scoped(ruleset.handle_access(all)?)?.create()?;
+        confined(ruleset, confinement)?
+    } else {
+        let ruleset = scoped(ruleset.handle_access(AccessFs::Refer | AccessFs::WriteFile)?)?.create()?;
+        open(ruleset)?
+    };
+    // The layers have been tried before.
+    created.restrict_self().map(drop)
+}
+
+/// Reading is allowed in the bot's view, and writing where nothing is kept.
+fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<RulesetCreated, RulesetError> {
+    let all = AccessFs::from_all(FILES);
+    let read = AccessFs::from_read(FILES);
+    let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+    let mut writable: Vec<PathBuf> = confinement.scratch.iter().cloned().collect();
+    if confinement.sandbox.has(Layer::Bubblewrap) {
+        writable.extend(WRITABLE.map(PathBuf::from));
+    }
+    ruleset
+        .add_rules(path_beneath_rules(&confinement.view.paths, read))?
+        .add_rules(path_beneath_rules(["/proc", "/dev", "/sys/devices/system/cpu"], read))?
+        .add_rules(path_beneath_rules(DEVICES, devices))?
+        .add_rules(path_beneath_rules(writable, all))
+}
+
+/// Everything is allowed but writing to files of other processes in `/proc`, such as `oom_score_adj`.
+fn open(ruleset: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
+    let entries = std::fs::read_dir("/").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let writable = entries.filter(|path| path != Path::new("/proc")).chain(["/proc/self".into()]);
+    ruleset
+        .add_rules(path_beneath_rules(["/"], AccessFs::Refer))?
+        .add_rules(path_beneath_rules(writable, AccessFs::WriteFile))
+}

@@ -1,0 +1,91 @@
+//! What the launcher needs to confine one process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::{Cgroup, Layer, Sandbox, Size, View, bubblewrap};
+use crate::bot::Command;
+
+/// What the launcher does to the process of a bot before the bot's program runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::bot) struct Confinement {
+    pub(in crate::bot) sandbox: Sandbox,
+    pub(super) view: View,
+    /// The temporary directory, if there is no mount namespace.
+    pub(super) scratch: Option<PathBuf>,
+    /// The path of `bwrap`, if the launcher has to run it first.
+    pub(in crate::bot) bubblewrap: Option<PathBuf>,
+    /// The control group to join.
+    pub(in crate::bot) cgroup: Option<PathBuf>,
+}
+
+/// What exists for a process outside of it. Dropping it, after the process has ended, removes it.
+#[derive(Debug, Default)]
+pub(in crate::bot) struct Enclosure {
+    scratch: Option<TempDir>,
+    /// The control group of its processes.
+    pub(in crate::bot) cgroup: Option<Arc<Cgroup>>,
+    /// Whether bubblewrap is the parent of the bot.
+    pub(in crate::bot) is_wrapped: bool,
+    /// The memory limit, in bytes.
+    pub(in crate::bot) memory: u64,
+    /// The limit of the size of a file, in bytes.
+    pub(in crate::bot) file: Option<u64>,
+}
+
+impl Confinement {
+    /// Prepares the sandbox of a bot, and adapts its environment to it.
+    ///
+    /// # Errors
+    /// If something cannot be created.
+    pub(in crate::bot) fn of(
+        command: &Command,
+        environment: &mut BTreeMap<OsString, OsString>,
+    ) -> io::Result<(Confinement, Enclosure)> {
+        let sandbox = command.sandbox.clone();
+        let mut confinement = Confinement { sandbox, ..Confinement::default() };
+        let mut enclosure = Enclosure::default();
+        if confinement.sandbox.has(Layer::Rlimits) {
+            enclosure.file = confinement.sandbox.limits().scratch.map(Size::bytes);
+        }
+        if confinement.sandbox.has(Layer::Cgroup) {
+            let limits = confinement.sandbox.limits();
+            enclosure.memory = limits.memory.map_or(u64::MAX, Size::bytes);
+            let cgroup = Cgroup::create(limits)?;
+            confinement.cgroup = Some(cgroup.path().to_owned());
+            enclosure.cgroup = Some(Arc::new(cgroup));
+        }
+        if !confinement.sandbox.confines_files() {
+            return Ok((confinement, enclosure));
+        }
+        confinement.view = View::of(command);
+        if confinement.sandbox.has(Layer::Bubblewrap) {
+            let missing = || io::Error::other("bubblewrap is no longer installed");
+            enclosure.is_wrapped = true;
+            confinement.bubblewrap = Some(bubblewrap::program().ok_or_else(missing)?);
+        } else {
+            let scratch = tempfile::Builder::new().prefix("referee-bot-").tempdir()?;
+            confinement.scratch = Some(scratch.path().to_owned());
+            enclosure.scratch = Some(scratch);
+        }
+        if let Some(path) = environment.get_mut("PATH".as_ref() as &std::ffi::OsStr) {
+            *path = confinement.view.search_path(path);
+        }
+        let scratch = confinement.scratch.as_deref().unwrap_or(Path::new("/tmp"));
+        for name in ["HOME", "TMPDIR"].into_iter().filter(|name| !command.env.contains_key(*name)) {
+            environment.insert(name.into(), scratch.into());
+        }
+        Ok((confinement, enclosure))
+    }
+
+    /// What is left to do inside bubblewrap.
+    pub(in crate::bot) fn inside(&self) -> Confinement {
+        Confinement { bubblewrap: None, cgroup: None, ..self.clone() }
+    }
+}

@@ -1,0 +1,102 @@
+//! The layers of a sandbox, and whether this machine has them.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+/// A mechanism of the kernel that confines a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// `PR_SET_NO_NEW_PRIVS`: setuid programs gain nothing.
+    NoNewPrivs,
+    /// Resource limits of each process.
+    Rlimits,
+    /// A filter of system calls.
+    Seccomp,
+    /// Namespaces for processes, files, network, IPC and users, by bubblewrap.
+    Bubblewrap,
+    /// Access control for files, and for memory and descriptors of other processes.
+    Landlock,
+    /// Landlock for signals and abstract Unix sockets.
+    LandlockScope,
+    /// A control group that limits memory, processes and CPU time.
+    Cgroup,
+}
+
+impl Layer {
+    /// All layers, each after those that it depends on.
+    pub const ALL: [Layer; 7] = [
+        Layer::NoNewPrivs,
+        Layer::Rlimits,
+        Layer::Seccomp,
+        Layer::Bubblewrap,
+        Layer::Landlock,
+        Layer::LandlockScope,
+        Layer::Cgroup,
+    ];
+
+    /// Its name in records and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layer::NoNewPrivs => "no_new_privs",
+            Layer::Rlimits => "rlimits",
+            Layer::Seccomp => "seccomp",
+            Layer::Bubblewrap => "bubblewrap",
+            Layer::Landlock => "landlock",
+            Layer::LandlockScope => "landlock_scope",
+            Layer::Cgroup => "cgroup",
+        }
+    }
+
+    /// Tries whether this machine has the layer. Later calls return the first result.
+    ///
+    /// # Errors
+    /// What is wrong, and what to install or to allow.
+    pub fn probe(self) -> Result<(), String> {
+        static RESULTS: [OnceLock<Result<(), String>>; 7] = [const { OnceLock::new() }; 7];
+        RESULTS[self as usize].get_or_init(|| self.try_it()).clone()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn try_it(self) -> Result<(), String> {
+        use super::confine::{has_landlock, has_landlock_scope};
+        match self {
+            Layer::NoNewPrivs | Layer::Rlimits => Ok(()),
+            Layer::Seccomp => {
+                let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+                if status.lines().any(|line| line.starts_with("Seccomp:")) {
+                    Ok(())
+                } else {
+                    Err("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)".to_owned())
+                }
+            }
+            Layer::Bubblewrap => super::bubblewrap::probe(),
+            Layer::Landlock => has_landlock(),
+            Layer::LandlockScope => has_landlock_scope(),
+            Layer::Cgroup => super::cgroup::subtree().map(drop),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn try_it(self) -> Result<(), String> {
+        Err("needs Linux".to_owned())
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Layer {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Layer, String> {
+        Layer::ALL.into_iter().find(|layer| layer.as_str() == text).ok_or_else(|| {
+            format!("unknown layer `{text}`; available: {}", Layer::ALL.map(Layer::as_str).join(", "))
+        })
+    }
+}

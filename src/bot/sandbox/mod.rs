@@ -1,0 +1,311 @@
+//! Sandboxes for bots: which layers confine a bot, its limits, and what it may reach.
+//!
+//! [`Sandbox`] is the configuration of one bot. The launcher applies it in the bot's process, right before the bot's
+//! program runs; see `confine` and `bubblewrap`.
+
+mod bubblewrap;
+mod cgroup;
+#[cfg(target_os = "linux")]
+mod confine;
+mod confinement;
+mod layer;
+#[cfg(target_os = "linux")]
+mod seccomp;
+mod size;
+mod threat;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bot::Command;
+
+pub(super) use bubblewrap::arguments;
+pub(super) use cgroup::Cgroup;
+#[cfg(target_os = "linux")]
+pub(super) use confine::confine;
+pub(super) use confinement::{Confinement, Enclosure};
+pub use layer::Layer;
+pub use size::Size;
+pub use threat::{Threat, threats};
+pub(super) use view::View;
+
+/// How much of the system a bot reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Everything that the user of the referee reaches.
+    #[default]
+    None,
+    /// Files and the network, but neither other processes nor unusual parts of the kernel.
+    Basic,
+    /// Only itself: its own files, processes, network and limits.
+    Strict,
+}
+
+impl Mode {
+    /// The layers of this mode.
+    pub fn layers(self) -> BTreeSet<Layer> {
+        match self {
+            Mode::None => BTreeSet::new(),
+            Mode::Basic => {
+                [Layer::NoNewPrivs, Layer::Rlimits, Layer::Seccomp, Layer::Landlock, Layer::LandlockScope]
+                    .into()
+            }
+            Mode::Strict => Layer::ALL.into(),
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::None => "none",
+            Mode::Basic => "basic",
+            Mode::Strict => "strict",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Mode, String> {
+        [Mode::None, Mode::Basic, Mode::Strict]
+            .into_iter()
+            .find(|mode| mode.as_str() == text)
+            .ok_or_else(|| format!("unknown sandbox `{text}`; available: strict, basic, none"))
+    }
+}
+
+/// The limits of a bot and what it may reach. Missing values have the defaults of the mode.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Size>,
+    /// The number of its processes and threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
+    /// Processors: 1.5 for three seconds of CPU time in two seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+    /// The size of its temporary directory, and of the largest file that it may write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<Size>,
+    /// Whether it may use the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
+    /// Further files and directories that it may read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<PathBuf>,
+}
+
+impl Limits {
+    /// These limits where they are given, otherwise those of `common`. Readable paths add up.
+    pub fn or(self, common: &Limits) -> Limits {
+        Limits {
+            memory: self.memory.or(common.memory),
+            processes: self.processes.or(common.processes),
+            cpus: self.cpus.or(common.cpus),
+            scratch: self.scratch.or(common.scratch),
+            network: self.network.or(common.network),
+            read: common.read.iter().cloned().chain(self.read).collect(),
+        }
+    }
+
+    /// These limits with the defaults of a mode.
+    fn of(self, mode: Mode) -> Limits {
+        let defaults = match mode {
+            Mode::None | Mode::Basic => Limits { network: Some(true), ..Limits::default() },
+            Mode::Strict => Limits {
+                memory: Some(Size::mebibytes(2048)),
+                processes: Some(256),
+                cpus: Some(1.0),
+                scratch: Some(Size::mebibytes(256)),
+                network: Some(false),
+                read: Vec::new(),
+            },
+        };
+        self.or(&defaults)
+    }
+
+    /// Whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        *self == Limits::default()
+    }
+
+    /// Validates the values.
+    ///
+    /// # Errors
+    /// Names the limit and its range.
+    pub fn check(&self) -> Result<(), String> {
+        if self.memory.is_some_and(|memory| memory < Size::mebibytes(16)) {
+            return Err("memory: at least 16MiB".to_owned());
+        }
+        if self.processes == Some(0) {
+            return Err("processes: at least 1".to_owned());
+        }
+        if self.cpus.is_some_and(|cpus| !(0.01..=1024.0).contains(&cpus)) {
+            return Err("cpus: from 0.01 to 1024".to_owned());
+        }
+        if let Some(missing) = self.read.iter().find(|path| !path.exists()) {
+            return Err(format!("read: {} does not exist", missing.display()));
+        }
+        Ok(())
+    }
+}
+
+/// The sandbox of a bot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sandbox {
+    mode: Mode,
+    /// The layers in force.
+    layers: BTreeSet<Layer>,
+    limits: Limits,
+    /// Paths that the bot must not see unless its limits name them.
+    #[serde(skip)]
+    private: Vec<PathBuf>,
+}
+
+/// Whether other layers do what this one does: a PID namespace hides more than signals.
+fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
+    layer == Layer::LandlockScope && layers.contains(&Layer::Bubblewrap)
+}
+
+/// The layers of a mode that this machine lacks, each with what is wrong and what would help.
+pub type Missing = BTreeMap<Layer, String>;
+
+impl Sandbox {
+    /// A sandbox with the layers of `mode`.
+    ///
+    /// # Errors
+    /// The missing layers that are not in `allowed`, or an invalid limit.
+    pub fn new(mode: Mode, allowed: &BTreeSet<Layer>, limits: Limits) -> Result<Sandbox, Unavailable> {
+        limits.check().map_err(Unavailable::Limit)?;
+        let (mut layers, mut missing) = (BTreeSet::new(), Missing::new());
+        for layer in mode.layers() {
+            match layer.probe() {
+                Ok(()) => drop(layers.insert(layer)),
+                Err(_) if allowed.contains(&layer) => {}
+                Err(_) if is_replaced(layer, &layers) => {}
+                Err(why) => drop(missing.insert(layer, why)),
+            }
+        }
+        if missing.is_empty() {
+            Ok(Sandbox { mode, layers, limits: limits.of(mode), private: Vec::new() })
+        } else {
+            Err(Unavailable::Layers(mode, missing))
+        }
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The layers in force.
+    pub fn layers(&self) -> &BTreeSet<Layer> {
+        &self.layers
+    }
+
+    /// The layers of its mode that were left out because the machine lacks them.
+    pub fn left_out(&self) -> BTreeSet<Layer> {
+        let is_missing = |layer: &Layer| !self.layers.contains(layer) && !is_replaced(*layer, &self.layers);
+        self.mode.layers().into_iter().filter(is_missing).collect()
+    }
+
+    /// Whether it is what bots get without any option: `basic` with all its layers.
+    pub fn is_default(&self) -> bool {
+        self.mode == Mode::Basic && self.left_out().is_empty()
+    }
+
+    /// The limits, with the defaults of the mode.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// This sandbox with the limits of one bot.
+    ///
+    /// # Errors
+    /// An invalid limit.
+    pub fn with(&self, limits: Limits) -> Result<Sandbox, String> {
+        limits.check()?;
+        Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
+    }
+
+    fn private(&self) -> &[PathBuf] {
+        &self.private
+    }
+
+    pub(super) fn has(&self, layer: Layer) -> bool {
+        self.layers.contains(&layer)
+    }
+
+    /// Whether the bot reaches only some files.
+    pub(super) fn confines_files(&self) -> bool {
+        self.mode == Mode::Strict && (self.has(Layer::Landlock) || self.has(Layer::Bubblewrap))
+    }
+
+    /// Whether the bot may use the network.
+    pub(super) fn has_network(&self) -> bool {
+        self.limits.network != Some(false)
+    }
+}
+
+/// The mode and its layers: `strict (no_new_privs, rlimits, ...; without cgroup)`.
+impl fmt::Display for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |layers: &BTreeSet<Layer>| {
+            layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        self.mode.fmt(f)?;
+        match (&self.layers, &self.left_out()) {
+            _ if self.mode == Mode::None => Ok(()),
+            (layers, left_out) if left_out.is_empty() => write!(f, " ({})", names(layers)),
+            (layers, left_out) => write!(f, " ({}; without {})", names(layers), names(left_out)),
+        }
+    }
+}
+
+/// Keeps these paths, and the files of the other bots, out of the view of each bot.
+pub fn separate(bots: &mut [&mut Command], paths: &[PathBuf]) {
+    let files: Vec<Vec<PathBuf>> = bots.iter().map(|bot| view::named_files(bot).collect()).collect();
+    for (bot, own) in bots.iter_mut().zip(&files) {
+        let others = files.iter().flatten().filter(|file| !own.contains(file));
+        bot.sandbox.private = paths.iter().chain(others).cloned().collect();
+    }
+}
+
+/// Why a sandbox cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unavailable {
+    /// A limit is invalid.
+    Limit(String),
+    /// Layers are missing.
+    Layers(Mode, Missing),
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unavailable::Limit(what) => f.write_str(what),
+            Unavailable::Layers(mode, missing) => {
+                write!(f, "the sandbox `{mode}` is not available:")?;
+                for (layer, why) in missing {
+                    write!(f, "\n  {layer}: {why}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A position after some moves from an imagined one.
+
+use referee_protocol::imagine::SeatMove;
+
+use crate::core::chance::Uniform;
+use crate::core::erased::{MoveError, OpenDecision, Table};
+use crate::core::excerpt::excerpt;
+use crate::core::{MAX_SEATS, Outcome, Seat, Seating, Turn};
+
+/// The moves of a decision that have been made, by seat, as indices of the legal moves.
+type Chosen = [Option<usize>; MAX_SEATS];
+
+/// The position after some moves. Dice and shuffles that come next have not been drawn.
+#[derive(Debug)]
+pub(super) struct Reached {
+    table: Box<dyn Table>,
+    /// The moves of seats that decide simultaneously with others whose moves are missing.
+    chosen: Chosen,
+    /// Whether anything was drawn on the way.
+    pub(super) has_drawn: bool,
+}
+
+/// What has to happen next in a position without open draws.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// Seats decide.
+    Decide {
+        decision: OpenDecision,
+        /// The seats that have not made their moves.
+        missing: Vec<Seat>,
+    },
+    /// The game is over.
+    Over(Outcome),
+}
+
+impl Reached {
+    /// Plays moves from a position in a copy.
+    ///
+    /// # Errors
+    /// Says which of the moves cannot be played, and why.
+    pub(super) fn play(
+        world: &dyn Table,
+        moves: &[SeatMove<'_>],
+        rng: &mut impl Uniform,
+    ) -> Result<Reached, String> {
+        let mut reached = Reached { table: world.fork(), chosen: [None; MAX_SEATS], has_drawn: false };
+        let mut drawn = Vec::new();
+        let mut moves = (1..).zip(moves).peekable();
+        while let Some(&(number, _)) = moves.peek() {
+            match reached.table.ask() {
+                Turn::Over(_) => return Err(format!("move {number}: the game is over")),
+                Turn::Draw(draw) => {
+                    rng.draw(draw, &mut drawn);
+                    reached.table.settle(&drawn);
+                    reached.has_drawn = true;
+                }
+                Turn::Decide(decision) => {
+                    let table = &*reached.table;
+                    let mut chosen = [None; MAX_SEATS];
+                    let mut missing = decision.seats();
+                    while !missing.is_empty()
+                        && let Some((number, mv)) = moves.next()
+                    {
+                        let seat = Seat(mv.seat);
+                        if !missing.contains(seat) {
+                            return Err(format!("move {number}: seat {seat} does not decide here"));
+                        }
+                        chosen[seat.index()] =
+                            Some(find(table, &decision, mv).map_err(|why| format!("move {number}: {why}"))?);
+                        missing.remove(seat);
+                    }
+                    if missing.is_empty() {
+                        let indices: Vec<usize> = chosen.into_iter().flatten().collect();
+                        reached.table.play(decision, &indices);
+                        reached.table.forget();
+                    } else {
+                        reached.chosen = chosen;
+                    }
+                }
+            }
+        }
+        Ok(reached)
+    }
+
+    /// Plays random moves to the end.
+    pub(super) fn playout(&self, seating: Seating, rng: &mut impl Uniform) -> Option<Outcome> {
+        if self.chosen == [None; MAX_SEATS] {
+            return self.table.playout(seating, rng);
+        }
+        let mut table = self.table.fork();
+        let decision = table.ask().decide()?;
+        let index = |seat: Seat| {
+            let count = table.count(&decision, seat) as u64;
+            self.chosen[seat.index()].unwrap_or_else(|| rng.uniform(count) as usize)
+        };
+        let indices: Vec<usize> = decision.seats().iter().map(index).collect();
+        table.play(decision, &indices);
+        table.playout(seating, rng)
+    }
+
+    /// Draws dice and shuffles until seats decide or the game is over.
+    pub(super) fn settle(self, rng: &mut impl Uniform) -> (Box<dyn Table>, Next) {
+        let Reached { mut table, chosen, .. } = self;
+        let mut drawn = Vec::new();
+        loop {
+            match table.ask() {
+                Turn::Draw(draw) => {
+                    rng.draw(draw, &mut drawn);
+                    table.settle(&drawn);
+                }
+                Turn::Over(outcome) => return (table, Next::Over(outcome)),
+                Turn::Decide(decision) => {
+                    let is_missing = |seat: &Seat| chosen[seat.index()].is_none();
+                    let missing = decision.seats().iter().filter(is_missing).collect();
+                    return (table, Next::Decide { decision, missing });
+                }
+            }
+        }
+    }
+}
+
+/// The index of a move among the legal moves.
+fn find(table: &dyn Table, decision: &OpenDecision, mv: &SeatMove<'_>) -> Result<usize, String> {
+    table.find(decision, Seat(mv.seat), &mv.r#move).map_err(|error| {
+        let (seat, text) = (mv.seat, excerpt(&mv.r#move, 40));
+        match error {
+            MoveError::Illegal => format!("`{text}` is not a legal move of seat {seat}"),
+            MoveError::Ambiguous(forms) => {
+                format!("`{text}` is a short form of {} legal moves of seat {seat}", forms.len())
+            }
+        }
+    })
+}

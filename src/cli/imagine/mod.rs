@@ -1,0 +1,55 @@
+//! `referee imagine`: answers questions of search bots about imagined positions.
+
+mod line;
+mod server;
+
+use std::io::{self, Read, Write};
+
+use clap::Args as ClapArgs;
+use referee_protocol::imagine::LINE;
+
+use crate::cli::output::stdout;
+use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
+use crate::transport::{Line, Lines};
+pub(crate) use server::Server;
+
+/// Answer a search bot's questions about imagined positions, on standard input and output
+///
+/// A bot starts this program beside itself and sends it views that it has received. The program imagines positions that
+/// agree with such a view, and tells the legal moves, the view and the result after any moves, and the mean result of
+/// random playouts. It knows only what the bot tells it. `referee spec imagine` specifies the requests.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "A bot writes requests, one JSON object per line, and reads one line for each.
+
+Example:
+  referee imagine > answers.jsonl")]
+pub(super) struct Args {}
+
+/// Answers are written when they take up so many bytes, or when no further request has arrived.
+const PENDING_OUTPUT: usize = 64 * 1024;
+
+pub(super) fn run(_: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let (mut input, mut output) = (io::stdin().lock(), stdout());
+    let (mut lines, mut answers) = (Lines::new(LINE), Vec::new());
+    let mut server = Server::new(catalog.clone());
+    loop {
+        let (read, _) = lines.fill(|buffer| input.read(buffer)).map_err(Failure::cannot_run)?;
+        if read == 0 {
+            return Ok(Exit::Done);
+        }
+        while let Some(line) = lines.next_line() {
+            match line {
+                Line::Text(line) => server.answer(line, &mut answers),
+                Line::TooLong => server.reject_long_line(&mut answers),
+            }
+            if answers.len() > PENDING_OUTPUT {
+                output.write_all(&answers)?;
+                answers.clear();
+            }
+        }
+        output.write_all(&answers)?;
+        output.flush()?;
+        answers.clear();
+    }
+}

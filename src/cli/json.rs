@@ -1,0 +1,485 @@
+//! The lines of `--json` of all subcommands.
+//!
+//! Each is a JSON object; `type` tells its kind, where there are several. Fields may be added; none is renamed or removed
+//! without a change of the major version. Types that the library has as well stay there:
+//!
+//! | subcommand | lines |
+//! |---|---|
+//! | `play` | [`Listening`], [`Watching`], [`MatchReport`](crate::runner::MatchReport), [`SetReport`](crate::runner::SetReport), [`RunSummary`](crate::runner::RunSummary) |
+//! | `regress` | [`Listening`], [`Watching`], [`SetOfTrial`](crate::runner::SetOfTrial), [`TrialReport`](crate::report::TrialReport) |
+//! | `regress merge` | [`TrialReport`](crate::report::TrialReport) |
+//! | `sprt` | [`SprtReport`] |
+//! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchReport`](crate::runner::MatchReport), [`StandingsLine`] |
+//! | `tournament check` | [`TournamentCheck`] |
+//! | `tournament status` | [`TournamentStatus`] |
+//! | `tournament standings` | [`StandingsLine`] |
+//! | `tournament report` | [`TournamentReport`](crate::report::tournament::TournamentReport) |
+//! | `tournament export` | [`ExportedMatch`] |
+//! | `tournament verify` | [`AuditLine`] |
+//! | `serve` | [`LadderListening`], [`LadderWatching`], [`LeagueMatchLine`] |
+//! | `league add` | [`AddedBot`] |
+//! | `league list` | [`LeagueBotLine`] |
+//! | `league standings` | [`LadderStandings`] |
+//! | `league matches` | [`LeagueMatchLine`] |
+//! | `league verify` | [`LeagueAuditLine`] |
+//! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
+//! | `verify` | [`VerifyLine`] |
+//! | `games` | [`ListedGame`] |
+//! | `perft` | [`PerftLine`] |
+//! | `sandbox check` | [`SandboxCheck`] |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::bot::sandbox::{Layer, Mode};
+use crate::core::Flaw;
+use crate::league::Standing;
+use crate::record::Difference;
+use crate::report::tournament::{ListedMatch, StandingsReport};
+use crate::store::LeagueMatch;
+use crate::tournament::estimates::Basis;
+use crate::tournament::sprt::EloModel;
+
+/// Bots can connect.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "listening")]
+pub(super) struct Listening {
+    pub(super) address: SocketAddr,
+}
+
+/// Browsers can watch.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "watch")]
+pub(super) struct Watching<'a> {
+    pub(super) url: &'a str,
+}
+
+/// A game: a line of `referee games --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "game")]
+pub(super) struct ListedGame {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) rules_version: u32,
+    pub(super) seats: Vec<usize>,
+    pub(super) hidden: bool,
+    pub(super) chance: bool,
+    pub(super) simultaneous: bool,
+    pub(super) draws_by_agreement: bool,
+    pub(super) openings: bool,
+    pub(super) options: Vec<ListedOption>,
+}
+
+/// An option of a game.
+#[derive(Serialize)]
+pub(super) struct ListedOption {
+    pub(super) name: &'static str,
+    pub(super) default: Value,
+    pub(super) help: &'static str,
+}
+
+/// A line of `referee perft --json`: a depth, or with `--divide` a move, then the summary.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum PerftLine<'a> {
+    Perft {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        depth: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        r#move: Option<&'a str>,
+        leaves: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        took_us: Option<u64>,
+    },
+    Summary {
+        depth: u32,
+        leaves: u64,
+    },
+}
+
+/// A line of `referee verify --json`: a file, or a game of a collection that differs or was skipped; then the summary.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum VerifyLine<'a> {
+    Record {
+        file: &'a Path,
+        ok: bool,
+        differences: &'a [Difference],
+    },
+    Flaw {
+        file: &'a Path,
+        #[serde(flatten)]
+        flaw: &'a Flaw,
+    },
+    Skipped {
+        file: &'a Path,
+        #[serde(flatten)]
+        flaw: &'a Flaw,
+    },
+    Collection {
+        file: &'a Path,
+        ok: bool,
+        differing: usize,
+        #[serde(flatten)]
+        count: CollectionCount,
+    },
+    /// Without `games` if there were no collections.
+    Summary {
+        records: usize,
+        differing: usize,
+        #[serde(flatten)]
+        games: Option<CollectionCount>,
+    },
+}
+
+/// The contents of collections: games, skipped games, legal plies, and deviations from the notation.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct CollectionCount {
+    pub(super) games: usize,
+    pub(super) plies: usize,
+    pub(super) skipped: usize,
+    pub(super) remarks: usize,
+}
+
+/// The last line of `referee check --json`, after the steps ([`StepResult`](crate::check::StepResult)).
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "summary")]
+pub(super) struct CheckSummary {
+    pub(super) bot: String,
+    pub(super) passed: usize,
+    pub(super) warned: usize,
+    pub(super) failed: usize,
+    pub(super) skipped: usize,
+}
+
+/// The output of `referee sandbox check --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "sandbox_check")]
+pub(super) struct SandboxCheck {
+    pub(super) layers: Vec<LayerRow>,
+    pub(super) modes: Vec<ModeRow>,
+    pub(super) threats: Vec<ThreatRow>,
+}
+
+/// A layer, and whether this machine has it.
+#[derive(Serialize)]
+pub(super) struct LayerRow {
+    pub(super) layer: Layer,
+    pub(super) holds: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
+}
+
+/// A mode, with the layers that the machine lacks left out.
+#[derive(Serialize)]
+pub(super) struct ModeRow {
+    pub(super) mode: Mode,
+    pub(super) is_complete: bool,
+    /// The time to start a program, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) start_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
+}
+
+/// The layers of this machine that stop a threat.
+#[derive(Serialize)]
+pub(super) struct ThreatRow {
+    pub(super) threat: &'static str,
+    pub(super) strict: Vec<Layer>,
+    pub(super) basic: Vec<Layer>,
+}
+
+/// The output of `referee sprt --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct SprtReport {
+    /// `passed`, `failed` or `undecided`.
+    pub(super) verdict: &'static str,
+    /// The log-likelihood ratio of H1 to H0.
+    pub(super) llr: f64,
+    /// The ratio that accepts H0.
+    pub(super) lower: f64,
+    /// The ratio that accepts H1.
+    pub(super) upper: f64,
+    pub(super) elo0: f64,
+    pub(super) elo1: f64,
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+    pub(super) elo_model: EloModel,
+    pub(super) sets: u64,
+    /// The number of sets per score, from 0 to 1 in equal steps.
+    pub(super) counts: Vec<u64>,
+    /// The assumption of the estimates about the number of sets.
+    pub(super) estimates: Basis,
+    /// Why they are less exact than others.
+    pub(super) estimates_caution: Option<String>,
+    pub(super) score: Range,
+    /// In logistic Elo; infinite values are `null`.
+    pub(super) elo: Range,
+    /// In normalized Elo.
+    pub(super) nelo: Option<Range>,
+    /// Why there is no normalized Elo.
+    pub(super) nelo_unknown: Option<String>,
+    /// The probability of being stronger.
+    pub(super) superiority: f64,
+    pub(super) expected_sets: ExpectedSets,
+}
+
+/// A figure with its 95% interval.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Range {
+    pub(super) low: f64,
+    pub(super) estimate: f64,
+    pub(super) high: f64,
+}
+
+/// The average number of sets that the test takes from its start.
+#[derive(Debug, Serialize)]
+pub(super) struct ExpectedSets {
+    /// If the difference is that of H0.
+    pub(super) elo0: Option<u64>,
+    /// If it is that of H1.
+    pub(super) elo1: Option<u64>,
+    /// If it is the estimate, if that is known.
+    pub(super) estimate: Option<u64>,
+}
+
+/// The output of `referee tournament check --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "check")]
+pub(super) struct TournamentCheck<'a> {
+    pub(super) name: &'a str,
+    pub(super) game: &'a str,
+    /// The number of matches; in a knockout the maximum.
+    pub(super) matches: u64,
+    pub(super) entrants: Vec<Checkup<'a>>,
+}
+
+/// Whether an entrant starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StartStatus {
+    Starts,
+    Fails,
+    /// It connects when the tournament runs.
+    Awaited,
+    /// `--no-start` was given.
+    NotStarted,
+}
+
+/// An entrant, and whether it starts.
+#[derive(Serialize)]
+pub(super) struct Checkup<'a> {
+    pub(super) name: &'a str,
+    pub(super) source: String,
+    pub(super) verdict: StartStatus,
+    /// Its name and version, why it fails, or the name with which it connects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) what: Option<String>,
+    /// The end of its standard error, if it fails.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) stderr: String,
+}
+
+/// The output of `referee tournament status --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "status")]
+pub(super) struct TournamentStatus {
+    pub(super) name: String,
+    pub(super) game: String,
+    /// Matches with a result.
+    pub(super) played: usize,
+    /// The minimum number of missing matches, including those of rounds that are not paired yet.
+    pub(super) missing: u64,
+    /// The maximum number; in a knockout, results may require more matches.
+    pub(super) missing_at_most: u64,
+    pub(super) is_over: bool,
+    /// Whether a process is playing it.
+    pub(super) is_played: bool,
+    /// Attempts at matches that were cut off or aborted.
+    pub(super) cut_off: usize,
+    /// Matches that do not count: those of `void_for`, and those that depended on results that were lost.
+    pub(super) void: usize,
+    /// Void matches by cause: they have no result and are not replayed.
+    pub(super) void_for: BTreeMap<String, u32>,
+    pub(super) entrants: Vec<EntrantStatus>,
+}
+
+/// The state of an entrant.
+#[derive(Serialize)]
+pub(super) struct EntrantStatus {
+    pub(super) name: String,
+    pub(super) source: String,
+    /// The number of its matches that were cut off or aborted.
+    pub(super) interruptions: u32,
+    pub(super) has_left: bool,
+    /// Whether matches wait for it to connect.
+    pub(super) is_absent: bool,
+}
+
+/// The output of `referee tournament standings --json`, and the last line of `run` and `resume`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "standings")]
+pub(super) struct StandingsLine<'a> {
+    #[serde(flatten)]
+    pub(super) report: &'a StandingsReport,
+}
+
+/// A match: a line of `referee tournament export --format json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "match")]
+pub(super) struct ExportedMatch<'a> {
+    #[serde(flatten)]
+    pub(super) report: &'a ListedMatch,
+}
+
+/// A line of `referee tournament verify --json`: the differences, the standings by the records, then the summary.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum AuditLine<'a> {
+    Difference {
+        #[serde(rename = "match")]
+        id: Option<String>,
+        what: &'a str,
+    },
+    Standings {
+        #[serde(flatten)]
+        report: &'a StandingsReport,
+    },
+    Summary(&'a AuditSummary),
+}
+
+/// The numbers of verified items.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct AuditSummary {
+    /// Attempts at matches in the results.
+    pub(super) rows: usize,
+    /// Verified records.
+    pub(super) records: usize,
+    /// Rows that differ, and records without a row.
+    pub(super) differing: usize,
+    /// Rows of an older version that did not store the seal of the record.
+    pub(super) unbound: usize,
+    /// Entrants whose points differ.
+    pub(super) points: Vec<PointsByRecords>,
+}
+
+/// The points of an entrant by the results and by the records.
+#[derive(Debug, Serialize)]
+pub(super) struct PointsByRecords {
+    pub(super) name: String,
+    pub(super) results: f64,
+    pub(super) records: f64,
+}
+
+/// Bots can connect to a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "listening")]
+pub(super) struct LadderListening<'a> {
+    pub(super) ladder: &'a str,
+    pub(super) address: SocketAddr,
+}
+
+/// Spectators can watch a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "watch")]
+pub(super) struct LadderWatching<'a> {
+    pub(super) ladder: &'a str,
+    pub(super) url: &'a str,
+}
+
+/// A match of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "match")]
+pub(super) struct LeagueMatchLine<'a> {
+    pub(super) ladder: &'a str,
+    /// m17, or c17 for a challenge.
+    pub(super) id: String,
+    #[serde(flatten)]
+    pub(super) row: &'a LeagueMatch,
+}
+
+/// A bot that was added to a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "added")]
+pub(super) struct AddedBot<'a> {
+    pub(super) name: &'a str,
+    pub(super) owner: &'a str,
+    /// Of a bot that connects. It is shown only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<&'a str>,
+}
+
+/// A bot of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "bot")]
+pub(super) struct LeagueBotLine<'a> {
+    pub(super) name: &'a str,
+    pub(super) owner: &'a str,
+    /// `connects` or `program`.
+    pub(super) kind: &'a str,
+    pub(super) command: Option<&'a str>,
+    pub(super) directory: Option<&'a Path>,
+    pub(super) anchor: Option<f64>,
+    /// The ladders that a program plays on; `null`: all.
+    pub(super) ladders: Option<&'a BTreeSet<String>>,
+    pub(super) paused: bool,
+    pub(super) added_at: &'a str,
+    pub(super) revoked_at: Option<&'a str>,
+    /// Its versions with matches, by ladder.
+    pub(super) players: Vec<LeaguePlayerSeen>,
+}
+
+/// A version of a bot on a ladder.
+#[derive(Serialize)]
+pub(super) struct LeaguePlayerSeen {
+    pub(super) ladder: String,
+    pub(super) player: String,
+    /// When its last match ended.
+    pub(super) last_seen: String,
+}
+
+/// The standings of a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "standings")]
+pub(super) struct LadderStandings<'a> {
+    pub(super) ladder: &'a str,
+    pub(super) game: &'a str,
+    /// Matches with and without a result.
+    pub(super) matches: usize,
+    pub(super) standings: Vec<LadderStanding>,
+}
+
+/// A row of the standings of a ladder.
+#[derive(Serialize)]
+pub(super) struct LadderStanding {
+    #[serde(flatten)]
+    pub(super) row: Standing,
+    /// Without a match for 30 days.
+    pub(super) inactive: bool,
+}
+
+/// A line of `league verify`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum LeagueAuditLine<'a> {
+    Difference { ladder: &'a str, r#match: &'a str, what: &'a str },
+    Summary(&'a LeagueAuditSummary),
+}
+
+/// What `league verify` has verified.
+#[derive(Default, Serialize)]
+pub(super) struct LeagueAuditSummary {
+    /// Matches in the database.
+    pub(super) results: usize,
+    /// Verified records.
+    pub(super) records: usize,
+    /// Matches that differ or are missing on one side.
+    pub(super) differing: usize,
+}

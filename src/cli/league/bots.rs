@@ -1,0 +1,267 @@
+//! The bots of a league: adding, revoking, pausing and listing them.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use sha2::{Digest, Sha256};
+
+use crate::bot::Command;
+use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
+use crate::cli::league::config::put_bot;
+use crate::cli::league::{Which, now};
+use crate::cli::options::random_seed;
+use crate::cli::{Exit, Failure, screen};
+use crate::core::json;
+use crate::driver::check_name;
+use crate::report::table;
+use crate::store::{League, LeagueBot, utc};
+use crate::tournament::ladder::Name;
+
+/// Admit a bot that connects, and print its token; or add a program that the server starts
+///
+/// The token is printed once: the league stores only its hash. A bot connects with its name and its token in `hello`. With
+/// a `version` in `hello` it plays as NAME@VERSION: a new version is a new player, which starts from the rating of the one
+/// before it.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league add alice --owner 'Alice Liddell'
+  referee league add mybot-2 --command './mybot --depth 8'
+  referee league add random --command 'python3 random_bot.py' --anchor 0")]
+pub(super) struct AddArgs {
+    /// The name of the bot
+    name: String,
+    /// Its owner: bots of the same owner do not meet [default: the one before, or the name]
+    #[arg(long)]
+    owner: Option<String>,
+    /// The command line of a program that the server starts; it runs in the current directory
+    #[arg(long)]
+    command: Option<String>,
+    /// The working directory of the program
+    #[arg(long, value_name = "DIR", requires = "command")]
+    directory: Option<PathBuf>,
+    /// Fix the rating of the program, so that it pins the scale
+    #[arg(long, value_name = "ELO", requires = "command", allow_negative_numbers = true)]
+    anchor: Option<f64>,
+    /// A ladder on which the program plays; may be repeated [default: all]
+    #[arg(long, value_name = "NAME", requires = "command")]
+    ladder: Vec<String>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
+    let AddArgs { name, owner, command, directory, anchor, ladder, json: is_json, which } = args;
+    check_name(&name).map_err(|what| Failure::usage(format!("`{name}`: {what}")))?;
+    let (config, mut league) = which.open()?;
+    for name in &ladder {
+        config.ladder(Some(name))?;
+    }
+    if config.programs.iter().any(|program| program.name() == name) {
+        return Err(Failure::usage(format!("`{name}` is a program in {}", which.league.display())));
+    }
+    let before = find(&league, &name)?;
+    // A bot of a restored backup has no token.
+    let takes_part =
+        |bot: &LeagueBot| bot.revoked_at.is_none() && (bot.token.is_some() || bot.command.is_some());
+    if before.as_ref().is_some_and(takes_part) {
+        return Err(Failure::usage(format!(
+            "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
+        )));
+    }
+    if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
+        return Err(Failure::usage("--anchor: a rating is from -100000 to 100000"));
+    }
+    let here = std::path::absolute(directory.unwrap_or_default().join(".")).map_err(Failure::cannot_run)?;
+    if let Some(text) = &command {
+        let command: Command = text.parse().map_err(|what| Failure::usage(format!("--command: {what}")))?;
+        let command = Command { directory: Some(here.clone()), ..command };
+        command.check().map_err(|what| Failure::usage(format!("--command: {what}")))?;
+    }
+    let token = match command {
+        Some(_) => None,
+        None => Some(random_seed()?.to_hex()),
+    };
+    let bot = LeagueBot {
+        owner: owner.or(before.as_ref().map(|bot| bot.owner.clone())).unwrap_or_else(|| name.clone()),
+        token: token.as_ref().map(|token| Sha256::digest(token).into()),
+        directory: command.is_some().then_some(here),
+        command,
+        anchor,
+        ladders: (!ladder.is_empty()).then(|| BTreeSet::from_iter(ladder)),
+        is_of_file: false,
+        is_paused: false,
+        added_at: before.map_or_else(|| utc(now()), |bot| bot.added_at),
+        revoked_at: None,
+        name,
+    };
+    put_bot(&mut league, &bot)?;
+    let mut out = screen::stdout();
+    if is_json {
+        let (token, command) = (token.as_deref(), bot.command.as_deref());
+        writeln!(out, "{}", json::text(&AddedBot { name: &bot.name, owner: &bot.owner, token, command }))?;
+    } else if let Some(token) = token {
+        writeln!(out, "{} may connect with this token, which is not shown again:\n{token}", bot.name)?;
+    } else {
+        writeln!(out, "{} takes part", bot.name)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn find(league: &League, name: &str) -> Result<Option<LeagueBot>, Failure> {
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    Ok(bots.into_iter().find(|bot| bot.name == name))
+}
+
+/// The bot with this name that takes part.
+fn existing(league: &League, name: &str) -> Result<LeagueBot, Failure> {
+    let bot = Name::parse(name).bot;
+    let found = find(league, &bot)?.filter(|bot| bot.revoked_at.is_none());
+    found.ok_or_else(|| {
+        Failure::usage(format!("no bot called `{bot}` takes part; `referee league list` lists them"))
+    })
+}
+
+/// End the participation of a bot: its token is invalid from now on. Its results stand
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league revoke alice")]
+pub(super) struct RevokeArgs {
+    /// The name of the bot
+    name: String,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn revoke(args: &RevokeArgs) -> Result<Exit, Failure> {
+    let (_, mut league) = args.which.open()?;
+    let bot = existing(&league, &args.name)?;
+    if bot.is_of_file {
+        let file = args.which.league.display();
+        return Err(Failure::usage(format!("`{}` is a program in {file}: remove it there", bot.name)));
+    }
+    let bot = LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot };
+    put_bot(&mut league, &bot)?;
+    writeln!(screen::stdout(), "{} does not take part any more; its results stand", bot.name)?;
+    Ok(Exit::Done)
+}
+
+/// Begin no match of the league, or of one bot, until it is resumed. Matches in progress end
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league pause
+  referee league pause alice")]
+pub(super) struct PauseArgs {
+    /// The name of a bot [default: the whole league]
+    name: Option<String>,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Begin matches again of the league, or of one bot
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league resume
+  referee league resume alice")]
+pub(super) struct ResumeArgs {
+    /// The name of a bot [default: the whole league]
+    name: Option<String>,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn pause(args: &PauseArgs) -> Result<Exit, Failure> {
+    set_paused(&args.which, args.name.as_deref(), true)
+}
+
+pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    set_paused(&args.which, args.name.as_deref(), false)
+}
+
+fn set_paused(which: &Which, name: Option<&str>, is_paused: bool) -> Result<Exit, Failure> {
+    let (_, mut league) = which.open()?;
+    match name {
+        Some(name) => {
+            let bot = existing(&league, name)?;
+            put_bot(&mut league, &LeagueBot { is_paused, ..bot })?;
+        }
+        None => {
+            let value = if is_paused { "1" } else { "0" };
+            league.set_value("paused", value).map_err(Failure::cannot_run)?;
+        }
+    }
+    let what = name.unwrap_or("the league");
+    writeln!(screen::stdout(), "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
+    Ok(Exit::Done)
+}
+
+/// List the bots of a league
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league list
+  referee league list --json")]
+pub(super) struct ListArgs {
+    /// One JSON object per line and bot
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let (config, league) = args.which.open()?;
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    let mut played = Vec::new();
+    for ladder in &config.ladders {
+        let players = league.players(&ladder.name).map_err(Failure::cannot_run)?;
+        played.extend(players.into_iter().map(|player| (ladder.name.clone(), player)));
+    }
+    let mut out = screen::stdout();
+    let mut rows = Vec::new();
+    for bot in &bots {
+        let own = played.iter().filter(|(_, player)| Name::parse(&player.name).bot == bot.name);
+        let players: Vec<LeaguePlayerSeen> = own
+            .map(|(ladder, player)| LeaguePlayerSeen {
+                ladder: ladder.clone(),
+                player: player.name.clone(),
+                last_seen: player.last_seen.clone(),
+            })
+            .collect();
+        let listed = LeagueBotLine {
+            name: &bot.name,
+            owner: &bot.owner,
+            kind: if bot.command.is_some() { "program" } else { "connects" },
+            command: bot.command.as_deref(),
+            directory: bot.directory.as_deref(),
+            anchor: bot.anchor,
+            ladders: bot.ladders.as_ref(),
+            paused: bot.is_paused,
+            added_at: &bot.added_at,
+            revoked_at: bot.revoked_at.as_deref(),
+            players,
+        };
+        if args.json {
+            writeln!(out, "{}", json::text(&listed))?;
+            continue;
+        }
+        let state = match (bot.revoked_at.is_some(), bot.is_paused, bot.anchor) {
+            (true, ..) => "revoked".to_owned(),
+            (_, true, _) => "paused".to_owned(),
+            (_, _, Some(elo)) => format!("anchor at {elo}"),
+            _ => String::new(),
+        };
+        let last_seen = listed.players.iter().map(|player| &*player.last_seen).max().unwrap_or("never");
+        let how = bot.command.as_deref().unwrap_or("connects");
+        let cells = [&bot.name, &bot.owner, how, &state, last_seen];
+        rows.push(cells.map(str::to_owned).to_vec());
+    }
+    if !args.json {
+        writeln!(out, "{}", table(&["bot", "owner", "how", "state", "last match"], rows, 0..0))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}

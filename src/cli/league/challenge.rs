@@ -1,0 +1,49 @@
+//! `referee league challenge`: asks for a match.
+
+use std::io::Write;
+
+use crate::cli::league::{Which, now};
+use crate::cli::{Exit, Failure, screen};
+use crate::core::Catalog;
+use crate::tournament::ladder::Name;
+
+/// Ask for an unrated match between these bots
+///
+/// It is played as soon as all of them are free. Challenges take at most a tenth of the matches.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league challenge alice bob
+  referee league challenge alice@1.2 alice@1.3 --ladder checkers")]
+pub(super) struct Args {
+    /// The bots, one for each seat; NAME@VERSION for a version
+    #[arg(required = true, num_args = 2..)]
+    bots: Vec<String>,
+    /// The ladder, if the league has several
+    #[arg(long, value_name = "NAME")]
+    ladder: Option<String>,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let (config, mut league) = args.which.open()?;
+    let ladder = config.ladder(args.ladder.as_deref())?;
+    let (rules, seating) = ladder.rules(catalog)?;
+    if args.bots.len() != seating.seats() {
+        let (game, seats) = (rules.meta().id, seating.seats());
+        return Err(Failure::usage(format!("{game} has {seats} seats: name {seats} bots")));
+    }
+    let known = league.bots().map_err(Failure::cannot_run)?;
+    for (at, name) in args.bots.iter().enumerate() {
+        let bot = Name::parse(name).bot;
+        if !known.iter().any(|known| known.name == bot && known.revoked_at.is_none()) {
+            return Err(Failure::usage(format!("no bot called `{bot}` takes part")));
+        }
+        if args.bots[..at].contains(name) {
+            return Err(Failure::usage(format!("`{name}` is named twice")));
+        }
+    }
+    league.ask(&ladder.name, &args.bots, now()).map_err(Failure::cannot_run)?;
+    writeln!(screen::stdout(), "{} meet on {} when all are free", args.bots.join(" and "), ladder.name)?;
+    Ok(Exit::Done)
+}

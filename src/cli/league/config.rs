@@ -1,0 +1,337 @@
+//! The file of a league.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use referee_protocol::limits;
+use referee_protocol::words::OnFault;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::bot::Command;
+use crate::cli::openings::OpeningSource;
+use crate::cli::options::{clock, milliseconds};
+use crate::cli::syntax::{Syntax, suggest};
+use crate::cli::{Failure, defaults};
+use crate::core::chance::Seed;
+use crate::core::erased::Rules;
+use crate::core::{Catalog, Seating};
+use crate::driver::{Terms, check_name};
+use crate::league::Limits;
+use crate::runner::Openings;
+use crate::store::{League, LeagueBot, read_regular, utc};
+use crate::tournament::ladder::skeleton;
+use crate::transport::Certificate;
+
+/// The default maximum number of new versions of a bot a day.
+const VERSIONS: u32 = 20;
+
+/// The contents of the file, which `referee league init` writes with comments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::cli) struct Config {
+    /// For display.
+    #[serde(default)]
+    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) ladders: Vec<LadderConfig>,
+    #[serde(default)]
+    pub(in crate::cli) programs: Vec<ProgramConfig>,
+    /// The directory of the file, which is the base of relative paths.
+    #[serde(skip)]
+    pub(in crate::cli) folder: PathBuf,
+}
+
+/// A ladder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::cli) struct LadderConfig {
+    pub(in crate::cli) name: String,
+    game: String,
+    #[serde(default)]
+    seats: Option<u8>,
+    #[serde(default)]
+    options: Map<String, Value>,
+    #[serde(default)]
+    opening_plies: u32,
+    #[serde(default = "default_clock")]
+    clock: String,
+    #[serde(default = "defaults::margin")]
+    margin: String,
+    #[serde(default)]
+    on_fault: OnFault,
+    #[serde(default = "defaults::hello_limit")]
+    hello_limit: String,
+    #[serde(default = "defaults::ready_limit")]
+    ready_limit: String,
+    #[serde(default = "defaults::one")]
+    jobs: u32,
+    #[serde(default = "default_rest")]
+    rest: String,
+    #[serde(default)]
+    quota: Option<u32>,
+    #[serde(default = "versions")]
+    versions_per_day: u32,
+    #[serde(default)]
+    listen: Option<SocketAddr>,
+    #[serde(default = "defaults::connections")]
+    connections: u32,
+    #[serde(default = "defaults::reconnect")]
+    reconnect: String,
+    #[serde(default)]
+    tls_cert: Option<PathBuf>,
+    #[serde(default)]
+    tls_key: Option<PathBuf>,
+    #[serde(default)]
+    pub(in crate::cli) watch: Option<SocketAddr>,
+    #[serde(default)]
+    pub(in crate::cli) watch_delay: u32,
+    #[serde(default)]
+    pub(in crate::cli) watch_hosts: Vec<String>,
+}
+
+/// A program that the server starts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::cli) struct ProgramConfig {
+    name: String,
+    command: String,
+    #[serde(default)]
+    directory: Option<PathBuf>,
+    #[serde(default)]
+    owner: Option<String>,
+    #[serde(default)]
+    anchor: Option<f64>,
+    #[serde(default)]
+    ladders: Option<BTreeSet<String>>,
+}
+
+fn default_clock() -> String {
+    "delay=1s,bank=30s".to_owned()
+}
+fn default_rest() -> String {
+    "1s".to_owned()
+}
+fn versions() -> u32 {
+    VERSIONS
+}
+
+/// A validated ladder.
+#[derive(Debug)]
+pub(in crate::cli) struct PreparedLadder {
+    pub(in crate::cli) rules: &'static dyn Rules,
+    pub(in crate::cli) seating: Seating,
+    pub(in crate::cli) terms: Terms,
+    pub(in crate::cli) limits: Limits,
+    pub(in crate::cli) listen: Option<(SocketAddr, Option<Certificate>, usize)>,
+    /// How long the matches of a lost connection wait for another one.
+    pub(in crate::cli) reconnect: Duration,
+}
+
+impl Config {
+    /// Reads a file.
+    pub(in crate::cli) fn read(path: &Path) -> Result<Config, Failure> {
+        let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
+        let text = read_regular(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                wrong("there is no such file; `referee league init DIR` writes one".to_owned())
+            }
+            _ => wrong(error.to_string()),
+        })?;
+        let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
+        let mut config: Config = toml::from_str(&text).map_err(|error| wrong(suggest(&error.to_string())))?;
+        let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
+        config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        config.check_names().map_err(wrong)?;
+        Ok(config)
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        if self.ladders.is_empty() {
+            return Err("`ladders`: there is none; add [[ladders]] with a `name` and a `game`".to_owned());
+        }
+        let mut names = BTreeSet::new();
+        for ladder in &self.ladders {
+            check_ladder_name(&ladder.name)?;
+            if !names.insert(&ladder.name) {
+                return Err(format!("ladder {}: the name is not unique", ladder.name));
+            }
+        }
+        let mut skeletons: BTreeMap<String, &str> = BTreeMap::new();
+        for ProgramConfig { name, command, anchor, ladders, .. } in &self.programs {
+            check_name(name).map_err(|what| format!("program {name}: {what}"))?;
+            if let Some(other) = skeletons.insert(skeleton(name), name) {
+                return Err(format!(
+                    "program {name}: the name looks like `{other}`, which is another program"
+                ));
+            }
+            command.parse::<Command>().map_err(|what| format!("program {name}: {what}"))?;
+            if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
+                return Err(format!("program {name}: anchor is not a rating from -100000 to 100000"));
+            }
+            if let Some(ladder) = ladders.iter().flatten().find(|ladder| !names.contains(ladder)) {
+                return Err(format!("program {name}: there is no ladder `{ladder}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The ladder with this name; without a name the only one.
+    pub(in crate::cli) fn ladder(&self, name: Option<&str>) -> Result<&LadderConfig, Failure> {
+        let names: Vec<&str> = self.ladders.iter().map(|ladder| &*ladder.name).collect();
+        let names = names.join(", ");
+        match name {
+            None if self.ladders.len() == 1 => Ok(&self.ladders[0]),
+            None => Err(Failure::usage(format!("--ladder: the league has several: {names}"))),
+            Some(name) => {
+                self.ladders.iter().find(|ladder| ladder.name == name).ok_or_else(|| {
+                    Failure::usage(format!("--ladder: there is no `{name}`; ladders: {names}"))
+                })
+            }
+        }
+    }
+
+    /// Stores the programs of the file in the database. Those that are not listed any more are revoked.
+    pub(in crate::cli) fn store_programs(&self, league: &mut League, now: SystemTime) -> Result<(), Failure> {
+        let known = league.bots().map_err(Failure::cannot_run)?;
+        for program in &self.programs {
+            let before = known.iter().find(|bot| bot.name == program.name);
+            if before.is_some_and(|bot| !bot.is_of_file && bot.revoked_at.is_none()) {
+                let name = &program.name;
+                return Err(Failure::usage(format!(
+                    "program {name}: `referee league add` added another bot with this name; rename one, or `referee \
+                     league revoke {name}`"
+                )));
+            }
+            let directory = self.folder.join(program.directory.as_deref().unwrap_or(Path::new("")));
+            let bot = LeagueBot {
+                name: program.name.clone(),
+                owner: program.owner.clone().unwrap_or_else(|| program.name.clone()),
+                token: None,
+                command: Some(program.command.clone()),
+                directory: Some(directory),
+                anchor: program.anchor,
+                ladders: program.ladders.clone(),
+                is_of_file: true,
+                is_paused: before.is_some_and(|bot| bot.is_paused),
+                added_at: before.map_or_else(|| utc(now), |bot| bot.added_at.clone()),
+                revoked_at: None,
+            };
+            if before != Some(&bot) {
+                put_bot(league, &bot)?;
+            }
+        }
+        let is_listed = |bot: &LeagueBot| self.programs.iter().any(|program| program.name == bot.name);
+        for bot in known.into_iter().filter(|bot| bot.is_of_file && bot.revoked_at.is_none()) {
+            if !is_listed(&bot) {
+                put_bot(league, &LeagueBot { revoked_at: Some(utc(now)), ..bot })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ProgramConfig {
+    /// Its name.
+    pub(in crate::cli) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Stores a bot.
+pub(in crate::cli) fn put_bot(league: &mut League, bot: &LeagueBot) -> Result<(), Failure> {
+    league.put_bot(bot).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
+            "`{}` looks like `{error}`, which is taken; choose a name that cannot be confused with it",
+            bot.name
+        )),
+        _ => Failure::cannot_run(error),
+    })
+}
+
+/// Names of ladders are names of directories too.
+fn check_ladder_name(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.') {
+        return Ok(());
+    }
+    let what = "has 1 to 64 characters: ASCII letters, digits, `.`, `_` and `-`, and does not begin with `.`";
+    Err(format!("ladder {name}: the name of a ladder {what}"))
+}
+
+impl LadderConfig {
+    fn wrong(&self, what: impl std::fmt::Display) -> Failure {
+        Failure::usage(format!("ladder {}: {what}", self.name))
+    }
+
+    /// The game and the teams.
+    pub(in crate::cli) fn rules(&self, catalog: &Catalog) -> Result<(&'static dyn Rules, Seating), Failure> {
+        let rules = catalog.find(&self.game).map_err(|what| self.wrong(what))?;
+        let seating =
+            rules.meta().seating(self.seats).map_err(|what| self.wrong(format!("seats: {what}")))?;
+        Ok((rules, seating))
+    }
+
+    /// Validates the ladder.
+    pub(in crate::cli) fn prepare(
+        &self,
+        catalog: &Catalog,
+        folder: &Path,
+    ) -> Result<PreparedLadder, Failure> {
+        let (rules, seating) = self.rules(catalog)?;
+        let time =
+            |key: &str, text: &str| milliseconds(text).map_err(|what| self.wrong(format!("{key}: {what}")));
+        let terms = Terms {
+            clock: clock(&self.clock).map_err(|what| self.wrong(format!("clock: {what}")))?.0,
+            margin_ms: time("margin", &self.margin)?,
+            on_fault: self.on_fault,
+            hello_ms: time("hello_limit", &self.hello_limit)?,
+            first_ready_ms: time("ready_limit", &self.ready_limit)?,
+        };
+        for (key, value, most) in [
+            ("jobs", self.jobs, 10_000),
+            ("connections", self.connections, 100_000),
+            ("quota", self.quota.unwrap_or(1), u32::MAX),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(self.wrong(format!("{key}: {value} is not from 1 to {most}")));
+            }
+        }
+        // Any seed will do to validate the openings.
+        self.openings(rules, seating, &Seed([0; 32]))?;
+        let certificate = match (&self.tls_cert, &self.tls_key) {
+            (Some(chain), Some(key)) => Some(
+                Certificate::read(&folder.join(chain), &folder.join(key))
+                    .map_err(|error| self.wrong(format!("tls_cert, tls_key: {error}")))?,
+            ),
+            (None, None) => None,
+            (Some(_), None) => return Err(self.wrong("tls_cert needs tls_key")),
+            (None, Some(_)) => return Err(self.wrong("tls_key needs tls_cert")),
+        };
+        if certificate.is_some() && self.listen.is_none() {
+            return Err(self.wrong("tls_cert needs `listen`"));
+        }
+        let limits = Limits {
+            jobs: self.jobs as usize,
+            quota: self.quota,
+            versions: self.versions_per_day,
+            rest_ms: time("rest", &self.rest)?,
+        };
+        let reconnect = Duration::from_millis(time("reconnect", &self.reconnect)?);
+        let listen = self.listen.map(|address| (address, certificate, self.connections as usize));
+        Ok(PreparedLadder { rules, seating, terms, limits, listen, reconnect })
+    }
+
+    /// The openings of its matches.
+    pub(in crate::cli) fn openings(
+        &self,
+        rules: &dyn Rules,
+        seating: Seating,
+        seed: &Seed,
+    ) -> Result<Openings, Failure> {
+        let source = OpeningSource::Random { plies: self.opening_plies };
+        let openings = source.openings(rules, seating, self.options.clone(), seed, Syntax::Keys);
+        openings.map_err(|failure| self.wrong(format!("{:#}", failure.error)))
+    }
+}

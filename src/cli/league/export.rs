@@ -1,0 +1,112 @@
+//! `referee league export`: a backup of a league.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tar::Builder;
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::cli::league::Which;
+use crate::cli::league::verify::ladder_folder;
+use crate::cli::{Exit, Failure, progress, screen};
+use crate::core::counted;
+use crate::store::{Folder, League};
+
+/// Write a backup of a league to one file, also while it runs: everything but tokens and seeds
+///
+/// The file is a compressed tar archive with league.toml, the database, and the records of all matches in it. To go on on
+/// another machine, unpack it into an empty directory, copy the files of the programs, give the bots that connect new tokens
+/// with `referee league add NAME`, and start `referee serve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league export backup.tar.gz
+  mkdir mine && tar -xzf backup.tar.gz -C mine")]
+pub(super) struct Args {
+    /// A new file
+    file: PathBuf,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let file = &args.file;
+    if file.symlink_metadata().is_ok() {
+        return Err(Failure::usage(format!("{} exists: name a new file", file.display())));
+    }
+    let (config, league) = args.which.open()?;
+    let archived = archive(&args.which.league, &config.folder, &league, file)?;
+    let records = counted(archived.records, "record", "records");
+    writeln!(screen::stdout(), "{} has everything but tokens and seeds, with {records}", file.display())?;
+    if archived.missing > 0 {
+        let missing = counted(archived.missing, "record is", "records are");
+        screen::complain(format_args!("{missing} missing; `referee league verify` lists them"));
+    }
+    Ok(Exit::Done)
+}
+
+/// What an archive contains.
+#[derive(Debug, Default)]
+struct Archived {
+    records: usize,
+    /// Records of matches in the database that were not found.
+    missing: usize,
+}
+
+/// Writes the archive. The file appears as a whole or not at all.
+fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result<Archived, Failure> {
+    let beside = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", file.display()));
+    let work = TempDir::new_in(beside).map_err(failed)?;
+    // The database first: all records of the matches in it are on the disk.
+    let database = work.path().join("league.sqlite");
+    league.export(&database).map_err(failed)?;
+    let copy = League::open(&Folder::open(work.path()).map_err(failed)?).map_err(failed)?;
+    let target = NamedTempFile::new_in(beside).map_err(failed)?;
+    let mut tar = Builder::new(GzEncoder::new(BufWriter::new(target), Compression::default()));
+    tar.append_path_with_name(config, "league.toml").map_err(failed)?;
+    tar.append_path_with_name(&database, "league.sqlite").map_err(failed)?;
+    let mut archived = Archived::default();
+    let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
+    for ladder in copy.ladders().map_err(failed)? {
+        let records = ladder_folder(&Folder::open(folder).map_err(failed)?, &ladder)?;
+        let records = records.make_within("records").map_err(Failure::cannot_run)?;
+        let add = |name: &str| -> io::Result<()> {
+            let mut record = records.open_file(name, false)?;
+            tar.append_file(format!("ladders/{ladder}/records/{name}"), &mut record)
+        };
+        let counted = add_records(&copy, &ladder, add, || bar.inc(1)).map_err(failed)?;
+        archived.records += counted.records;
+        archived.missing += counted.missing;
+    }
+    bar.finish_and_clear();
+    let target = tar.into_inner().and_then(GzEncoder::finish).map_err(failed)?;
+    let target = target.into_inner().map_err(|error| failed(error.into_error()))?;
+    target.as_file().sync_all().map_err(failed)?;
+    target.persist_noclobber(file).map_err(|error| failed(error.error))?;
+    File::open(beside).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    Ok(archived)
+}
+
+/// Adds the records of a ladder.
+fn add_records(
+    league: &League,
+    ladder: &str,
+    mut add: impl FnMut(&str) -> io::Result<()>,
+    mut step: impl FnMut(),
+) -> io::Result<Archived> {
+    let mut archived = Archived::default();
+    league.for_each_match(ladder, |row| {
+        step();
+        let Some(record) = &row.record else { return Ok(()) };
+        match add(record) {
+            Ok(()) => archived.records += 1,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => archived.missing += 1,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    })?;
+    Ok(archived)
+}

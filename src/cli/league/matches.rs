@@ -1,0 +1,74 @@
+//! `referee league matches`: lists matches.
+
+use std::io::Write;
+
+use crate::cli::json::LeagueMatchLine;
+use crate::cli::league::Which;
+use crate::cli::{Exit, Failure, screen};
+use crate::core::json;
+use crate::report::table;
+use crate::store::LeagueMatch;
+
+/// List the matches of a league, the newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league matches
+  referee league matches --player alice --limit 5
+  referee league matches --json | jq -r .record")]
+pub(super) struct Args {
+    /// Only matches of this bot, or of this version of it: NAME or NAME@VERSION
+    #[arg(long, value_name = "NAME")]
+    player: Option<String>,
+    /// The maximum number of matches of each ladder
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Only matches of this ladder
+    #[arg(long, value_name = "NAME")]
+    ladder: Option<String>,
+    /// One JSON object per line and match
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// The result in words.
+fn result(row: &LeagueMatch) -> String {
+    let Some(ranks) = &row.ranks else { return "none".to_owned() };
+    let first = || row.players.iter().zip(ranks).filter(|&(_, &rank)| rank == 1).map(|(name, _)| &**name);
+    if first().count() == ranks.len() { "draw".to_owned() } else { first().collect::<Vec<_>>().join(" and ") }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (config, league) = args.which.open()?;
+    let mut out = screen::stdout();
+    let ladders = match &args.ladder {
+        Some(name) => vec![config.ladder(Some(name))?],
+        None => config.ladders.iter().collect(),
+    };
+    for ladder in ladders {
+        let matches = league.last_matches(&ladder.name, args.player.as_deref(), args.limit);
+        let matches = matches.map_err(Failure::cannot_run)?;
+        if args.json {
+            for row in &matches {
+                writeln!(
+                    out,
+                    "{}",
+                    json::text(&LeagueMatchLine { ladder: &ladder.name, id: row.id(), row })
+                )?;
+            }
+            continue;
+        }
+        let cells = |row: &LeagueMatch| {
+            let rated = if row.is_rated { "" } else { "unrated" };
+            let how = format!("{}: {}", row.ended_by, row.reason);
+            let players = row.players.join(" - ");
+            [row.id(), players, result(row), how, rated.to_owned(), row.ended_at.clone()].to_vec()
+        };
+        let rows = matches.iter().map(cells).collect();
+        let headings = ["match", "players by seat", "won by", "ended by", "", "ended at"];
+        writeln!(out, "{}\n{}", ladder.name, table(&headings, rows, 0..0))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}

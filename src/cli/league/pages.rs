@@ -1,0 +1,131 @@
+//! What the pages of a ladder show: players with their history, and how a bot joins.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{fmt, io};
+
+use crate::core::Seating;
+use crate::league::SharedLadder;
+use crate::report::result_words;
+use crate::runner::MatchReport;
+use crate::store::{League, LeagueMatch, parse_match_id};
+use crate::tournament::ladder::Name;
+use crate::web::{EarlierMatch, LadderEntry, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
+
+/// The maximum number of ratings in the history of a player.
+const HISTORY: usize = 1000;
+/// The maximum number of matches on the page of a player.
+const MATCHES: usize = 50;
+
+/// A ladder for its pages.
+pub(in crate::cli) struct LadderPages {
+    pub(in crate::cli) league_name: Option<String>,
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) game: &'static str,
+    pub(in crate::cli) seating: Seating,
+    /// The port for bots, once they can connect.
+    pub(in crate::cli) port: OnceLock<u16>,
+    pub(in crate::cli) has_tls: bool,
+    pub(in crate::cli) others: Vec<OtherLadder>,
+    pub(in crate::cli) ladder: SharedLadder,
+    /// The directory of its records.
+    pub(in crate::cli) records: PathBuf,
+    pub(in crate::cli) league: Mutex<League>,
+}
+
+impl fmt::Debug for LadderPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LadderPages").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl LadderPages {
+    fn league(&self) -> MutexGuard<'_, League> {
+        self.league.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn report(&self, row: LeagueMatch) -> MatchReport {
+        let id = row.id();
+        MatchReport {
+            game: self.game.to_owned(),
+            ranks: row.ranks,
+            scores: row.scores,
+            decisions: row.decisions,
+            duration_us: row.duration_us,
+            record: row.record.map(|name| self.records.join(name)),
+            ..MatchReport::stored(id, row.players, &row.ended_by, row.reason, &row.faults)
+        }
+    }
+
+    fn played(&self, row: LeagueMatch) -> PlayedMatch {
+        let (ended_at, rated) = (row.ended_at.clone(), row.is_rated);
+        let report = self.report(row);
+        let names: Vec<&str> = report.seats.iter().map(String::as_str).collect();
+        let text = result_words(&names, report.ranks.as_deref(), report.ended_by, &report.reason);
+        PlayedMatch { id: report.id, seats: report.seats, text, ended_at, rated }
+    }
+}
+
+impl LadderView for LadderPages {
+    fn ladder(&self) -> LadderEntry {
+        LadderEntry {
+            league: self.league_name.clone(),
+            name: self.name.clone(),
+            game: self.game,
+            port: self.port.get().copied(),
+            tls: self.has_tls,
+            online: self.ladder.lock().online().into_iter().map(str::to_owned).collect(),
+            others: self.others.clone(),
+        }
+    }
+
+    fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>> {
+        let (standings, is_online) = {
+            let ladder = self.ladder.lock();
+            (ladder.standings(), ladder.online().contains(&name))
+        };
+        let Some(row) = standings.into_iter().find(|row| row.player == name) else { return Ok(None) };
+        let (players, history, rows) = {
+            let league = self.league();
+            (
+                league.players(&self.name)?,
+                league.ratings(&self.name, name, HISTORY)?,
+                league.last_matches(&self.name, Some(name), MATCHES)?,
+            )
+        };
+        let bot = Name::parse(name).bot;
+        let is_version = |player: &String| Name::parse(player).bot == bot;
+        let own = rows.into_iter().filter(|row| row.players.iter().any(|player| player == name));
+        Ok(Some(PlayerEntry {
+            name: row.player,
+            place: row.place,
+            rating: row.rating,
+            anchor: row.is_anchor,
+            provisional: row.is_provisional,
+            online: is_online,
+            matches: row.matches,
+            wins: row.wins,
+            draws: row.draws,
+            losses: row.losses,
+            faulted: row.faulted,
+            last_seen: row.last_seen,
+            versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
+            history,
+            last_matches: own.map(|row| self.played(row)).collect(),
+        }))
+    }
+
+    fn earlier(&self, match_id: &str) -> Option<EarlierMatch> {
+        let (number, _) = parse_match_id(match_id)?;
+        let found = self.league().find_match(&self.name, number);
+        // A database that cannot be read has no matches to show.
+        let row = found.inspect_err(|error| tracing::warn!("{match_id}: {error}")).ok().flatten()?;
+        if row.id() != match_id {
+            return None;
+        }
+        let report = self.report(row);
+        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
+        let seats = report.seats.iter().cloned().zip(sides).collect();
+        Some(EarlierMatch { report, seats, unsealed: None })
+    }
+}

@@ -1,0 +1,121 @@
+//! `referee league standings`: prints the standings.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use crate::cli::json::{LadderStanding, LadderStandings};
+use crate::cli::league::verify::recorded_rows;
+use crate::cli::league::{Which, now};
+use crate::cli::{Exit, Failure, screen};
+use crate::core::{Catalog, json};
+use crate::league::{Book, Standing};
+use crate::report::table;
+
+/// After this time without a match a player is inactive.
+const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Print the standings of a league, also while it runs
+///
+/// Ratings are Elo from a Bradley-Terry fit over all rated matches, with 95% intervals; anchors are fixed. They do not
+/// drift with time. A rating is provisional (marked with `?`) while its interval reaches further than 80 Elo to either
+/// side; such players come last. Players without a match for 30 days are listed with --all only, and keep their rating.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league standings
+  referee league standings --ladder checkers --all --json
+  referee league standings --from-records")]
+pub(super) struct Args {
+    /// Only this ladder
+    #[arg(long, value_name = "NAME")]
+    ladder: Option<String>,
+    /// Also list inactive players
+    #[arg(long)]
+    all: bool,
+    /// Compute everything from the records, which are verified, instead of from the database
+    #[arg(long)]
+    from_records: bool,
+    /// One JSON object per ladder
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let (config, league) = args.which.open()?;
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    let anchors: BTreeMap<String, f64> =
+        bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
+    let mut out = screen::stdout();
+    let ladders = match &args.ladder {
+        Some(name) => vec![config.ladder(Some(name))?],
+        None => config.ladders.iter().collect(),
+    };
+    for ladder in ladders {
+        let (rules, seating) = ladder.rules(catalog)?;
+        let mut book = Book::new(seating, anchors.clone());
+        let mut matches = 0;
+        if args.from_records {
+            for row in recorded_rows(&config, &league, ladder, catalog)? {
+                let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?;
+                matches += 1;
+                book.add(&row).map_err(Failure::cannot_run)?;
+            }
+        } else {
+            let read = league.for_each_match(&ladder.name, |row| {
+                matches += 1;
+                book.add(&row).map(drop).map_err(std::io::Error::other)
+            });
+            read.map_err(Failure::cannot_run)?;
+        }
+        let mut rows = book.standings(&book.strengths());
+        let is_inactive = |row: &Standing| is_inactive(row, now());
+        if !args.all {
+            rows.retain(|row| !is_inactive(row));
+        }
+        if args.json {
+            let standings =
+                rows.into_iter().map(|row| LadderStanding { inactive: is_inactive(&row), row }).collect();
+            let game = rules.meta().id;
+            let line = LadderStandings { ladder: &ladder.name, game, matches, standings };
+            writeln!(out, "{}", json::text(&line))?;
+            continue;
+        }
+        let cells = |row: &Standing| {
+            let mark = if row.is_anchor {
+                " ="
+            } else if row.is_provisional {
+                " ?"
+            } else {
+                ""
+            };
+            let half = (row.rating.high - row.rating.low) / 2.0;
+            let interval = if row.is_anchor { String::new() } else { format!("{half:.0}") };
+            vec![
+                row.place.to_string(),
+                row.player.clone(),
+                format!("{:.0}{mark}", row.rating.value),
+                interval,
+                row.matches.to_string(),
+                row.wins.to_string(),
+                row.draws.to_string(),
+                row.losses.to_string(),
+                row.faulted.to_string(),
+                row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
+            ]
+        };
+        let headings =
+            ["", "player", "Elo", "+/-", "matches", "won", "drawn", "lost", "with faults", "last match"];
+        let table = table(&headings, rows.iter().map(cells).collect(), 2..9);
+        writeln!(out, "{} ({})\n{table}", ladder.name, rules.meta().id)?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Whether a player has had no match for a long time.
+fn is_inactive(row: &Standing, now: SystemTime) -> bool {
+    let seen = row.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
+    seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
+}

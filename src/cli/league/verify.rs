@@ -1,0 +1,184 @@
+//! `referee league verify`: verifies results against records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::Path;
+
+use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
+use crate::cli::league::Which;
+use crate::cli::league::config::{Config, LadderConfig};
+use crate::cli::options::random_seed;
+use crate::cli::{Exit, Failure, progress, screen};
+use crate::core::chance::Seed;
+use crate::core::{Catalog, hex, json};
+use crate::league::recorded;
+use crate::store::{Folder, League, LeagueMatch, parse_match_id};
+
+/// Verify the results of a league against its records
+///
+/// Every record is verified as by `referee verify`, and must derive from the seed of its ladder. The result computed from
+/// it must equal the one in the database. The exit code is 1 if one differs or is missing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league verify
+  referee league verify --json | jq 'select(.type == \"difference\")'")]
+pub(super) struct Args {
+    /// One JSON object per line: each difference, then the summary
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// The directory of a ladder in that of its league.
+pub(in crate::cli) fn ladder_folder(league: &Folder, ladder: &str) -> Result<Folder, Failure> {
+    let folder = league.make_within("ladders").and_then(|folder| folder.make_within(ladder));
+    folder.map_err(Failure::cannot_run)
+}
+
+/// The seed of a ladder.
+pub(in crate::cli) struct LadderSeed {
+    pub(in crate::cli) seed: Seed,
+    /// The number of the first match with this seed: a restored backup goes on with another one.
+    from: u32,
+}
+
+impl LadderSeed {
+    /// The seed of a ladder, once it has one.
+    pub(in crate::cli) fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, Failure> {
+        let value = |key: &str| league.value(&format!("{key}:{ladder}")).map_err(Failure::cannot_run);
+        let Some(text) = value("seed")? else { return Ok(None) };
+        let seed = hex::decode32(&text).map(Seed);
+        let seed =
+            seed.ok_or_else(|| Failure::cannot_run(format!("league: the seed of {ladder} cannot be read")))?;
+        let from = value("seed-from")?.and_then(|text| text.parse().ok()).unwrap_or(1);
+        Ok(Some(LadderSeed { seed, from }))
+    }
+
+    /// Draws and stores the seed of a ladder.
+    pub(in crate::cli) fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, Failure> {
+        let (seed, last) = (random_seed()?, league.last_number(ladder).map_err(Failure::cannot_run)?);
+        let mut store = |key: &str, value: &str| league.set_value(&format!("{key}:{ladder}"), value);
+        let stored = store("seed-from", &(last + 1).to_string()).and_then(|()| store("seed", &seed.to_hex()));
+        stored.map_err(Failure::cannot_run)?;
+        Ok(LadderSeed { seed, from: last + 1 })
+    }
+
+    /// The seed, if the match with this number was played with it.
+    fn of(&self, number: u32) -> Option<&Seed> {
+        (number >= self.from).then_some(&self.seed)
+    }
+}
+
+/// The row of a record, or the id of its match and what is wrong.
+type Recorded = Result<LeagueMatch, (String, String)>;
+
+/// The rows of all records of a ladder by number.
+pub(super) fn recorded_rows(
+    config: &Config,
+    league: &League,
+    ladder: &LadderConfig,
+    catalog: &Catalog,
+) -> Result<Vec<Recorded>, Failure> {
+    let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
+    let folder = ladder_folder(&folder, &ladder.name)?;
+    let seed = LadderSeed::read(league, &ladder.name)?;
+    let records = folder.make_within("records").map_err(Failure::cannot_run)?;
+    let names = records.names().map_err(Failure::cannot_run)?;
+    let id_of = |name: &String| {
+        let id = name.strip_suffix(".jsonl")?;
+        Some((parse_match_id(id)?.0, id.to_owned()))
+    };
+    let mut ids: Vec<(u32, String)> = names.iter().filter_map(id_of).collect();
+    ids.sort_unstable();
+    let bar = progress::bar(ids.len() as u64, "{bar:30} {pos}/{len} records, {eta} left");
+    let row = |(number, id): (u32, String)| {
+        let name = format!("{id}.jsonl");
+        let read = || -> Result<LeagueMatch, String> {
+            let bytes = records.read(&name).map_err(|error| error.to_string())?;
+            let found = Path::new(records.path()).join(&name).metadata();
+            let ended_at = found.and_then(|found| found.modified()).map_err(|error| error.to_string())?;
+            recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
+        };
+        bar.inc(1);
+        read().map_err(|what| (id, what))
+    };
+    let rows = ids.into_iter().map(row).collect();
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+/// What a record determines.
+fn essence(row: &LeagueMatch) -> serde_json::Value {
+    serde_json::json!({
+        "players": row.players, "ranks": row.ranks, "scores": row.scores, "faults": row.faults,
+        "ended_by": row.ended_by, "reason": row.reason, "rated": row.is_rated, "decisions": row.decisions,
+        "seal": row.seal,
+    })
+}
+
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let (config, league) = args.which.open()?;
+    let mut out = screen::stdout();
+    let mut summary = LeagueAuditSummary::default();
+    for ladder in &config.ladders {
+        // Records first: a match that ends meanwhile does not seem to lack its row.
+        let recorded = recorded_rows(&config, &league, ladder, catalog)?;
+        let mut rows = BTreeMap::new();
+        let read = league.for_each_match(&ladder.name, |row| {
+            rows.insert(row.id(), row);
+            Ok(())
+        });
+        read.map_err(Failure::cannot_run)?;
+        let seen: BTreeSet<String> = recorded
+            .iter()
+            .map(|row| row.as_ref().map_or_else(|(id, _)| id.clone(), LeagueMatch::id))
+            .collect();
+        let mut differences = Vec::new();
+        summary.results += rows.len();
+        for recorded in recorded {
+            let row = match recorded {
+                Ok(row) => row,
+                Err(wrong) => {
+                    differences.push(wrong);
+                    continue;
+                }
+            };
+            summary.records += 1;
+            match rows.get(&row.id()).map(essence) {
+                None => differences.push((row.id(), "the database has no result for its record".to_owned())),
+                Some(ours) => {
+                    let theirs = essence(&row);
+                    for (key, value) in ours.as_object().into_iter().flatten() {
+                        if *value != theirs[key] {
+                            let what =
+                                format!("{key}: {value} in the database, {} by its record", theirs[key]);
+                            differences.push((row.id(), what));
+                        }
+                    }
+                }
+            }
+        }
+        for id in rows.keys().filter(|id| !seen.contains(*id)) {
+            differences.push((id.clone(), "it has no record".to_owned()));
+        }
+        let differing: BTreeSet<&String> = differences.iter().map(|(id, _)| id).collect();
+        summary.differing += differing.len();
+        for (id, what) in &differences {
+            if args.json {
+                let line = LeagueAuditLine::Difference { ladder: &ladder.name, r#match: id, what };
+                writeln!(out, "{}", json::text(&line))?;
+            } else {
+                writeln!(out, "{} {id}: {what}", ladder.name)?;
+            }
+        }
+    }
+    let LeagueAuditSummary { results, records, differing } = summary;
+    if args.json {
+        writeln!(out, "{}", json::text(&LeagueAuditLine::Summary(&summary)))?;
+    } else {
+        writeln!(out, "{results} results, {records} records, {differing} differ")?;
+    }
+    out.flush()?;
+    Ok(if differing == 0 { Exit::Done } else { Exit::No })
+}

@@ -1,0 +1,205 @@
+//! The agent's side of the match: what the referee has sent, and what may be answered.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// The answer that accepts a draw, beside the legal moves.
+const ACCEPT_DRAW: &str = "accept draw";
+
+/// A seat in one match, shared by the thread that reads from the referee and the tools of the agent.
+#[derive(Debug)]
+pub(super) struct AgentSeat {
+    state: watch::Sender<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    referee: Option<UnixStream>,
+    start: Value,
+    /// The events that the agent has not read.
+    events: Vec<Value>,
+    /// The open request.
+    turn: Option<Value>,
+    /// The last `error` since the previous request.
+    error: Option<Value>,
+    /// The `end` of the match, or why there is none.
+    end: Option<Value>,
+    has_left: bool,
+}
+
+impl Default for AgentSeat {
+    fn default() -> AgentSeat {
+        AgentSeat { state: watch::Sender::new(State::default()) }
+    }
+}
+
+impl AgentSeat {
+    /// Reads what the referee sends, until it closes the stream.
+    pub(super) fn play(&self, stream: UnixStream) -> io::Result<()> {
+        let lines = BufReader::new(stream.try_clone()?).lines();
+        self.state.send_modify(|state| {
+            if state.has_left {
+                // Fails only if the referee has closed it.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            state.referee = Some(stream);
+        });
+        for line in lines {
+            let message: Value = serde_json::from_str(&line?)?;
+            let mut told = Ok(());
+            self.state.send_modify(|state| told = state.take(message));
+            told?;
+        }
+        Ok(())
+    }
+
+    /// Ends the seat without an `end` of the match, if none has come.
+    pub(super) fn lose(&self, error: Option<io::Error>) {
+        let reason = error.map_or("the referee has closed the stream".to_owned(), |error| error.to_string());
+        self.state.send_modify(|state| {
+            state.turn = None;
+            state.end.get_or_insert(json!({ "ended_by": "aborted", "reason": reason }));
+        });
+    }
+
+    /// Leaves the match. If it runs, the seat has the fault `disconnected`.
+    pub(super) fn leave(&self) {
+        self.state.send_modify(|state| {
+            state.has_left = true;
+            if let Some(referee) = &state.referee {
+                let _ = referee.shutdown(Shutdown::Both);
+            }
+        });
+    }
+
+    /// Waits for a request or the end of the match, and describes it with the events since the last call.
+    pub(super) async fn wait(&self, time: Duration) -> Value {
+        let mut changes = self.state.subscribe();
+        let settled = changes.wait_for(|state| state.turn.is_some() || state.end.is_some());
+        let _ = tokio::time::timeout(time, settled).await;
+        let mut seen = Value::Null;
+        self.state.send_if_modified(|state| {
+            seen = state.describe();
+            false
+        });
+        seen
+    }
+
+    /// Answers the open request with a move.
+    ///
+    /// # Errors
+    /// Nothing was sent, for this reason.
+    pub(super) fn answer(&self, text: &str, offers_draw: bool) -> Result<(), String> {
+        self.change(|state| {
+            let turn = state.open_turn()?;
+            let legal = turn["legal"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let legal: Vec<&str> = legal.collect();
+            let (of, seat, id) = (&turn["match"], &turn["seat"], &turn["turn"]);
+            let answer = if legal.contains(&text) {
+                json!({
+                    "type": "move", "match": of, "seat": seat, "turn": id, "move": text, "offer_draw": offers_draw
+                })
+            } else if text == ACCEPT_DRAW && turn["draw_offered"] == true {
+                json!({"type": "accept_draw", "match": of, "seat": seat, "turn": id})
+            } else if text == ACCEPT_DRAW {
+                return Err("no draw is offered".to_owned());
+            } else {
+                return Err(format!("`{text}` is not a legal move; the legal moves are: {}", legal.join(", ")));
+            };
+            state.turn = None;
+            state.send(&answer).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Resigns the match.
+    ///
+    /// # Errors
+    /// Nothing was sent, for this reason.
+    pub(super) fn resign(&self) -> Result<(), String> {
+        self.change(|state| {
+            if state.start.is_null() || state.end.is_some() {
+                return Err("no match is running".to_owned());
+            }
+            state.turn = None;
+            let resign =
+                json!({"type": "resign", "match": state.start["match"], "seat": state.start["seat"]});
+            state.send(&resign).map_err(|error| error.to_string())
+        })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State) -> Result<(), String>) -> Result<(), String> {
+        let mut changed = Ok(());
+        self.state.send_modify(|state| changed = change(state));
+        changed
+    }
+}
+
+impl State {
+    /// Takes in a message of the referee.
+    fn take(&mut self, mut message: Value) -> io::Result<()> {
+        match message["type"].as_str() {
+            Some("hello") => {
+                self.send(
+                    &json!({"type": "hello", "protocol": referee_protocol::PROTOCOL, "name": "agent"}),
+                )?;
+            }
+            Some("start") => {
+                self.send(&json!({"type": "ready", "match": message["match"], "seat": message["seat"]}))?;
+                self.start = message;
+            }
+            Some("event") => self.events.push(message["event"].take()),
+            Some("turn") => self.turn = Some(message),
+            Some("error") => {
+                // A request that has run out of time is closed.
+                self.turn = None;
+                self.error = Some(json!({ "code": message["code"], "message": message["message"] }));
+            }
+            Some("end") => {
+                self.turn = None;
+                self.end = Some(message);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn send(&self, message: &Value) -> io::Result<()> {
+        let mut referee = self.referee.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        referee.write_all(format!("{message}\n").as_bytes())
+    }
+
+    fn open_turn(&self) -> Result<&Value, String> {
+        let why = if self.end.is_some() { "the match is over" } else { "it is not your turn" };
+        self.turn.as_ref().ok_or_else(|| format!("{why}; `wait_for_turn` tells when it is your turn"))
+    }
+
+    /// The state for the agent. Each event and the error are returned once.
+    fn describe(&mut self) -> Value {
+        let mut seen =
+            json!({ "state": "waiting", "seat": self.start["seat"], "seats": self.start["seats"] });
+        let mut put = |name: &str, value: &Value| {
+            if !value.is_null() {
+                seen[name] = value.clone();
+            }
+        };
+        put("events", &Value::Array(std::mem::take(&mut self.events)));
+        put("error", &self.error.take().unwrap_or_default());
+        if let Some(end) = &self.end {
+            put("state", &"over".into());
+            for name in ["ranks", "scores", "ended_by", "reason", "fault"] {
+                put(name, &end[name]);
+            }
+        } else if let Some(turn) = &self.turn {
+            put("state", &"your_turn".into());
+            for name in ["view", "legal", "clock", "turns_left", "draw_offered", "retry"] {
+                put(name, &turn[name]);
+            }
+        }
+        seen
+    }
+}

@@ -1,0 +1,80 @@
+//! A seat that something other than a bot takes, in a match against bots: `referee human` and `referee mcp`.
+
+use std::sync::Arc;
+
+use clap::Args as ClapArgs;
+
+use crate::bot::Command;
+use crate::cli::options::{GameOptions, MatchOptions};
+use crate::cli::relay_socket::RelaySocket;
+use crate::cli::sandbox::SandboxOptions;
+use crate::cli::{Failure, launch};
+use crate::core::erased::Rules;
+use crate::core::seat::Seating;
+use crate::core::{Catalog, Seat, counted};
+use crate::referee::Opening;
+use crate::runner::{MatchRunner, Openings, Play};
+use crate::sources::{BotSpec, Source};
+
+/// The match, and the seat.
+#[derive(Debug, ClapArgs)]
+#[command(mut_arg("clock", |clock| clock.default_value("none")))]
+pub(super) struct SeatOptions {
+    /// The game: see `referee games`
+    game: String,
+    /// The bots in the other seats, in order
+    #[arg(required = true, value_name = "BOT")]
+    bots: Vec<Command>,
+    /// Your seat; seat 0 is that of the first bot in `referee play`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seat: u8,
+    #[command(flatten)]
+    options: GameOptions,
+    #[command(flatten)]
+    terms: MatchOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+}
+
+/// A match that can be played once the seat is taken.
+pub(super) struct SeatMatch {
+    pub(super) rules: &'static dyn Rules,
+    pub(super) seating: Seating,
+    pub(super) seat: Seat,
+    /// Where the player of the seat connects.
+    pub(super) socket: RelaySocket,
+    pub(super) play: Play,
+}
+
+impl SeatOptions {
+    /// Prepares the match. `player` is the name of the seat's player in results, `described` names it in errors.
+    pub(super) fn open(
+        mut self,
+        catalog: &Catalog,
+        player: &'static str,
+        described: &str,
+    ) -> Result<SeatMatch, Failure> {
+        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let seats = u8::try_from(self.bots.len() + 1).unwrap_or(u8::MAX);
+        let seating = rules.meta().seating(Some(seats)).map_err(|what| {
+            Failure::usage(format!("{described} and {}: {what}", counted(self.bots.len(), "bot", "bots")))
+        })?;
+        if self.seat >= seats {
+            return Err(Failure::usage(format!("--seat {}: the seats are 0 to {}", self.seat, seats - 1)));
+        }
+        let options = self.options.to_json()?;
+        rules.open(&options, seating).map_err(Failure::usage)?;
+        self.sandbox.apply(&mut self.bots)?;
+        let socket = RelaySocket::open(player).map_err(Failure::cannot_run)?;
+        let bots = self.bots.into_iter().map(|bot| Arc::new(bot) as Arc<dyn Source>);
+        let mut bots: Vec<Arc<dyn Source>> = bots.collect();
+        bots.insert(self.seat.into(), Arc::new(socket.command()));
+        let runner = MatchRunner {
+            records: self.terms.records()?,
+            ..MatchRunner::new(self.terms.run()?, rules, seating, BotSpec::of(bots), launch()?)
+        };
+        let openings = Openings::same(options, Opening::None);
+        let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false };
+        Ok(SeatMatch { rules, seating, seat: Seat(self.seat), socket, play })
+    }
+}

@@ -1,0 +1,129 @@
+//! Takes up changes while a ladder is played.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::open::is_paused;
+use crate::bot::Command;
+use crate::bot::sandbox::separate;
+use crate::cli::league::now;
+use crate::cli::sandbox::default_sandbox;
+use crate::cli::service::Service;
+use crate::league::{RatingHistory, SharedLadder};
+use crate::runner::RunChange;
+use crate::sources::{BotSpec, Source, TokenHash};
+use crate::store::{League, LeagueBot};
+
+/// How often changes of the database are looked for, and players are rated.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// SHA-256 of the tokens of the bots that may connect.
+pub(super) fn tokens(bots: &[LeagueBot]) -> BTreeMap<String, TokenHash> {
+    let active = bots.iter().filter(|bot| bot.revoked_at.is_none());
+    active.filter_map(|bot| Some((bot.name.clone(), bot.token?))).collect()
+}
+
+/// Takes up changes of the database while a ladder is played, and rates its players.
+pub(super) struct Control {
+    pub(super) name: String,
+    pub(super) service: Arc<Service>,
+    pub(super) ladder: SharedLadder,
+    pub(super) league: League,
+    pub(super) changes: mpsc::UnboundedSender<RunChange>,
+}
+
+impl Control {
+    /// Works until the other end of the channel is dropped.
+    pub(super) fn work(mut self, ends: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
+        let mut seen = None;
+        let mut rates_at = Instant::now();
+        let mut history = RatingHistory::default();
+        let mut failure = None;
+        loop {
+            // A database that is locked for long is tried again.
+            let failed = self.look(&mut seen).err().map(|error| error.to_string());
+            if let Some(error) = failed.as_ref().filter(|_| failed != failure) {
+                tracing::warn!("{}: changes are not taken up: {error}", self.name);
+            }
+            failure = failed;
+            let began = Instant::now();
+            if began >= rates_at {
+                self.ladder.rate();
+                self.keep_history(&mut history);
+                // Ratings take at most a tenth of the time.
+                rates_at = Instant::now() + 9 * began.elapsed();
+            }
+            self.ladder.lock().begin_day(now(), &BTreeMap::new());
+            self.service.alive(&self.name);
+            // Players whose pause is over can be paired again. The run may have ended.
+            let _ = self.changes.send(RunChange::Wake);
+            match ends.recv_timeout(LOOK) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    /// Stores ratings that have changed.
+    fn keep_history(&mut self, history: &mut RatingHistory) {
+        let due = history.due(self.ladder.lock().standings());
+        if !due.is_empty()
+            && let Err(error) = self.league.add_ratings(&self.name, now(), &due)
+        {
+            tracing::debug!("{}: the history of ratings lacks a point: {error}", self.name);
+        }
+    }
+
+    fn look(&mut self, seen: &mut Option<i64>) -> io::Result<()> {
+        let version = self.league.data_version()?;
+        if *seen == Some(version) {
+            return Ok(());
+        }
+        let (bots, is_paused) = (self.league.bots()?, is_paused(&self.league)?);
+        let challenges = self.league.challenges(&self.name)?;
+        let (new, fulfilled) = {
+            let mut ladder = self.ladder.lock();
+            (ladder.set_bots(&bots, is_paused), ladder.set_challenges(challenges))
+        };
+        for id in fulfilled {
+            self.league.remove_challenge(id)?;
+        }
+        // The run may have ended.
+        let _ = self.changes.send(RunChange::Tokens(tokens(&bots)));
+        for spec in self.programs(&new, &bots) {
+            let _ = self.changes.send(RunChange::Bot(spec));
+        }
+        *seen = Some(version);
+        Ok(())
+    }
+
+    /// The programs that are new in the run, kept apart from the files of the league and of the others.
+    fn programs(&self, new: &[LeagueBot], all: &[LeagueBot]) -> Vec<BotSpec> {
+        let sandbox = if new.is_empty() { return Vec::new() } else { default_sandbox() };
+        let command = |bot: &LeagueBot| -> Option<Command> {
+            let command: Command = bot.command.as_ref()?.parse().ok()?;
+            Some(Command { directory: bot.directory.clone(), sandbox: sandbox.clone(), ..command })
+        };
+        let mut commands: Vec<(&LeagueBot, Command)> = all
+            .iter()
+            .filter(|bot| bot.revoked_at.is_none())
+            .filter_map(|bot| Some((bot, command(bot)?)))
+            .collect();
+        let folder = self.league.path().parent().map(PathBuf::from).unwrap_or_default();
+        let own = ["ladders", "league.sqlite", "league.sqlite-wal"].map(|name| folder.join(name));
+        separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>(), &own);
+        commands.retain(|(bot, _)| new.iter().any(|new| new.name == bot.name));
+        let spec = |(bot, command): (&LeagueBot, Command)| {
+            let source: Arc<dyn Source> = Arc::new(command);
+            BotSpec::named(vec![(source, Some(bot.name.clone()))], Default::default())
+        };
+        commands.into_iter().flat_map(spec).collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! Opens a ladder before it is played.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::cli::Failure;
+use crate::cli::league::config::{Config, LadderConfig, PreparedLadder};
+use crate::cli::league::now;
+use crate::cli::league::pages::LadderPages;
+use crate::cli::league::verify::{LadderSeed, ladder_folder};
+use crate::cli::options::random_seed;
+use crate::core::Catalog;
+use crate::core::chance::Seed;
+use crate::league::{Ladder, SharedLadder, recover};
+use crate::store::{Folder, Journal, League, Records, StorageWait};
+use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
+
+/// A ladder that is about to be played.
+pub(super) struct Opened<'a> {
+    pub(super) config: &'a LadderConfig,
+    pub(super) prepared: PreparedLadder,
+    pub(super) seed: Seed,
+    pub(super) ladder: SharedLadder,
+    pub(super) records: Records,
+    pub(super) journal: Journal,
+    /// Waits while the disk is full.
+    pub(super) wait: StorageWait,
+    pub(super) watch: Option<(WatchServer, Arc<LadderPages>)>,
+}
+
+/// Opens a ladder: completes its results after a crash, and counts them.
+pub(super) fn open<'a>(
+    (whole, config): (&'a Config, &'a LadderConfig),
+    prepared: PreparedLadder,
+    folder: &Folder,
+    league: &mut League,
+    catalog: &Catalog,
+) -> Result<Opened<'a>, Failure> {
+    let name = &config.name;
+    let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
+    let own = ladder_folder(folder, name)?;
+    let journal = Journal::open(&own).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            Failure::cannot_run(format!("{}: another process plays this league", folder.path().display()))
+        }
+        _ => wrong(error),
+    })?;
+    let wait = StorageWait::new();
+    let mut journal = journal.durable().waiting(wait.clone());
+    let LadderSeed { seed, .. } = match LadderSeed::read(league, name)? {
+        Some(seed) => seed,
+        None => LadderSeed::draw(league, name)?,
+    };
+    let records = Records::reopen(&own, true).map_err(wrong)?.waiting(wait.clone());
+    let next = recover(league, name, &seed, &records, &mut journal, catalog).map_err(wrong)?;
+    let openings = config.openings(prepared.rules, prepared.seating, &seed)?;
+    // Pairings are drawn from another source than the dice of matches.
+    let rng = random_seed()?.match_key("league", name, &[""]).stream();
+    let mut ladder = Ladder::new(name, prepared.seating, openings, prepared.limits, rng, wait.clone());
+    ladder.set_next(next);
+    ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
+    let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
+    let read = league.for_each_match(name, |row| {
+        if row.ended_at.get(..10) == date.get(..10) {
+            row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
+        }
+        ladder.add_earlier(&row).map_err(io::Error::other)
+    });
+    read.map_err(wrong)?;
+    ladder.begin_day(now(), &today);
+    let ladder = SharedLadder::new(ladder);
+    ladder.rate();
+    let watch = match config.watch {
+        Some(address) => {
+            let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
+            let options = WatchOptions { address, hosts, delay };
+            let server = WatchServer::open(options, prepared.rules.meta(), catalog)
+                .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
+            let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
+            let shown = ladder.clone();
+            server.set_standings(Box::new(move || shown_standings(&shown)));
+            server.set_ladder(pages.clone());
+            Some((server, pages))
+        }
+        None => None,
+    };
+    Ok(Opened { config, prepared, seed, ladder, records, journal, wait, watch })
+}
+
+/// What the pages of a ladder show.
+fn pages(
+    whole: &Config,
+    config: &LadderConfig,
+    prepared: &PreparedLadder,
+    ladder: &SharedLadder,
+    own: &Folder,
+    folder: &Folder,
+) -> io::Result<LadderPages> {
+    let others = whole.ladders.iter().filter(|other| other.name != config.name);
+    let other =
+        |other: &LadderConfig| Some(OtherLadder { name: other.name.clone(), port: other.watch?.port() });
+    Ok(LadderPages {
+        league_name: whole.name.clone(),
+        name: config.name.clone(),
+        game: prepared.rules.meta().id,
+        seating: prepared.seating,
+        port: OnceLock::new(),
+        has_tls: prepared.listen.as_ref().is_some_and(|(_, certificate, _)| certificate.is_some()),
+        others: others.filter_map(other).collect(),
+        ladder: ladder.clone(),
+        records: own.path().join("records"),
+        league: Mutex::new(League::open(folder)?),
+    })
+}
+
+pub(super) fn is_paused(league: &League) -> io::Result<bool> {
+    Ok(league.value("paused")?.is_some_and(|value| value == "1"))
+}
+
+/// The standings for spectators.
+fn shown_standings(ladder: &SharedLadder) -> Vec<web::Standing> {
+    let (standings, online) = {
+        let ladder = ladder.lock();
+        let online: BTreeSet<String> = ladder.online().into_iter().map(str::to_owned).collect();
+        (ladder.standings(), online)
+    };
+    let standing = |row: crate::league::Standing| web::Standing {
+        place: row.place,
+        online: Some(online.contains(&row.player)),
+        is_provisional: Some(row.is_provisional),
+        name: row.player,
+        matches: row.matches,
+        wins: row.wins,
+        draws: row.draws,
+        losses: row.losses,
+        points: row.rating.value.round(),
+        rating: Some(row.rating),
+    };
+    standings.into_iter().map(standing).collect()
+}

@@ -1,0 +1,70 @@
+//! Notifies the service manager that started the program, as systemd does with `Type=notify`: see sd_notify(3).
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sd_notify::NotifyState::{self, Ready, Status, Stopping, Watchdog};
+
+/// A service of several parts. Without a service manager it notifies nothing.
+#[derive(Debug)]
+pub(super) struct Service {
+    /// The number of parts.
+    parts: usize,
+    has_watchdog: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The parts that are ready.
+    ready: BTreeSet<String>,
+    /// The parts that have shown that they are alive since the last notification of the watchdog.
+    alive: BTreeSet<String>,
+}
+
+impl Service {
+    /// A service that is starting.
+    pub(super) fn new(parts: usize) -> Service {
+        Service { parts, has_watchdog: sd_notify::watchdog_enabled().is_some(), state: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A part is ready. Notifies once all are.
+    pub(super) fn ready(&self, part: &str) {
+        let is_ready = {
+            let mut state = self.lock();
+            state.ready.insert(part.to_owned()) && state.ready.len() == self.parts
+        };
+        if is_ready {
+            notify(&[Ready, Status("playing")]);
+        }
+    }
+
+    /// A part is alive. Notifies the watchdog once all have shown it.
+    pub(super) fn alive(&self, part: &str) {
+        if !self.has_watchdog {
+            return;
+        }
+        let mut state = self.lock();
+        state.alive.insert(part.to_owned());
+        if state.alive.len() == self.parts {
+            state.alive.clear();
+            drop(state);
+            notify(&[Watchdog]);
+        }
+    }
+
+    /// The service is stopping.
+    pub(super) fn stopping(&self) {
+        notify(&[Stopping, Status("the matches in progress end first")]);
+    }
+}
+
+fn notify(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::warn!("the service manager cannot be notified: {error}");
+    }
+}

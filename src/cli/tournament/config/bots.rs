@@ -1,0 +1,97 @@
+//! The bots of a tournament file: where they come from, and their sandboxes.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::bot::Command;
+use crate::bot::sandbox::{Limits, Sandbox, Unavailable, separate};
+use crate::cli::Failure;
+use crate::cli::sandbox::{change_commands, default_sandbox};
+use crate::cli::tournament::config::{Config, EntrantConfig, SandboxConfig};
+use crate::driver::check_name;
+use crate::sources::{Connection, Source};
+use crate::tournament::schedule::Plan;
+
+impl Config {
+    /// The sandbox of a bot without limits of its own.
+    fn sandbox(&self) -> Result<Sandbox, Failure> {
+        let Some(SandboxConfig { mode, allow_missing, limits }) = &self.sandbox else {
+            return Ok(default_sandbox());
+        };
+        Sandbox::new(*mode, allow_missing, self.seen(limits)).map_err(|why| match why {
+            Unavailable::Limit(what) => Failure::usage(format!("sandbox.limits: {what}")),
+            Unavailable::Layers(..) => Failure::cannot_run(format!(
+                "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
+            )),
+        })
+    }
+
+    /// Limits with absolute paths.
+    fn seen(&self, limits: &Limits) -> Limits {
+        Limits { read: limits.read.iter().map(|path| self.resolve(path)).collect(), ..limits.clone() }
+    }
+
+    pub(super) fn sources(&self, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {
+        let sandbox = self.sandbox()?;
+        let mut names = HashSet::new();
+        let mut sources = Vec::new();
+        for (index, entrant) in self.entrants.iter().enumerate() {
+            let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
+            let wrong = |what: String| Failure::usage(format!("entrant {which}: {what}"));
+            entrant.check_team(&self.game, plan).map_err(wrong)?;
+            // The bot of a withdrawn entrant may be missing.
+            let is_there = plan.entrants[index].leaves.is_none();
+            if entrant.team.is_empty() {
+                sources.push(self.source(entrant, &sandbox, &mut names, is_there).map_err(wrong)?);
+                continue;
+            }
+            check_new_name(&entrant.name, &mut names).map_err(wrong)?;
+            for (at, bot) in entrant.team.iter().enumerate() {
+                let which = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
+                let wrong = |what| wrong(format!("bot {which}: {what}"));
+                sources.push(self.source(bot, &sandbox, &mut names, is_there).map_err(wrong)?);
+            }
+        }
+        let own = [Some(&self.folder), self.seed_file.as_ref()].into_iter().flatten();
+        let own: Vec<PathBuf> = own.map(|path| self.resolve(path)).collect();
+        change_commands(&mut sources, |mut commands| separate(&mut commands, &own));
+        Ok(sources)
+    }
+
+    fn source(
+        &self,
+        bot: &EntrantConfig,
+        sandbox: &Sandbox,
+        names: &mut HashSet<String>,
+        is_there: bool,
+    ) -> Result<Arc<dyn Source>, String> {
+        check_new_name(&bot.name, names)?;
+        if !(0.01..=100.0).contains(&bot.clock_factor) {
+            return Err(format!("clock_factor {} is not from 0.01 to 100", bot.clock_factor));
+        }
+        match (&bot.command, &bot.tcp) {
+            (Some(command), None) => {
+                let command: Command = command.parse()?;
+                let directory = self.resolve(bot.directory.as_deref().unwrap_or(Path::new("")));
+                let sandbox =
+                    sandbox.with(self.seen(&bot.limits)).map_err(|what| format!("limits: {what}"))?;
+                let env = bot.env.clone();
+                let command = Command { directory: Some(directory), env, sandbox, ..command };
+                if is_there {
+                    command.check()?;
+                }
+                Ok(Arc::new(command))
+            }
+            (None, Some(name)) => Ok(Arc::new(Connection::new(name)?)),
+            _ => Err("it needs either a `command` or a `tcp` name".to_owned()),
+        }
+    }
+}
+
+/// Checks that a name is valid and unique.
+fn check_new_name(name: &Option<String>, names: &mut HashSet<String>) -> Result<(), String> {
+    let Some(name) = name else { return Ok(()) };
+    check_name(name)?;
+    if names.insert(name.clone()) { Ok(()) } else { Err("the name is not unique".to_owned()) }
+}

@@ -1,0 +1,222 @@
+//! Validates a tournament file, and converts it to what plays the tournament.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use referee_protocol::limits;
+use serde_json::{Map, Value};
+
+use crate::cli::Failure;
+use crate::cli::listen::{self, CertificateFile, ListenSettings};
+use crate::cli::openings::OpeningSource;
+use crate::cli::options::{clock, milliseconds};
+use crate::cli::syntax::Syntax;
+use crate::cli::tournament::config::{Config, FormatConfig, ListenConfig, MirrorConfig, Restart};
+use crate::core::chance::Seed;
+use crate::core::erased::Rules;
+use crate::core::{Catalog, Seating, counted};
+use crate::driver::{Run, Terms, check_clock};
+use crate::report::tournament::Settings;
+use crate::runner::{Openings, Roster, check_fresh, deal_leaks_information};
+use crate::sources::{BotSpec, Listen, Source};
+use crate::tournament::Deals;
+use crate::tournament::schedule::{Entry, Format, Plan};
+
+/// The default maximum number of bot processes, unless more have to play concurrently.
+const PROCESSES: usize = 64;
+
+/// A validated tournament.
+pub(in crate::cli::tournament) struct Prepared {
+    pub(in crate::cli::tournament) run: Run,
+    pub(in crate::cli::tournament) rules: &'static dyn Rules,
+    /// The bots: one or a team per entrant.
+    pub(in crate::cli::tournament) entrants: Vec<BotSpec>,
+    pub(in crate::cli::tournament) roster: Arc<Roster>,
+    pub(in crate::cli::tournament) openings: Openings,
+    pub(in crate::cli::tournament) jobs: usize,
+    pub(in crate::cli::tournament) processes: usize,
+    pub(in crate::cli::tournament) slots: usize,
+    pub(in crate::cli::tournament) is_pinned: bool,
+    pub(in crate::cli::tournament) listen: Option<Listen>,
+}
+
+impl Prepared {
+    /// The bots of an entrant.
+    pub(in crate::cli::tournament) fn bots_of(&self, entrant: usize) -> &[BotSpec] {
+        &self.entrants[self.roster.bots(entrant)]
+    }
+}
+
+impl Config {
+    /// The settings that reports state, with the seed of the run.
+    pub(in crate::cli::tournament) fn settings(
+        &self,
+        catalog: &Catalog,
+        seed: &str,
+        seating: Seating,
+    ) -> Settings {
+        let raw = |options: &Map<String, Value>| serde_json::value::to_raw_value(options).unwrap_or_default();
+        let options = raw(&self.options);
+        let table = catalog.find(&self.game).ok().and_then(|rules| rules.open(&options, seating).ok());
+        let openings = match (&self.openings, self.opening_plies) {
+            (Some(path), _) => format!("from {}", file_name(path)),
+            (None, 0) => "none".to_owned(),
+            (None, plies) => format!("{} at random", counted(plies, "ply", "plies")),
+        };
+        Settings {
+            bots: self.bot_names(),
+            clock: self.clock.clone(),
+            on_fault: self.on_fault.to_string(),
+            options: table.map_or(options, |table| table.options().to_owned()),
+            openings,
+            seed: seed.to_owned(),
+        }
+    }
+
+    fn terms(&self) -> Result<Terms, Failure> {
+        let time = |key: &str, text: &str| {
+            milliseconds(text).map_err(|what| Failure::usage(format!("{key}: {what}")))
+        };
+        Ok(Terms {
+            clock: clock(&self.clock).map_err(|what| Failure::usage(format!("clock: {what}")))?.0,
+            margin_ms: time("margin", &self.margin)?,
+            on_fault: self.on_fault,
+            hello_ms: time("hello_limit", &self.hello_limit)?,
+            first_ready_ms: time("ready_limit", &self.ready_limit)?,
+        })
+    }
+
+    /// The input of the schedule, which requires neither the bots nor other files. `entries`: when entrants join and
+    /// withdraw, if not all take part from start to end.
+    pub(in crate::cli::tournament) fn plan(
+        &self,
+        catalog: &Catalog,
+        entries: Option<Vec<Entry>>,
+    ) -> Result<Plan, Failure> {
+        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let seating =
+            rules.meta().seating(self.seats).map_err(|what| Failure::usage(format!("seats: {what}")))?;
+        let deals = match self.mirror {
+            Some(MirrorConfig::None) => Deals::Single,
+            Some(MirrorConfig::Rotations) => Deals::Mirrored,
+            Some(MirrorConfig::All) => Deals::AllOrders,
+            None if deal_leaks_information(rules) => Deals::Single,
+            None => Deals::Mirrored,
+        };
+        let format = match self.format {
+            FormatConfig::RoundRobin { cycles } => Format::RoundRobin { cycles },
+            FormatConfig::Gauntlet { cycles } => Format::Gauntlet { cycles },
+            FormatConfig::Swiss { rounds, sets } => Format::Swiss { rounds, sets },
+            FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
+            FormatConfig::Partners { cycles } => Format::Partners { cycles },
+        };
+        let mut plan = Plan::new(format, seating, deals, self.entrants.len());
+        plan.entrants = entries.unwrap_or(plan.entrants);
+        plan.check().map_err(|what| Failure::usage(format!("format: {what}")))?;
+        Ok(plan)
+    }
+
+    /// Validates everything else.
+    pub(in crate::cli::tournament) fn prepare(
+        &self,
+        catalog: &Catalog,
+        seed: Seed,
+        plan: &Plan,
+    ) -> Result<Prepared, Failure> {
+        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let sources = self.sources(plan)?;
+        let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
+        if needs_fresh {
+            check_fresh(rules, &sources).map_err(|what| {
+                Failure::usage(format!("mirror: {what}; `trust_bots = true` overrides this check"))
+            })?;
+        }
+        let terms = self.terms()?;
+        let listen = self.listen(&sources)?;
+        let openings = self.openings(rules, plan.seating, &seed)?;
+        let names = self.bots().map(|bot| bot.name.clone());
+        let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
+        let of_teams = of_teams.filter_map(|entrant| entrant.name.clone()).collect();
+        let mut entrants = BotSpec::named(sources.into_iter().zip(names).collect(), of_teams);
+        for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
+            entrant.clock_factor = config.clock_factor;
+            if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
+                check_clock(clock).map_err(|what| {
+                    let factor = config.clock_factor;
+                    Failure::usage(format!("entrant {}: clock_factor {factor}: {what}", entrant.name))
+                })?;
+            }
+            entrant.is_fresh = needs_fresh || config.restart.unwrap_or(self.restart) == Restart::Always;
+        }
+        if !(1..=10_000).contains(&self.jobs) {
+            return Err(Failure::usage(format!("jobs: {} is not from 1 to 10000", self.jobs)));
+        }
+        if !(1..=limits::SLOTS).contains(&self.slots.into()) {
+            return Err(Failure::usage(format!("slots: {} is not from 1 to {}", self.slots, limits::SLOTS)));
+        }
+        let (jobs, seats) = (self.jobs as usize, plan.seating.seats());
+        let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
+        if processes < jobs * seats {
+            return Err(Failure::usage(format!(
+                "processes: {processes} is less than the {} needed for `jobs` = {jobs} with {seats} seats",
+                jobs * seats
+            )));
+        }
+        Ok(Prepared {
+            run: Run { seed, terms },
+            rules,
+            entrants,
+            roster: Arc::new(self.roster()),
+            openings,
+            jobs,
+            processes,
+            slots: self.slots as usize,
+            is_pinned: self.pin,
+            listen,
+        })
+    }
+
+    fn listen(&self, sources: &[Arc<dyn Source>]) -> Result<Option<Listen>, Failure> {
+        let settings = |listen: &ListenConfig| {
+            let time = |key: &str, text: &str| {
+                let time =
+                    milliseconds(text).map_err(|what| Failure::usage(format!("listen.{key}: {what}")))?;
+                Ok::<_, Failure>(Duration::from_millis(time))
+            };
+            let path = |path: &Option<PathBuf>| path.as_deref().map(|path| self.resolve(path));
+            Ok(ListenSettings {
+                address: listen.address,
+                token_file: path(&listen.token_file),
+                tokens: Vec::new(),
+                wait: time("wait", &listen.wait)?,
+                reconnect: time("reconnect", &listen.reconnect)?,
+                connections: listen.connections,
+                certificate: match (path(&listen.tls_cert), path(&listen.tls_key)) {
+                    (Some(chain), Some(key)) => Some(CertificateFile::Pem { chain, key }),
+                    (None, None) => None,
+                    (Some(_), None) => return Err(Failure::usage("listen.tls_cert needs listen.tls_key")),
+                    (None, Some(_)) => return Err(Failure::usage("listen.tls_key needs listen.tls_cert")),
+                },
+            })
+        };
+        let settings = self.listen.as_ref().map(settings).transpose()?;
+        listen::listen(settings, sources, Syntax::Keys)
+    }
+
+    fn openings(&self, rules: &dyn Rules, seating: Seating, seed: &Seed) -> Result<Openings, Failure> {
+        let source = match (self.openings_file(), self.opening_plies) {
+            (Some(path), 0) => OpeningSource::File { path, order: self.order },
+            (Some(_), _) => {
+                return Err(Failure::usage("`opening_plies` and `openings` are mutually exclusive"));
+            }
+            (None, plies) => OpeningSource::Random { plies },
+        };
+        source.openings(rules, seating, self.options.clone(), seed, Syntax::Keys)
+    }
+}
+
+/// The last component of a path.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,108 @@
+//! Writes the pages of a tournament.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use flate2::{Compression, GzBuilder};
+
+use crate::cli::files::{self, OutFile};
+use crate::cli::{Exit, Failure, progress, screen};
+use crate::core::Catalog;
+use crate::record::Film;
+use crate::report::replay::Reel;
+use crate::report::site::{Site, Unshown};
+use crate::report::tournament::{ListedMatch, TournamentReport};
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    OutFile::create(path)?.write(|mut file: File| file.write_all(bytes))
+}
+
+/// Writes the site. Records that are invalid are reported and not published.
+pub(super) fn write(
+    site: &Path,
+    folder: &Path,
+    report: &TournamentReport,
+    catalog: &Catalog,
+) -> Result<Exit, Failure> {
+    for directory in ["matches", "entrants", "records"].map(|name| site.join(name)) {
+        fs::create_dir_all(&directory)
+            .map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;
+    }
+    let pages = Site::of(report);
+    for (path, text) in Site::assets() {
+        write_bytes(&site.join(path), text.as_bytes())?;
+    }
+    for (path, text) in pages.pages() {
+        write_bytes(&site.join(path), text.as_bytes())?;
+    }
+    let progress = progress::bar(report.attempts.len() as u64, "{bar:30} {pos}/{len} matches, {eta} left");
+    let (next, is_invalid) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let write_some = || -> Result<(), Failure> {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(told) = report.attempts.get(index) else { return Ok(()) };
+            let reel = publish(site, folder, told, catalog)?;
+            if reel.as_ref().is_err_and(|&why| why == Unshown::Invalid) {
+                is_invalid.store(true, Ordering::Relaxed);
+            }
+            let (path, text) = pages.match_page(index, reel.as_ref().map_err(|&why| why));
+            write_bytes(&site.join(path), text.as_bytes())?;
+            progress.inc(1);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let outcomes: Vec<Result<(), Failure>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(write_some)).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| unreachable!());
+        threads.into_iter().map(join).collect()
+    });
+    progress.finish_and_clear();
+    outcomes.into_iter().collect::<Result<(), Failure>>()?;
+    Ok(if is_invalid.into_inner() { Exit::No } else { Exit::Done })
+}
+
+/// Writes the compressed record of a match, if it is sealed and valid, and returns its replay. Removes an earlier one
+/// that is not.
+fn publish(
+    site: &Path,
+    folder: &Path,
+    told: &ListedMatch,
+    catalog: &Catalog,
+) -> Result<Result<Reel, Unshown>, Failure> {
+    let published = site.join(Site::record(told));
+    let reel = match &told.record {
+        None => Err(Unshown::None),
+        Some(name) => replayed(&folder.join("records").join(name), &published, catalog)?,
+    };
+    if reel.is_err() {
+        // Usually there is none.
+        let _ = fs::remove_file(&published);
+    }
+    Ok(reel)
+}
+
+fn replayed(record: &Path, published: &Path, catalog: &Catalog) -> Result<Result<Reel, Unshown>, Failure> {
+    // Records of sets that are not complete are not sealed yet, and must not be shown.
+    if !record.exists() {
+        return Ok(Err(Unshown::Unsealed));
+    }
+    let bytes = files::read(record)?;
+    let reel = match Film::verified(&bytes, catalog).and_then(Reel::of) {
+        Ok(reel) => reel,
+        Err(difference) => {
+            screen::complain(format_args!("{}: {difference}", record.display()));
+            return Ok(Err(Unshown::Invalid));
+        }
+    };
+    // Without a time, so that the same record gives the same bytes.
+    OutFile::create(published)?.write(|file| {
+        let mut encoder = GzBuilder::new().mtime(0).write(file, Compression::default());
+        encoder.write_all(&bytes)?;
+        encoder.finish()?;
+        Ok(())
+    })?;
+    Ok(Ok(reel))
+}

@@ -1,0 +1,55 @@
+//! `--watch`: the server for spectators.
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use clap::Args;
+
+use crate::cli::Failure;
+use crate::cli::json::Watching;
+use crate::cli::output::stdout;
+use crate::cli::screen::complain;
+use crate::core::Catalog;
+use crate::core::game::Meta;
+use crate::core::json;
+use crate::web::{WatchOptions, WatchServer};
+
+/// Options of the server for spectators.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Spectators")]
+pub(super) struct WatchArgs {
+    /// Serve live boards, standings and replays to browsers on this address, read-only; port 0 picks a free port. The
+    /// URL is printed
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    watch: Option<SocketAddr>,
+    /// Keep live boards so many moves behind, until their match has ended
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "watch")]
+    watch_delay: u32,
+    /// A host name by which browsers may address the server, besides IP addresses and localhost; may be repeated
+    #[arg(long, value_name = "NAME", requires = "watch")]
+    watch_host: Vec<String>,
+}
+
+impl WatchArgs {
+    /// Starts the server, if there is to be one.
+    pub(super) fn open(
+        &self,
+        game: &'static Meta,
+        catalog: &Catalog,
+    ) -> Result<Option<WatchServer>, Failure> {
+        let Some(address) = self.watch else { return Ok(None) };
+        let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
+        let server = WatchServer::open(WatchOptions { address, hosts, delay }, game, catalog);
+        server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
+    }
+}
+
+/// Prints the URL.
+pub(super) fn announce(url: &str, is_json: bool) -> Result<(), Failure> {
+    if is_json {
+        writeln!(stdout(), "{}", json::text(&Watching { url }))?;
+    } else {
+        complain(format_args!("watch at {url}"));
+    }
+    Ok(())
+}

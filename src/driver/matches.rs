@@ -1,0 +1,188 @@
+//! The matches of a lane.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use referee_protocol::words::FaultCode;
+use serde::Serialize;
+
+use crate::core::clock::Tick;
+use crate::core::erased::Table;
+use crate::core::seat::{Seat, SeatSet};
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::{Lane, Timer};
+use crate::driver::notice::{Finished, Notice};
+use crate::referee::{Abort, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
+use crate::transport::ByteStream;
+
+/// Who plays a seat: a session, or the fault that prevents it.
+pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
+
+/// A time without a connection, in microseconds of the match.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Outage {
+    /// When the connection was lost.
+    pub lost_us: u64,
+    /// When another one replaced it; `None` if none did.
+    pub back_us: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) play: Match,
+    /// The lane's time and lag when it was opened.
+    pub(super) opened: (u64, u64),
+    /// The accumulated pause that the match has been told of.
+    pub(super) paused: u64,
+    pub(super) places: Vec<Option<SessionKey>>,
+    /// By seat: the times without a connection.
+    pub(super) outages: Vec<Vec<Outage>>,
+    /// By seat: the beginning of the last line that was a fault.
+    pub(super) malformed: BTreeMap<Seat, String>,
+    pub(super) alarm: Option<u64>,
+    pub(super) is_touched: bool,
+    /// Since the last flush: whether there is news for the spectator, and how the match has ended.
+    pub(super) has_news: bool,
+    pub(super) ending: Option<Ending>,
+}
+
+impl Running {
+    /// Takes the events of the match. Returns the seats whose faults they are.
+    fn poll_events(&mut self) -> SeatSet {
+        let mut at_fault = SeatSet::EMPTY;
+        while let Some(event) = self.play.poll_event() {
+            match event {
+                MatchEvent::Fault { seat, .. } => at_fault.insert(seat),
+                MatchEvent::News => self.has_news = true,
+                MatchEvent::Ended(ending) => self.ending = Some(ending),
+                MatchEvent::Error(_) => {}
+            }
+        }
+        at_fault
+    }
+}
+
+impl<S: ByteStream> Lane<S> {
+    /// Opens a match.
+    pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<SeatOccupant>) -> MatchKey {
+        let id = setup.header.r#match.clone();
+        let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
+        let (opened, paused) = ((self.now(), self.lag), self.clock.paused());
+        let play = Match::open(setup, table);
+        let mut running = Running {
+            play,
+            opened,
+            paused,
+            outages: vec![Vec::new(); places.len()],
+            places: sessions,
+            malformed: BTreeMap::new(),
+            alarm: None,
+            is_touched: false,
+            has_news: false,
+            ending: None,
+        };
+        running.poll_events();
+        let key = self.matches.insert(|_| running);
+        self.by_id.insert(id, key);
+        for (seat, place) in (0..).map(Seat).zip(&places) {
+            match place {
+                Ok(session) => self.join(*session, key, seat),
+                Err((code, detail)) => {
+                    self.notify_match(key, opened.0, Event::Gone { seat, code: *code, detail });
+                }
+            }
+        }
+        self.touch(key);
+        key
+    }
+
+    fn join(&mut self, session: SessionKey, key: MatchKey, seat: Seat) {
+        if let Some(session) = self.sessions.get_mut(session) {
+            // The seats of a match are adjacent.
+            session.matches += u32::from(session.seats.last().is_none_or(|&(last, _)| last != key));
+            session.seats.push((key, seat));
+        }
+    }
+
+    /// Fills a seat that waits for another process of its bot. The process has `ready_ms` for `ready`.
+    pub fn seat(&mut self, key: MatchKey, seat: Seat, place: SeatOccupant, ready_ms: u64) {
+        let now = self.now();
+        let Some(running) = self.matches.get_mut(key) else { return };
+        match place {
+            Ok(session) => {
+                running.places[seat.index()] = Some(session);
+                self.join(session, key, seat);
+                let wants = self.hello(session).map(|hello| hello.wants).unwrap_or_default();
+                self.notify_match(key, now, Event::Restart { seat, ready_ms, wants });
+            }
+            Err((code, detail)) => {
+                self.notify_match(key, now, Event::Gone { seat, code, detail: &detail });
+            }
+        }
+    }
+
+    /// Aborts a match.
+    pub fn abort(&mut self, key: MatchKey, reason: &Abort) {
+        let now = self.now();
+        self.notify_match(key, now, Event::Abort(reason));
+    }
+
+    /// The matches in progress.
+    pub fn running(&self) -> Vec<MatchKey> {
+        self.matches.keys().collect()
+    }
+
+    /// A match in progress.
+    pub fn match_mut(&mut self, key: MatchKey) -> Option<&mut Match> {
+        self.matches.get_mut(key).map(|running| &mut running.play)
+    }
+
+    /// Passes an event to a match. Returns the seats of which it counted faults.
+    pub(super) fn notify_match(&mut self, key: MatchKey, now: u64, event: Event<'_>) -> SeatSet {
+        let Some(running) = self.matches.get_mut(key) else { return SeatSet::EMPTY };
+        let stamp =
+            Stamp { at: Tick(now.saturating_sub(running.opened.0)), lag: self.lag - running.opened.1 };
+        running.play.handle(stamp, event);
+        let at_fault = running.poll_events();
+        self.touch(key);
+        at_fault
+    }
+
+    /// Tells a match what its bots have sent in place of what it awaits.
+    pub(super) fn report_received(&mut self, key: MatchKey, stamp: u64) {
+        let seats = self.matches.get(key).map_or(0, |running| running.places.len());
+        for seat in SeatSet::first(seats).iter() {
+            let Running { play, places, .. } = &self.matches[key];
+            let session = places[seat.index()].and_then(|session| self.sessions.get(session));
+            let received = session.and_then(|session| session.received(play.refused(seat)));
+            self.notify_match(key, stamp, Event::Received { seat, received });
+        }
+    }
+
+    pub(super) fn touch(&mut self, key: MatchKey) {
+        if let Some(running) = self.matches.get_mut(key)
+            && !std::mem::replace(&mut running.is_touched, true)
+        {
+            self.touched.push(key);
+        }
+    }
+
+    pub(super) fn finish(&mut self, key: MatchKey, ending: Ending, stamp: Stamp) {
+        let Some(Running { play, places, outages, malformed, alarm, .. }) = self.matches.remove(key) else {
+            return;
+        };
+        self.timers.cancel(alarm, Timer::Match(key));
+        self.by_id.remove(&play.setup().header.r#match);
+        for session in places.into_iter().flatten() {
+            if let Some(session) = self.sessions.get_mut(session) {
+                let before = session.seats.len();
+                session.seats.retain(|&(of, _)| of != key);
+                session.matches -= u32::from(session.seats.len() < before);
+                session.has_played = true;
+            }
+        }
+        let duration = Duration::from_micros(stamp.at.0);
+        let finished = Finished { key, play, ending, malformed, outages, duration };
+        self.notices.push_back(Notice::Ended(Box::new(finished)));
+    }
+}

@@ -1,0 +1,42 @@
+//! One lane: the matches and streams of one thread. A lane knows byte streams, not where they come from.
+
+pub(crate) mod arena;
+mod clock;
+mod detached_session;
+mod dispatch;
+mod hello;
+pub(crate) mod incoming;
+mod json_scanner;
+mod keys;
+mod lane;
+mod matches;
+mod notice;
+mod plan;
+mod ready_queue;
+mod reconnect;
+mod role;
+pub(crate) mod route;
+mod serve;
+mod session;
+mod session_end;
+mod spin;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod unacknowledged;
+
+pub(crate) use arena::{Arena, Key, key};
+pub(crate) use clock::LaneClock;
+pub use detached_session::DetachedSession;
+pub(crate) use hello::HelloError;
+pub use hello::{BotHello, check_name};
+pub use keys::{MatchKey, SessionKey};
+pub use lane::Lane;
+pub use matches::{Outage, SeatOccupant};
+pub use notice::{Finished, Notice};
+#[cfg(test)]
+pub(crate) use plan::match_of_checkers;
+pub use plan::{MatchPlan, PlannedSeat, Run, Terms, check_clock};
+pub(crate) use reconnect::REPLACED;
+pub use role::Role;
+pub use unacknowledged::{BotInstance, Unacknowledged};

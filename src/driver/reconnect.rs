@@ -1,0 +1,141 @@
+//! Sessions that outlive their streams: the bot connects again, and the new stream continues the session.
+
+use std::time::Duration;
+
+use referee_protocol::limits;
+use referee_protocol::referee as message;
+use referee_protocol::words::FaultCode;
+
+use crate::core::seat::Seat;
+use crate::driver::detached_session::DetachedSession;
+use crate::driver::hello::BotHello;
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::{Lane, Timer};
+use crate::driver::matches::Outage;
+use crate::driver::notice::Notice;
+use crate::driver::session::Lost;
+use crate::referee::{Detail, Event};
+use crate::transport::{ByteStream, Lines, Stream};
+
+/// The reason in `bye` for a connection that another one replaces.
+pub(crate) const REPLACED: &str = "another connection of the bot replaces this one";
+
+impl<S: ByteStream> Lane<S> {
+    /// Sets how long the matches of a lost connection wait for another one.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience.as_micros() as u64;
+    }
+
+    /// Whether no match is played on a session.
+    pub fn is_idle(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_none_or(|session| session.seats.is_empty())
+    }
+
+    /// Closes the stream of a session whose bot may connect again. Returns false if the session ends with its stream.
+    pub(super) fn suspend(
+        &mut self,
+        key: SessionKey,
+        now: u64,
+        (code, detail): (FaultCode, &Detail),
+        farewell: Option<&Detail>,
+    ) -> bool {
+        let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
+            return false;
+        };
+        let returns =
+            session.may_reconnect() && code == FaultCode::Disconnected && *detail != Detail::SaidBye;
+        let is_between_matches =
+            |&(key, seat): &(MatchKey, Seat)| session.has_played && self.matches[key].play.awaits_ready(seat);
+        let waits = |&(key, seat): &(MatchKey, Seat)| {
+            self.matches[key].outages[seat.index()].len() < limits::RECONNECTIONS
+        };
+        if !returns || session.seats.iter().all(is_between_matches) || !session.seats.iter().any(waits) {
+            return false;
+        }
+        let (waiting, ending): (Vec<_>, Vec<_>) = session.seats.iter().copied().partition(waits);
+        let mut faulty = Vec::new();
+        for (key, seat) in ending {
+            self.matches[key].places[seat.index()] = None;
+            if self.notify_match(key, now, Event::Gone { seat, code, detail }).contains(seat) {
+                faulty.push((key, seat));
+            }
+        }
+        for &(key, seat) in &waiting {
+            let running = &mut self.matches[key];
+            let lost_us = now.saturating_sub(running.opened.0);
+            running.outages[seat.index()].push(Outage { lost_us, back_us: None });
+        }
+        let until = now + self.patience;
+        let session = &mut self.sessions[key];
+        session.matches = waiting.len() as u32;
+        session.seats = waiting;
+        if let Some(reason) = farewell {
+            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_string() }));
+        }
+        session.end(now);
+        session.lines = Lines::new(limits::LINE_FROM_BOT);
+        session.out.clear();
+        (session.has_lines, session.closed, session.blocked) = (false, None, None);
+        session.lost = Some(Lost { until, detail: detail.clone() });
+        self.timers.set(&mut session.alarm, until, Timer::Session(key));
+        self.notices.push_back(Notice::Lost { session: key, faulty });
+        true
+    }
+
+    /// Continues a lost session on another stream.
+    fn resume(&mut self, key: SessionKey, stream: S, hello: BotHello, (lines, out): (Lines, Vec<u8>)) {
+        let now = self.now();
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        let wants = hello.wants;
+        session.introduce(hello);
+        session.stream = Some(stream);
+        session.lost = None;
+        session.lines = lines;
+        session.out = out.into();
+        session.out.extend(&session.unacknowledged);
+        for (key, seat) in session.seats.clone() {
+            let running = &mut self.matches[key];
+            let back_us = now.saturating_sub(running.opened.0);
+            if let Some(outage) = running.outages[seat.index()].last_mut() {
+                outage.back_us = Some(back_us);
+            }
+            self.notify_match(key, now, Event::Resumed { seat, wants });
+        }
+        self.dirty.push(key);
+        self.ready.push(key);
+    }
+}
+
+impl Lane<Stream> {
+    /// Continues a session on another connection of its bot. Its own stream is closed if it is open.
+    ///
+    /// # Errors
+    /// Returns the connection if the session has ended.
+    pub fn take_over(
+        &mut self,
+        key: SessionKey,
+        mut moving: Box<DetachedSession>,
+    ) -> Result<(), Box<DetachedSession>> {
+        let now = self.now();
+        if let Some(open) = self.sessions.get_mut(key).filter(|session| session.stream.is_some()) {
+            // What has arrived before counts.
+            open.drain();
+            self.handle_lines(key, now);
+            let (lost, farewell) = (Detail::OutputEnded, Detail::other(REPLACED));
+            self.end_session(key, now, (FaultCode::Disconnected, &lost), Some(&farewell));
+        }
+        let session = self.sessions.get_mut(key);
+        if session.as_ref().is_none_or(|session| session.lost.is_none()) {
+            moving.resend(
+                &session.map(|session| std::mem::take(&mut session.unacknowledged)).unwrap_or_default(),
+            );
+            return Err(moving);
+        }
+        let DetachedSession { hello, wire, lines, out, .. } = *moving;
+        match Stream::watch(wire) {
+            Ok(stream) => self.resume(key, stream, hello, (lines, out.into())),
+            Err(error) => tracing::info!(%error, name = hello.name, "left"),
+        }
+        Ok(())
+    }
+}

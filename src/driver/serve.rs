@@ -1,0 +1,180 @@
+//! One round of a lane: it reads all streams that are ready, handles their lines and the timers, then writes.
+
+use referee_protocol::limits;
+
+use crate::core::clock::Tick;
+use crate::core::seat::Seat;
+use crate::driver::keys::MatchKey;
+use crate::driver::lane::{Lane, Timer};
+use crate::driver::notice::Notice;
+use crate::referee::{Abort, Event, Stamp};
+use crate::transport::ByteStream;
+
+impl<S: ByteStream> Lane<S> {
+    /// Reads all ready streams, handles the input, then the timers, then writes.
+    pub(super) fn serve(&mut self) {
+        self.ready_queue.take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.ready);
+        let (started, asked) = (self.now(), self.measured);
+        let away = self.away.take().map_or(0, |since| started - since);
+        // Timers may fire one millisecond late. Anything more is lag, even if a bot blocked the lane. Lag must be
+        // known before the input is judged.
+        let late = self.timers.overdue(started).min(started - self.measured);
+        self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
+        for &key in &ready {
+            if let Some(session) = self.sessions.get_mut(key) {
+                session.read();
+            }
+        }
+        let stamp = if ready.len() > 1 { self.now() } else { started };
+        self.lag += stamp - started;
+        self.measured = stamp;
+        self.report_pauses(stamp);
+        match self.answered.take() {
+            Some(key) => {
+                self.spin.note_found(started - asked);
+                ready.push(key);
+            }
+            None => self.spin.note_turn(started),
+        }
+        for key in ready.drain(..) {
+            self.handle_lines(key, stamp);
+            self.settle_session(key, stamp);
+        }
+        // Sessions with lines left.
+        ready.append(&mut self.ready);
+        self.ready = ready;
+        while let Some(due) = self.timers.pop(stamp) {
+            match due {
+                Timer::Session(key) => {
+                    if let Some(session) = self.sessions.get_mut(key) {
+                        session.alarm = None;
+                    }
+                    self.settle_session(key, stamp);
+                }
+                Timer::Match(key) => self.expire(key, stamp),
+            }
+        }
+        self.flush(stamp);
+    }
+
+    /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
+    fn report_pauses(&mut self, stamp: u64) {
+        let paused = self.clock.paused();
+        if paused == self.paused {
+            return;
+        }
+        self.paused = paused;
+        for key in self.running() {
+            let running = &mut self.matches[key];
+            let us = paused - std::mem::replace(&mut running.paused, paused);
+            if us > 0 {
+                self.notify_match(key, stamp, Event::Paused { us });
+            }
+            let play = &self.matches[key].play;
+            if play.has_clock() && play.paused() > limits::PAUSED_MS * 1000 {
+                self.notify_match(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
+            }
+        }
+    }
+
+    /// Handles the deadline of a match. Input that has arrived by now is read first.
+    fn expire(&mut self, key: MatchKey, stamp: u64) {
+        let Some(running) = self.matches.get_mut(key) else { return };
+        running.alarm = None;
+        let opened = running.opened.0;
+        if running.play.next_deadline().is_some_and(|at| opened + at.0 <= stamp) {
+            for session in running.places.clone().into_iter().flatten() {
+                if let Some(session) = self.sessions.get_mut(session) {
+                    session.drain();
+                }
+                self.handle_lines(session, stamp);
+            }
+            self.report_received(key, stamp);
+            self.notify_match(key, stamp, Event::Tick);
+        }
+        self.touch(key);
+    }
+
+    /// Spins for the answer to the latest request, if no other match has to wait for it.
+    pub(super) fn spin(&mut self) -> bool {
+        let Some(key) = self.asked.take() else { return false };
+        if self.matches.len() != 1 || !self.spin.is_due(self.measured) {
+            return false;
+        }
+        let found = self.sessions.get_mut(key).is_some_and(|session| {
+            // The bot may have run as soon as it was written to.
+            session.spin() || {
+                std::thread::yield_now();
+                session.spin()
+            }
+        });
+        if !found {
+            self.spin.note_missed();
+            return false;
+        }
+        self.answered = Some(key);
+        true
+    }
+
+    /// Writes the output of the matches: one write per session.
+    pub(super) fn flush(&mut self, stamp: u64) {
+        self.dirty.append(&mut self.owed_end);
+        if !self.touched.is_empty() {
+            let at = self.now();
+            self.lag += at - stamp;
+            self.measured = at;
+            let mut touched = std::mem::take(&mut self.touched);
+            for key in touched.drain(..) {
+                self.flush_match(key, at);
+            }
+            self.touched = touched;
+        }
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for key in dirty.drain(..) {
+            if let Some(session) = self.sessions.get_mut(key) {
+                session.write(stamp);
+                if session.deadline().is_some() {
+                    // Rare: a stream that is blocked, closed or new.
+                    self.settle_session(key, stamp);
+                }
+            }
+        }
+        // Sessions that were checked again; the allocation is reused.
+        dirty.append(&mut self.dirty);
+        self.dirty = dirty;
+    }
+
+    fn flush_match(&mut self, key: MatchKey, at: u64) {
+        let Some(running) = self.matches.get_mut(key) else { return };
+        running.is_touched = false;
+        let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
+        let told = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
+        for (seat, place) in (0..).map(Seat).zip(&running.places) {
+            let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
+            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
+                if running.ending.is_some() && session.may_reconnect() {
+                    session.unacknowledged.extend_from_slice(transmit.bytes);
+                }
+                if session.lost.is_some() {
+                    continue;
+                }
+                if transmit.has_request {
+                    session.since_request = (0, 0);
+                    self.asked = *place;
+                }
+                session.queue(transmit.bytes);
+                told.extend(*place);
+            }
+        }
+        if let Some(ending) = running.ending.take() {
+            return self.finish(key, ending, stamp);
+        }
+        if std::mem::take(&mut running.has_news) {
+            self.notices.push_back(Notice::Moved(key));
+        }
+        let Some(deadline) = running.play.next_deadline() else { return };
+        let due = running.opened.0 + deadline.0;
+        self.timers.set(&mut running.alarm, due, Timer::Match(key));
+    }
+}

@@ -1,0 +1,240 @@
+//! The lane with real sockets and with streams in memory.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use referee_protocol::referee::{Auth, Clock as Limits};
+use referee_protocol::words::FaultCode;
+
+use super::lane::Timer;
+use super::*;
+use crate::driver::plan::match_of_checkers;
+use crate::referee::Abort;
+use crate::transport::{ByteStream, MemoryPeer, MemoryStream, Stream, Wire, memory_stream};
+
+/// A lane with a match for which no seat has to be ready, the other end of its stream, which sends nothing, and a
+/// function that pauses the referee.
+fn playing(clock: Option<Limits>) -> (Lane, MatchKey, UnixStream, impl Fn(Duration)) {
+    let (clock_of_lane, pause) = LaneClock::unwatched();
+    let mut lane = Lane::with_clock(clock_of_lane);
+    let (near, mut far) = UnixStream::pair().unwrap();
+    let wire = Wire::pipes(near.try_clone().unwrap().into(), near.into(), None);
+    let host = lane.add(Role::Host { may_open: false }, Stream::watch(wire).unwrap(), Duration::from_secs(9));
+    far.write_all(b"{\"type\":\"hello\",\"protocol\":1}\n").unwrap();
+    let (setup, table) = match_of_checkers(clock, false);
+    let key = lane.open(setup, table, vec![Ok(host); 2]);
+    (lane, key, far, pause)
+}
+
+const SECOND: Option<Limits> = Some(Limits { delay_ms: 1000, bank_ms: 0, increment_ms: 0 });
+
+/// The result of a match, if it ends within 20 ms.
+async fn news<S: ByteStream>(lane: &mut Lane<S>) -> Option<Finished> {
+    loop {
+        match tokio::time::timeout(Duration::from_millis(20), lane.next()).await {
+            Ok(Notice::Ended(finished)) => return Some(*finished),
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_match_that_is_paused_for_too_long_is_aborted() {
+    let (mut lane, key, _far, pause) = playing(SECOND);
+    assert!(news(&mut lane).await.is_none());
+    for _ in 0..2 {
+        pause(Duration::from_secs(30));
+        assert!(news(&mut lane).await.is_none());
+    }
+    pause(Duration::from_millis(1));
+    let Finished { key: ended, play, ending, .. } = news(&mut lane).await.unwrap();
+    assert_eq!((ended, ending.ranks), (key, None));
+    assert_eq!(play.paused(), 60_001_000);
+    let record = String::from_utf8_lossy(play.log());
+    assert!(record.contains(r#""reason":{"kind":"paused","most_ms":60000}"#), "{record}");
+}
+
+#[tokio::test]
+async fn a_finished_match_leaves_no_alarm() {
+    let day = Limits { delay_ms: 24 * 60 * 60 * 1000, bank_ms: 0, increment_ms: 0 };
+    let (mut lane, key, _far, _) = playing(Some(day));
+    assert!(news(&mut lane).await.is_none());
+    assert!(lane.timers.keys().any(|timer| timer == Timer::Match(key)));
+    lane.abort(key, &Abort::Interrupted);
+    news(&mut lane).await.unwrap();
+    assert!(lane.timers.keys().all(|timer| matches!(timer, Timer::Session(_))));
+}
+
+#[tokio::test]
+async fn a_match_without_a_clock_may_be_paused_indefinitely() {
+    let (mut lane, key, _far, pause) = playing(None);
+    assert!(news(&mut lane).await.is_none());
+    pause(Duration::from_secs(3600));
+    assert!(news(&mut lane).await.is_none());
+    assert_eq!(lane.match_mut(key).unwrap().paused(), 3_600_000_000);
+}
+
+#[tokio::test]
+async fn a_pause_postpones_deadlines() {
+    let (mut lane, _, _far, pause) = playing(SECOND);
+    assert!(news(&mut lane).await.is_none());
+    // As if the last 400 ms had been a pause.
+    std::thread::sleep(Duration::from_millis(400));
+    pause(Duration::from_millis(400));
+    let ended =
+        tokio::time::timeout(Duration::from_millis(900), async { while news(&mut lane).await.is_none() {} });
+    assert!(ended.await.is_err(), "its second is not over");
+    let ended = tokio::time::timeout(Duration::from_secs(30), async {
+        loop {
+            if let Some(finished) = news(&mut lane).await {
+                return finished;
+            }
+        }
+    });
+    assert_eq!(ended.await.unwrap().ending.reason, "timeout");
+}
+
+/// A lane with two bots in memory, whose `hello` has been accepted, and a match for which no seat has to be ready.
+async fn in_memory(clock: Option<Limits>) -> (Lane<MemoryStream>, [MemoryPeer; 2]) {
+    let mut lane = Lane::new();
+    let [(a, peer_of_a), (b, peer_of_b)] = [(); 2].map(|()| {
+        let (stream, peer) = memory_stream(1 << 20);
+        (lane.add(Role::Process, stream, Duration::from_secs(60)), peer)
+    });
+    for peer in [&peer_of_a, &peer_of_b] {
+        peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\"}\n");
+        assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    }
+    let (setup, table) = match_of_checkers(clock, false);
+    lane.open(setup, table, vec![Ok(a), Ok(b)]);
+    (lane, [peer_of_a, peer_of_b])
+}
+
+/// The messages of a type that the referee has sent.
+fn messages(received: &[u8], kind: &str) -> Vec<serde_json::Value> {
+    let lines = received.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let all = lines.map(|line| serde_json::from_slice(line).unwrap());
+    all.filter(|message: &serde_json::Value| message["type"] == kind).collect()
+}
+
+/// Runs a lane that reports nothing until all input has been handled.
+async fn run(lane: &mut Lane<MemoryStream>) {
+    assert!(tokio::time::timeout(Duration::ZERO, lane.next()).await.is_err());
+}
+
+#[tokio::test]
+async fn two_bots_play_over_streams_in_memory() {
+    let (mut lane, peers) = in_memory(None).await;
+    let mut last = [None, None];
+    for _ in 0..20 {
+        run(&mut lane).await;
+        for (peer, last) in peers.iter().zip(&mut last) {
+            if let Some(turn) = messages(&peer.receive(), "turn").pop() {
+                let answer = serde_json::json!({
+                    "type": "move", "match": "m1", "turn": turn["turn"], "move": turn["legal"][0],
+                });
+                peer.send(format!("{answer}\n").as_bytes());
+                *last = turn["turn"].as_u64();
+            }
+        }
+    }
+    assert_eq!(last, [Some(9), Some(9)]);
+}
+
+#[tokio::test]
+async fn a_line_may_arrive_byte_by_byte() {
+    let (mut lane, [black, _white]) = in_memory(None).await;
+    run(&mut lane).await;
+    let turn = messages(&black.receive(), "turn").pop().unwrap();
+    let answer =
+        format!("{{\"type\":\"move\",\"match\":\"m1\",\"turn\":{},\"move\":\"nonsense\"}}\n", turn["turn"]);
+    for byte in answer.bytes() {
+        assert!(black.receive().is_empty());
+        black.send(&[byte]);
+        if byte != b'\n' {
+            run(&mut lane).await;
+        }
+    }
+    assert_eq!(news(&mut lane).await.unwrap().ending.reason, "illegal_move");
+}
+
+#[tokio::test]
+async fn the_end_of_a_stream_is_reported_with_the_lost_seats() {
+    let (mut lane, [black, white]) = in_memory(None).await;
+    run(&mut lane).await;
+    drop(black);
+    let mut lost = Vec::new();
+    let finished = loop {
+        match lane.next().await {
+            Notice::Gone { code: FaultCode::Disconnected, lost: seats, session, .. } => {
+                lost = seats;
+                lane.forget(session);
+            }
+            Notice::Ended(finished) => break finished,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(lost.len(), 1);
+    assert_eq!(finished.ending.ranks, Some(vec![2, 1]));
+    run(&mut lane).await;
+    assert_eq!(messages(&white.receive(), "end").len(), 1);
+}
+
+#[tokio::test]
+async fn a_peer_that_reads_late_receives_everything() {
+    let mut lane = Lane::new();
+    let (stream, peer) = memory_stream(7);
+    lane.add(Role::Process, stream, Duration::from_secs(60));
+    let mut received = Vec::new();
+    while !received.ends_with(b"\n") {
+        run(&mut lane).await;
+        let more = peer.receive();
+        assert!((1..=7).contains(&more.len()));
+        received.extend(more);
+    }
+    assert_eq!(messages(&received, "hello").len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_read_of_a_connection_after_its_hello() {
+    let mut lane = Lane::new();
+    let (stream, peer) = memory_stream(1 << 20);
+    let session =
+        lane.add(Role::Connection { auth: Auth::Token, reconnects: true }, stream, Duration::from_secs(60));
+    peer.send(
+        b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\",\"token\":\"secret\"}\n{\"type\":\"bye\"}\n",
+    );
+    assert!(matches!(lane.next().await, Notice::Greeted(key) if key == session));
+    assert_eq!(lane.token(session), Some("secret"));
+    peer.send(&b"x".repeat(100_000));
+    run(&mut lane).await;
+    assert!(lane.is_live(session) && !peer.is_closed());
+    lane.forget(session);
+    assert!(peer.is_closed());
+}
+
+#[tokio::test]
+async fn a_host_that_leaves_while_output_is_pending_ends_its_matches() {
+    let mut lane = Lane::new();
+    let (stream, peer) = memory_stream(300);
+    let host = lane.add(Role::Host { may_open: false }, stream, Duration::from_secs(60));
+    peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"host\"}\n");
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    let (setup, table) = match_of_checkers(None, false);
+    lane.open(setup, table, vec![Ok(host); 2]);
+    run(&mut lane).await;
+    peer.end();
+    let mut ended = (0, 0);
+    while ended != (1, 1) {
+        match lane.next().await {
+            Notice::Ended(finished) => {
+                assert_eq!(finished.ending.ranks, None);
+                ended.0 += 1;
+            }
+            Notice::Gone { .. } => ended.1 += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Messages that a bot gets again when it connects again.
+
+use crate::driver::hello::BotHello;
+use crate::driver::session::Session;
+
+/// What the connections of a bot have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BotInstance {
+    name: String,
+    version: Option<String>,
+    id: String,
+}
+
+/// The `end` messages after the last line of a bot: it may not have received them. It gets them again if it connects
+/// again.
+#[derive(Clone, Debug)]
+pub struct Unacknowledged {
+    /// The bot.
+    pub bot: BotInstance,
+    /// The messages.
+    pub messages: Vec<u8>,
+}
+
+impl BotHello {
+    /// The bot, if it connects again after its connection is lost.
+    pub fn instance(&self) -> Option<BotInstance> {
+        let id = self.reconnect.clone()?;
+        Some(BotInstance { name: self.name.clone(), version: self.version.clone(), id })
+    }
+}
+
+impl<S> Session<S> {
+    /// Whether the peer may continue on another connection after this one is lost.
+    pub(super) fn may_reconnect(&self) -> bool {
+        self.hello.as_ref().is_some_and(|hello| hello.reconnect.is_some())
+    }
+
+    pub(super) fn unacknowledged(self) -> Option<Unacknowledged> {
+        let bot = self.hello?.instance()?;
+        Some(Unacknowledged { bot, messages: self.unacknowledged })
+    }
+}

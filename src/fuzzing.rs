@@ -1,0 +1,314 @@
+//! The parsers of untrusted input, one function per fuzz target of `fuzz/`. Each takes arbitrary bytes, must neither panic
+//! nor hang, and asserts what holds for all input.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use referee_protocol::limits;
+use referee_protocol::referee::{Auth, Clock};
+use serde_json::Value;
+
+use crate::core::game::Turn;
+use crate::core::{Catalog, Seat};
+use crate::driver::{
+    Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, incoming,
+};
+use crate::games::checkers::Board;
+use crate::record;
+use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
+
+/// Splits bytes into lines. How many bytes a read returns does not matter.
+pub fn lines(data: &[u8]) {
+    let [longest, chunk, bytes @ ..] = data else { return };
+    let read = |chunk: usize| {
+        let (mut lines, mut all) = (Lines::new((*longest).into()), Vec::new());
+        for mut part in bytes.chunks(chunk) {
+            while !part.is_empty() {
+                let filled = lines.fill(|buffer| std::io::Read::read(&mut part, buffer));
+                assert!(filled.is_ok_and(|(read, _)| read > 0));
+            }
+            while let Some(line) = lines.next_line() {
+                all.push(match line {
+                    Line::Text(text) => Some(text.to_vec()),
+                    Line::TooLong => None,
+                });
+            }
+            let most_held = usize::from(*longest) + 4;
+            assert!(lines.held() <= most_held, "{} bytes of an unfinished line", lines.held());
+        }
+        all
+    };
+    let all = read(usize::from(*chunk).max(1));
+    for line in all.iter().flatten() {
+        assert!(line.len() <= (*longest).into() && !line.contains(&b'\n'));
+    }
+    assert_eq!(all, read(bytes.len().max(1)));
+}
+
+/// Parses a line from a bot. A message that can be read is written as a line that means the same.
+pub fn message(data: &[u8]) {
+    for may_open in [false, true] {
+        match incoming::read(data, may_open) {
+            (_, Ok(message)) => {
+                let written = serde_json::to_string(&message).unwrap_or_else(|error| panic!("{error}"));
+                let again = incoming::read(written.as_bytes(), may_open).1;
+                let again = again.unwrap_or_else(|error| panic!("{written}: {error:?}"));
+                assert_eq!(serde_json::to_string(&again).ok(), Some(written));
+            }
+            (_, Err(unreadable)) => {
+                let message = unreadable.refusal().1;
+                assert!(message.len() < 2_000, "{message}");
+            }
+        }
+    }
+}
+
+/// Reads a record in all ways there are. A record that verifies can be read in all of them.
+pub fn record(data: &[u8]) {
+    let catalog = Catalog::default();
+    let is_valid = record::verify(data, &catalog).is_empty();
+    assert_eq!(record::account(data, &catalog).is_ok(), is_valid);
+    assert_eq!(record::sheet(data, &catalog).is_ok(), is_valid);
+    let times = record::times(data).is_ok();
+    let film = record::Film::verified(data, &catalog).and_then(|mut film| {
+        while let Some(step) = film.step()? {
+            step.table.scene(crate::core::seat::Viewer::Public);
+        }
+        Ok(())
+    });
+    assert_eq!(film.is_ok(), is_valid);
+    let lines = record::lines(data).all(|line| line.is_ok());
+    record::is_sealed(data);
+    assert!(!is_valid || (times && lines));
+}
+
+/// Reads a collection of games in every notation, as games and as openings.
+pub fn pdn(data: &[u8]) {
+    for rules in Catalog::default().games() {
+        if let Some(notation) = rules.notation() {
+            let games = notation.check(data).count();
+            assert!(games <= data.len());
+        }
+        for format in rules.opening_files() {
+            for opening in (format.read)(data).into_iter().flatten() {
+                assert!(opening.line >= 1);
+            }
+        }
+    }
+}
+
+/// Reads a position. It is written as a FEN of the same position; a game that starts from it has legal moves.
+pub fn fen(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(board) = text.parse::<Board>() else { return };
+    let written = board.to_string();
+    assert_eq!(written.parse::<Board>().map(|board| board.to_string()), Ok(written.clone()));
+    let rules = Catalog::default().find("checkers").unwrap_or_else(|error| panic!("{error}"));
+    let options = serde_json::value::to_raw_value(&serde_json::json!({ "fen": written }));
+    let options = options.unwrap_or_else(|error| panic!("{error}"));
+    let Ok(mut table) = rules.open(&options, rules.meta().seatings[0]) else { return };
+    let mut legal = Vec::new();
+    for _ in 0..8 {
+        let Turn::Decide(decision) = table.ask() else { return };
+        let Some(seat) = decision.seats().iter().next() else { panic!("a decision without a seat") };
+        legal.clear();
+        table.write_legal(&decision, seat, &mut legal);
+        assert!(table.count(&decision, seat) > 0 && serde_json::from_slice::<Vec<String>>(&legal).is_ok());
+        table.play(decision, &[0]);
+    }
+}
+
+/// Reads a tournament file. A valid one round-trips: it is equal after writing and reading.
+pub fn tournament(data: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(data) {
+        crate::cli::read_tournament(text, &Catalog::default());
+    }
+}
+
+/// Answers requests about imagined positions. Each line but an empty one has one answer, and none changes what the next means.
+pub fn imagine(data: &[u8]) {
+    let mut server = crate::cli::ImagineServer::new(Catalog::default());
+    for line in data.split(|&byte| byte == b'\n').take(20) {
+        // Many playouts take long, as they should.
+        let count =
+            serde_json::from_slice::<Value>(line).map_or(0, |request| request["count"].as_u64().unwrap_or(0));
+        if count > 4 {
+            continue;
+        }
+        let mut answer = Vec::new();
+        server.answer(line, &mut answer);
+        let text = answer.strip_suffix(b"\n").unwrap_or_default();
+        assert_eq!(text.is_empty(), line.is_empty());
+        if !line.is_empty() {
+            let answer: Value = serde_json::from_slice(text).unwrap_or_else(|error| panic!("{error}"));
+            assert!(answer["type"].is_string());
+        }
+    }
+}
+
+/// The key of the match, and the peers of a lane.
+struct Peers {
+    lane: Lane<MemoryStream>,
+    peers: Vec<(SessionKey, Option<MemoryPeer>)>,
+    key: Option<MatchKey>,
+    catalog: Catalog,
+}
+
+thread_local! {
+    static RUNTIME: RefCell<Option<tokio::runtime::Runtime>> = const { RefCell::new(None) };
+}
+
+/// A match between two peers over streams without TLS. The first two bytes choose the game and the roles; each line of the
+/// rest is a step, whose first byte tells what happens.
+pub fn session(data: &[u8]) {
+    RUNTIME.with_borrow_mut(|runtime| {
+        let runtime = runtime.get_or_insert_with(|| {
+            let built = tokio::runtime::Builder::new_current_thread().enable_time().build();
+            built.unwrap_or_else(|error| panic!("{error}"))
+        });
+        let _guard = runtime.enter();
+        play_session(data);
+    });
+}
+
+fn play_session(data: &[u8]) {
+    let [game, roles, steps @ ..] = data else { return };
+    let (clock, pause) = LaneClock::unwatched();
+    let catalog = Catalog::default();
+    let mut peers = Peers { lane: Lane::with_clock(clock), peers: Vec::new(), key: None, catalog };
+    let role = match roles % 4 {
+        0 => Role::Host { may_open: roles & 4 == 0 },
+        1 => Role::Connection { auth: Auth::Token, reconnects: false },
+        _ => Role::Process,
+    };
+    for _ in 0..2 {
+        let (stream, peer) = memory_stream(if roles & 8 == 0 { 1 << 20 } else { 300 });
+        peers.peers.push((peers.lane.add(role, stream, Duration::from_secs(3600)), Some(peer)));
+    }
+    let clock = Clock { delay_ms: 3_600_000, bank_ms: 0, increment_ms: 0 };
+    peers.open(*game, (roles & 16 == 0).then_some(clock), roles & 32 == 0);
+    peers.run();
+    for step in steps.split(|&byte| byte == b'\n').take(200) {
+        let Some((&what, rest)) = step.split_first() else { continue };
+        let which = usize::from(what & 1);
+        match what {
+            // A line, and the beginning of one.
+            b'0' | b'1' => peers.send(which, &[rest, b"\n"].concat()),
+            b'a' | b'b' => peers.send(which, rest),
+            b'h' | b'i' => {
+                let hello = b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\",\"slots\":4}\n";
+                peers.send(which, hello);
+            }
+            b'y' | b'x' => peers.send(which, b"{\"type\":\"ready\",\"match\":\"m1\"}\n"),
+            // An answer to the open request of this seat.
+            b'm' => peers.answer(rest.first().copied().unwrap_or_default()),
+            b'r' => peers.receive(),
+            b'e' | b'd' => {
+                if let Some(peer) = &peers.peers[which].1 {
+                    peer.end();
+                }
+            }
+            b'z' | b'w' => peers.peers[which].1 = None,
+            b'p' => pause(Duration::from_secs(rest.first().copied().unwrap_or_default().into())),
+            b'f' => drop(peers.lane.forget(peers.peers[which].0)),
+            _ => {}
+        }
+        peers.run();
+    }
+    if let Some(key) = peers.key {
+        peers.lane.abort(key, &crate::referee::Abort::Interrupted);
+    }
+    peers.run();
+    assert!(peers.lane.running().is_empty(), "the match has not ended");
+    peers.receive();
+}
+
+impl Peers {
+    fn open(&mut self, game: u8, clock: Option<Clock>, auto_ready: bool) {
+        let games: Vec<_> = self.catalog.games().collect();
+        let rules = games[usize::from(game) % games.len()];
+        let seating = rules.meta().seatings[0];
+        let seats = vec![PlannedSeat::new("bot".to_owned(), 3_600_000); seating.seats()];
+        let options = rules.default_options();
+        let plan = MatchPlan { auto_ready, ..MatchPlan::new(rules, &options, seating, seats) };
+        let terms = Terms { clock, ..Terms::default() };
+        let run = Run { seed: crate::core::chance::Seed([7; 32]), terms };
+        let (setup, table) = run.set_up(&terms, plan).unwrap_or_else(|error| panic!("{error}"));
+        let places = (0..seating.seats()).map(|seat| Ok(self.peers[seat % 2].0)).collect();
+        self.key = Some(self.lane.open(setup, table, places));
+    }
+
+    /// Runs the lane until it waits for input.
+    fn run(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            let Poll::Ready(notice) = pin!(self.lane.next()).poll(&mut cx) else { return };
+            match notice {
+                Notice::Gone { session, waiting, .. } => {
+                    self.lane.forget(session);
+                    for (key, seat) in waiting {
+                        let fault = referee_protocol::words::FaultCode::Exited;
+                        self.lane.seat(key, seat, Err((fault, crate::referee::Detail::OutputEnded)), 1);
+                    }
+                }
+                Notice::OpenAsked(session, open) => {
+                    let code = referee_protocol::words::ErrorCode::BadSetup;
+                    self.lane.refuse(session, code, "no".to_owned(), open.id);
+                }
+                Notice::Ended(mut finished) => {
+                    self.key = None;
+                    let mut log = finished.play.take_log();
+                    record::seal(&mut log, finished.play.reveal());
+                    let differences = record::verify(&log, &self.catalog);
+                    assert!(differences.is_empty(), "{differences:?}\n{}", String::from_utf8_lossy(&log));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn send(&self, which: usize, bytes: &[u8]) {
+        if let Some(peer) = &self.peers[which].1 {
+            peer.send(bytes);
+        }
+    }
+
+    /// Answers all open requests with a legal move.
+    fn answer(&mut self, choice: u8) {
+        let Some(play) = self.key.and_then(|key| self.lane.match_mut(key)) else { return };
+        let mut answers = Vec::new();
+        for seat in (0..play.setup().header.seats.len() as u8).map(Seat) {
+            if let (Some(turn), Some(decision)) = (play.open_request(seat), play.decision()) {
+                let index = usize::from(choice) % play.table().count(decision, seat);
+                let text = play.table().text(decision, seat, index);
+                let seat = seat.0;
+                answers.push((
+                    usize::from(seat) % 2,
+                    serde_json::json!({
+                        "type": "move", "match": "m1", "seat": seat, "turn": turn, "move": text,
+                    }),
+                ));
+            }
+        }
+        for (which, answer) in answers {
+            self.send(which, format!("{answer}\n").as_bytes());
+        }
+    }
+
+    /// Reads what the lane has sent: complete lines, each a message.
+    fn receive(&self) {
+        for peer in self.peers.iter().filter_map(|(_, peer)| peer.as_ref()) {
+            let received = peer.receive();
+            let mut lines: Vec<&[u8]> = received.split(|&byte| byte == b'\n').collect();
+            // The first and the last may be parts of lines, if the peer has accepted no more.
+            lines.pop();
+            for line in lines.iter().skip(1) {
+                let message: Value = serde_json::from_slice(line).unwrap_or_else(|error| panic!("{error}"));
+                assert!(message["type"].is_string() && line.len() < limits::LINE_FROM_REFEREE);
+            }
+        }
+    }
+}

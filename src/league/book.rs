@@ -1,0 +1,280 @@
+//! The results of a ladder, counted and rated.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::core::Seating;
+use crate::store::LeagueMatch;
+use crate::tournament::ladder::{Name, Strength};
+use crate::tournament::rating::Estimate;
+use crate::tournament::rating::bradley_terry::{Counts, Known, fit_anchored};
+use crate::tournament::{Entrant, Lineup, MatchResult};
+
+/// A rating is provisional while its interval reaches further than this to either side, in Elo.
+const PROVISIONAL: f64 = 80.0;
+
+/// The results of a ladder, counted.
+#[derive(Clone, Debug)]
+pub struct Book {
+    seating: Seating,
+    /// Fixed ratings by bot.
+    anchors: BTreeMap<String, f64>,
+    players: Vec<Tally>,
+    by_name: BTreeMap<String, Entrant>,
+    counts: Counts,
+    known: Known,
+}
+
+/// The matches of a player.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    name: String,
+    matches: u32,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    /// Matches in which it made a fault.
+    faulted: u32,
+    /// When its last match ended, in UTC.
+    last_seen: Option<String>,
+}
+
+/// A row of the standings of a ladder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// From 1.
+    pub place: usize,
+    /// `NAME` or `NAME@VERSION`.
+    pub player: String,
+    /// Elo with its 95% interval.
+    pub rating: Estimate,
+    /// Whether the rating is fixed.
+    #[serde(rename = "anchor")]
+    pub is_anchor: bool,
+    /// Whether the interval reaches further than 80 Elo to either side.
+    #[serde(rename = "provisional")]
+    pub is_provisional: bool,
+    /// Rated matches with a result.
+    pub matches: u32,
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Ranked first with another side.
+    pub draws: u32,
+    /// Another side was ranked ahead.
+    pub losses: u32,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+    /// When its last match ended, in UTC.
+    pub last_seen: Option<String>,
+}
+
+impl Book {
+    /// A ladder without results.
+    pub fn new(seating: Seating, anchors: BTreeMap<String, f64>) -> Book {
+        Book {
+            seating,
+            anchors,
+            players: Vec::new(),
+            by_name: BTreeMap::new(),
+            counts: Counts::default(),
+            known: Known::default(),
+        }
+    }
+
+    /// Changes the fixed ratings, by bot.
+    pub fn set_anchors(&mut self, anchors: BTreeMap<String, f64>) {
+        self.anchors = anchors;
+        let fixed = |(at, player): (usize, &Tally)| {
+            Some((Entrant(at as u16), *self.anchors.get(&Name::parse(&player.name).bot)?))
+        };
+        self.known.anchors = self.players.iter().enumerate().filter_map(fixed).collect();
+    }
+
+    /// The player with this name, which is added if it is new. A new version succeeds the newest one of its bot.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn player(&mut self, name: &str) -> Result<Entrant, String> {
+        if let Some(&player) = self.by_name.get(name) {
+            return Ok(player);
+        }
+        let index =
+            u16::try_from(self.players.len()).map_err(|_| "the ladder has too many players".to_owned())?;
+        let (player, bot) = (Entrant(index), Name::parse(name).bot);
+        if let Some(&elo) = self.anchors.get(&bot) {
+            self.known.anchors.insert(player, elo);
+        }
+        if let Some(before) = self.players.iter().rposition(|other| Name::parse(&other.name).bot == bot) {
+            self.known.predecessors.insert(player, Entrant(before as u16));
+        }
+        self.players.push(Tally { name: name.to_owned(), ..Tally::default() });
+        self.by_name.insert(name.to_owned(), player);
+        self.counts.grow(self.players.len());
+        Ok(player)
+    }
+
+    /// The player with this name, if there is one.
+    pub fn find(&self, name: &str) -> Option<Entrant> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The name of a player.
+    pub fn name(&self, player: Entrant) -> &str {
+        &self.players[player.index()].name
+    }
+
+    /// The number of players.
+    pub fn len(&self) -> usize {
+        self.players.len()
+    }
+
+    /// Whether there are no players.
+    pub fn is_empty(&self) -> bool {
+        self.players.is_empty()
+    }
+
+    /// The number of players of a bot.
+    pub fn versions(&self, bot: &str) -> usize {
+        self.players.iter().filter(|player| Name::parse(&player.name).bot == bot).count()
+    }
+
+    /// Adds a match. Returns its lineup, if it has a result.
+    ///
+    /// # Errors
+    /// If it does not fit the seats of the ladder.
+    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, String> {
+        let seats = self.seating.seats();
+        let misfit = || format!("{} does not fit the {seats} seats of its ladder", row.id());
+        if row.players.len() != seats || row.faults.len() != seats {
+            return Err(misfit());
+        }
+        let players: Vec<Entrant> =
+            row.players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
+        for (&player, faults) in players.iter().zip(&row.faults) {
+            let tally = &mut self.players[player.index()];
+            tally.faulted += u32::from(!faults.is_empty());
+            tally.last_seen = Some(row.ended_at.clone());
+        }
+        let Some(ranks) = &row.ranks else { return Ok(None) };
+        let lineup = Lineup::of_seats(self.seating, &players).filter(|_| ranks.len() == players.len());
+        let lineup = lineup.ok_or_else(misfit)?;
+        if !row.is_rated {
+            return Ok(Some(lineup));
+        }
+        let result = MatchResult::played(row.number, lineup, ranks);
+        let first = (0..self.seating.sides()).filter(|&side| result.places[side] == 1).count();
+        for (seat, &player) in players.iter().enumerate() {
+            let tally = &mut self.players[player.index()];
+            tally.matches += 1;
+            match (ranks[seat], first) {
+                (1, 1) => tally.wins += 1,
+                (1, _) => tally.draws += 1,
+                _ => tally.losses += 1,
+            }
+        }
+        self.counts.add(&result);
+        Ok(Some(lineup))
+    }
+
+    /// What the results so far tell of the strengths of all players, in their order.
+    pub fn strengths(&self) -> Vec<Strength> {
+        let strength = |elo: &Estimate| Strength { rating: elo.value, margin: elo.high - elo.value };
+        fit_anchored(&self.counts, &self.known).elo.iter().map(strength).collect()
+    }
+
+    /// The standings with these strengths, which may be older; the best first.
+    pub fn standings(&self, strengths: &[Strength]) -> Vec<Standing> {
+        let row = |(at, tally): (usize, &Tally)| {
+            let Strength { rating, margin } =
+                strengths.get(at).copied().unwrap_or(Strength { rating: 0.0, margin: f64::INFINITY });
+            Standing {
+                place: 0,
+                player: tally.name.clone(),
+                rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
+                is_anchor: self.known.anchors.contains_key(&Entrant(at as u16)),
+                is_provisional: margin > PROVISIONAL,
+                matches: tally.matches,
+                wins: tally.wins,
+                draws: tally.draws,
+                losses: tally.losses,
+                faulted: tally.faulted,
+                last_seen: tally.last_seen.clone(),
+            }
+        };
+        let mut rows: Vec<Standing> = self.players.iter().enumerate().map(row).collect();
+        // Provisional ratings come last: a few lucky matches do not make a leader.
+        let key = |row: &Standing| (row.is_provisional, row.rating.value);
+        rows.sort_by(|one, other| {
+            let ((a, x), (b, y)) = (key(one), key(other));
+            a.cmp(&b).then(y.total_cmp(&x)).then_with(|| one.player.cmp(&other.player))
+        });
+        rows.iter_mut().enumerate().for_each(|(at, row)| row.place = at + 1);
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
+        LeagueMatch {
+            number,
+            players: players.map(str::to_owned).to_vec(),
+            ranks: ranks.map(Vec::from),
+            scores: None,
+            faults: vec![BTreeMap::new(); 2],
+            ended_by: "rules".to_owned(),
+            reason: "no_moves".to_owned(),
+            is_rated,
+            is_challenge: !is_rated,
+            decisions: 9,
+            duration_us: 9,
+            record: None,
+            seal: None,
+            ended_at: "2026-11-22T18:30:05Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn only_rated_matches_with_a_result_count() {
+        let mut book = Book::new(Seating::new(2, 2), [("random".to_owned(), 1000.0)].into());
+        for number in 1..=200 {
+            // A quarter of the matches in each seat are lost.
+            let ranks = if matches!(number % 8, 3 | 4) { [2, 1] } else { [1, 2] };
+            let seats = if number % 2 == 0 { ["alice@1", "random"] } else { ["random", "alice@1"] };
+            let ranks = if number % 2 == 0 { ranks } else { [ranks[1], ranks[0]] };
+            book.add(&played(number, seats, Some(ranks), true)).unwrap();
+        }
+        book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
+        book.add(&played(202, ["bob", "random"], None, true)).unwrap();
+        let rows = book.standings(&book.strengths());
+        let summary: Vec<(usize, &str, u32, bool)> =
+            rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
+        assert_eq!(summary, [(1, "alice@1", 200, false), (2, "random", 200, false), (3, "bob", 0, true)]);
+        assert_eq!((rows[0].wins, rows[0].losses, rows[1].rating.value), (150, 50, 1000.0));
+        assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
+    }
+
+    #[test]
+    fn a_new_version_takes_over_the_rating() {
+        let mut book = Book::new(Seating::new(2, 2), [("random".to_owned(), 0.0)].into());
+        for number in 1..=100 {
+            book.add(&played(number, ["alice@1", "random"], Some([1, 2]), true)).unwrap();
+        }
+        book.player("alice@2").unwrap();
+        book.player("eve").unwrap();
+        let strengths = book.strengths();
+        assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
+        assert!(strengths[3].rating.abs() < 1.0);
+        assert_eq!(book.versions("alice"), 2);
+    }
+
+    #[test]
+    fn a_match_with_other_seats_is_an_error() {
+        let mut book = Book::new(Seating::new(4, 2), BTreeMap::new());
+        let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
+        assert_eq!(error, "m7 does not fit the 4 seats of its ladder");
+    }
+}

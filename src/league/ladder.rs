@@ -1,0 +1,478 @@
+//! The state of a ladder while it is played, and the scheduler of its matches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::time::Instant;
+
+use crate::core::Seating;
+use crate::core::chance::RandomStream;
+use crate::league::book::{Book, Standing};
+use crate::league::recover::{counted, is_rated};
+use crate::record::{Entry, Line, lines};
+use crate::referee::Leg;
+use crate::runner::{Fixture, MatchReport, Next, Openings, Scheduler, Wait};
+use crate::store::{Challenge, LeagueBot, LeagueMatch, StorageWait, match_id, parse_match_id, utc};
+use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
+use crate::tournament::{Entrant, Lineup};
+
+/// After this number of pairings one challenge may be played, so that challenges take at most a tenth of the matches.
+const CHALLENGE_AFTER: u64 = 9;
+/// The seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
+
+/// The limits of a ladder.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The number of matches that are played concurrently.
+    pub jobs: usize,
+    /// The maximum number of matches of all bots of an owner a day; `None`: any.
+    pub quota: Option<u32>,
+    /// The maximum number of new versions of a bot a day.
+    pub versions: u32,
+    /// How long a player rests after a match, in milliseconds.
+    pub rest_ms: u64,
+}
+
+/// A player of a ladder in progress.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    /// The index of its bot in the run, once it has one.
+    bot: Option<usize>,
+    is_program: bool,
+    connections: usize,
+    conduct: Conduct,
+}
+
+/// A command line and its directory.
+type Program = (Option<String>, Option<PathBuf>);
+
+/// A match in progress, or whose result is not stored yet.
+#[derive(Clone, Debug)]
+struct Running {
+    lineup: Lineup,
+    /// The challenge that it fulfils.
+    challenge: Option<i64>,
+}
+
+/// The state of a ladder.
+#[derive(Debug)]
+pub struct Ladder {
+    /// Its name.
+    name: String,
+    limits: Limits,
+    seating: Seating,
+    openings: Openings,
+    book: Book,
+    strengths: Vec<Strength>,
+    /// Whether results have come since the players were rated.
+    is_unrated: bool,
+    matchmaker: Matchmaker,
+    rng: RandomStream,
+    members: Vec<Member>,
+    /// The players of the bots of the run.
+    by_bot: BTreeMap<usize, Entrant>,
+    owners: BTreeMap<String, u32>,
+    /// The bots that take part, by name.
+    bots: BTreeMap<String, LeagueBot>,
+    /// The command lines and directories of the programs that the run has, or is about to have.
+    started: BTreeMap<String, Program>,
+    /// New versions by bot on the day of the matchmaker.
+    new_versions: BTreeMap<String, u32>,
+    running: BTreeMap<u32, Running>,
+    next: u32,
+    is_paused: bool,
+    /// No match begins while a result or the journal cannot be written.
+    wait: StorageWait,
+    challenges: Vec<Challenge>,
+    /// Challenges that were played, to be removed from the database.
+    fulfilled: Vec<i64>,
+    /// The number of pairings at the last challenge.
+    challenged_at: Option<u64>,
+    began: Instant,
+}
+
+/// A ladder that the scheduler and the server share.
+#[derive(Clone, Debug)]
+pub struct SharedLadder(Arc<Mutex<Ladder>>);
+
+impl SharedLadder {
+    /// Shares a ladder.
+    pub fn new(ladder: Ladder) -> SharedLadder {
+        SharedLadder(Arc::new(Mutex::new(ladder)))
+    }
+
+    /// Locks it. Nothing that takes long is done meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, Ladder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
+    pub fn rate(&self) {
+        let book = {
+            let mut ladder = self.lock();
+            if !std::mem::take(&mut ladder.is_unrated) {
+                return;
+            }
+            ladder.book.clone()
+        };
+        let strengths = book.strengths();
+        let mut ladder = self.lock();
+        for (at, &strength) in strengths.iter().enumerate() {
+            ladder.matchmaker.rate(Entrant(at as u16), strength);
+        }
+        ladder.strengths = strengths;
+    }
+}
+
+impl Ladder {
+    /// A ladder without players. `next` is the number of its next match.
+    pub fn new(
+        name: &str,
+        seating: Seating,
+        openings: Openings,
+        limits: Limits,
+        rng: RandomStream,
+        wait: StorageWait,
+    ) -> Ladder {
+        Ladder {
+            name: name.to_owned(),
+            limits,
+            seating,
+            openings,
+            book: Book::new(seating, BTreeMap::new()),
+            strengths: Vec::new(),
+            is_unrated: true,
+            matchmaker: Matchmaker::new(seating),
+            rng,
+            members: Vec::new(),
+            by_bot: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            bots: BTreeMap::new(),
+            started: BTreeMap::new(),
+            new_versions: BTreeMap::new(),
+            running: BTreeMap::new(),
+            next: 1,
+            is_paused: false,
+            wait,
+            challenges: Vec::new(),
+            fulfilled: Vec::new(),
+            challenged_at: None,
+            began: Instant::now(),
+        }
+    }
+
+    /// The number of the next match.
+    pub fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+
+    /// Microseconds since the ladder was opened.
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
+    }
+
+    /// Adds the result of an earlier run.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), String> {
+        for name in &row.players {
+            self.player(name)?;
+        }
+        if let Some(lineup) = self.book.add(row)? {
+            self.matchmaker.note(&lineup);
+        }
+        Ok(())
+    }
+
+    /// Begins a day, in days since 1970, on which players have played so often already.
+    pub fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let day = since.as_secs() / DAY;
+        if day != self.matchmaker.day() {
+            let known = played.iter().filter_map(|(name, &count)| Some((self.book.find(name)?, count)));
+            let known: Vec<(Entrant, u32)> = known.collect();
+            self.matchmaker.begin_day(day, known);
+            self.new_versions.clear();
+        }
+    }
+
+    /// The player with this name, which is added if it is new.
+    fn player(&mut self, name: &str) -> Result<Entrant, String> {
+        let before = self.book.len();
+        let player = self.book.player(name)?;
+        if self.book.len() > before {
+            let bot = Name::parse(name).bot;
+            let owner = self.bots.get(&bot).map_or_else(|| bot.clone(), |bot| bot.owner.clone());
+            let fresh = self.owners.len() as u32;
+            let owner = *self.owners.entry(owner).or_insert(fresh);
+            self.matchmaker.join(Newcomer { owner, quota: self.limits.quota });
+            self.members.push(Member::default());
+            self.is_unrated = true;
+        }
+        Ok(player)
+    }
+
+    /// Sets the bots, whose owners are needed before players are added, and whether the league is paused.
+    pub fn begin(&mut self, bots: &[LeagueBot], is_paused: bool) {
+        self.is_paused = is_paused;
+        self.bots = bots.iter().map(|bot| (bot.name.clone(), bot.clone())).collect();
+    }
+
+    /// Changes which bots take part, and which of them are paused. Returns the programs that are not in the run yet, or
+    /// not with this command line; those of an earlier call are expected to join.
+    pub fn set_bots(&mut self, bots: &[LeagueBot], is_paused: bool) -> Vec<LeagueBot> {
+        let plays = |bot: &&LeagueBot| {
+            let is_here = bot.ladders.as_ref().is_none_or(|ladders| ladders.contains(&self.name));
+            bot.revoked_at.is_none() && is_here
+        };
+        self.bots = bots.iter().filter(plays).map(|bot| (bot.name.clone(), bot.clone())).collect();
+        self.is_paused = is_paused;
+        // An anchor that does not take part any more still pins the scale.
+        let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));
+        self.book.set_anchors(anchors.collect());
+        self.is_unrated = true;
+        let mut new = Vec::new();
+        for bot in self.bots.values().filter(|bot| bot.command.is_some()) {
+            let program = (bot.command.clone(), bot.directory.clone());
+            if self.started.get(&bot.name) != Some(&program) {
+                self.started.insert(bot.name.clone(), program);
+                new.push(bot.clone());
+            }
+        }
+        self.set_places();
+        new
+    }
+
+    /// Changes the challenges. Returns those that were played since the last time.
+    pub fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
+        let fulfilled = std::mem::take(&mut self.fulfilled);
+        let is_running = |id: i64| self.running.values().any(|running| running.challenge == Some(id));
+        let mut challenges = challenges;
+        challenges.retain(|challenge| !fulfilled.contains(&challenge.id) && !is_running(challenge.id));
+        self.challenges = challenges;
+        fulfilled
+    }
+
+    /// Tells the matchmaker who can play how many matches at once.
+    fn set_places(&mut self) {
+        let now = self.now();
+        let is_here = |at: usize| {
+            let bot = self.bots.get(&Name::parse(self.book.name(Entrant(at as u16))).bot);
+            bot.is_some_and(|bot| !bot.is_paused) && self.members[at].bot.is_some()
+        };
+        let here: BTreeSet<usize> = (0..self.members.len()).filter(|&at| is_here(at)).collect();
+        let programs = here.iter().filter(|&&at| self.members[at].is_program).count().max(1);
+        // Programs start as often as it takes to fill all jobs.
+        let copies = (self.limits.jobs * self.seating.seats()).div_ceil(programs);
+        for (at, member) in self.members.iter().enumerate() {
+            let places = match (here.contains(&at), member.is_program) {
+                (false, _) => 0,
+                (true, true) => copies,
+                (true, false) => member.connections,
+            };
+            self.matchmaker.set_places(Entrant(at as u16), places, now);
+        }
+    }
+
+    /// The standings, with the ratings of the last time that the players were rated.
+    pub fn standings(&self) -> Vec<Standing> {
+        self.book.standings(&self.strengths)
+    }
+
+    /// The players that are there now: connected, or programs.
+    pub fn online(&self) -> Vec<&str> {
+        let is_here = |member: &Member| member.is_program || member.connections > 0;
+        let here = self.members.iter().enumerate().filter(|(_, member)| is_here(member));
+        here.map(|(at, _)| self.book.name(Entrant(at as u16))).collect()
+    }
+
+    /// Results are stored.
+    ///
+    /// # Errors
+    /// If one does not fit the seats.
+    pub fn stored(&mut self, rows: &[LeagueMatch]) -> Result<(), String> {
+        for row in rows {
+            let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
+            self.fulfilled.extend(challenge);
+            self.book.add(row)?;
+            self.is_unrated = true;
+        }
+        Ok(())
+    }
+
+    fn fixture(&mut self, lineup: Lineup, challenge: Option<i64>) -> Option<Fixture> {
+        let bots: Option<Vec<usize>> =
+            lineup.seats().iter().map(|player| self.members[player.index()].bot).collect();
+        let number = self.next;
+        let (options, opening) = self.openings.of(number);
+        let fixture = Fixture {
+            id: match_id(number, challenge.is_some()),
+            deal: None,
+            leg: Leg::Only,
+            options,
+            opening,
+            bots: bots?,
+            wait: Wait::Never,
+        };
+        self.next += 1;
+        self.running.insert(number, Running { lineup, challenge });
+        Some(fixture)
+    }
+
+    /// The challenge that is due, if there is one.
+    fn next_challenge(&mut self) -> Option<Fixture> {
+        let pairings = self.matchmaker.pairings();
+        if self.challenged_at.is_some_and(|at| pairings < at + CHALLENGE_AFTER) {
+            return None;
+        }
+        let now = self.now();
+        for at in 0..self.challenges.len() {
+            let Challenge { id, players } = &self.challenges[at];
+            let id = *id;
+            let group: Option<Vec<Entrant>> = players.iter().map(|name| self.newest(name)).collect();
+            let Some(lineup) = group.and_then(|group| self.matchmaker.challenge(&group, now, &mut self.rng))
+            else {
+                continue;
+            };
+            self.challenges.remove(at);
+            self.challenged_at = Some(pairings);
+            return self.fixture(lineup, Some(id));
+        }
+        None
+    }
+
+    /// The player with this name; for a name without a version the newest version that is there.
+    fn newest(&self, name: &str) -> Option<Entrant> {
+        let is_meant = |player: &Entrant| {
+            let own = self.book.name(*player);
+            let member = &self.members[player.index()];
+            let is_here = member.is_program || member.connections > 0;
+            own == name || (is_here && Name::parse(own).bot == name)
+        };
+        (0..self.book.len() as u16).rev().map(Entrant).find(is_meant)
+    }
+}
+
+/// The row of a match that has ended, from its report and its record.
+pub fn row_of(
+    report: &MatchReport,
+    record: &[u8],
+    seal: Option<String>,
+    ended_at: SystemTime,
+) -> Option<LeagueMatch> {
+    let (number, is_challenge) = parse_match_id(&report.id)?;
+    let Some(Ok(Line { entry: Entry::Record(header), .. })) = lines(record).next() else { return None };
+    let path = report.record.as_ref().and_then(|path| path.file_name());
+    Some(LeagueMatch {
+        number,
+        players: report.seats.clone(),
+        ranks: report.ranks.clone(),
+        scores: report.scores.clone(),
+        faults: report.faults.iter().map(counted).collect(),
+        ended_by: report.ended_by.to_string(),
+        reason: report.reason.clone(),
+        is_rated: is_rated(is_challenge, &header),
+        is_challenge,
+        decisions: report.decisions,
+        duration_us: report.duration_us,
+        record: path.map(|name| name.to_string_lossy().into_owned()),
+        seal,
+        ended_at: utc(ended_at),
+    })
+}
+
+/// Hands out the matches of a ladder.
+#[derive(Debug)]
+pub struct LadderScheduler(pub SharedLadder);
+
+impl Scheduler for LadderScheduler {
+    fn next(&mut self, among: Option<&[usize]>) -> Next {
+        let mut ladder = self.0.lock();
+        // Each match is between other players.
+        if among.is_some() || ladder.is_paused || ladder.wait.is_waiting() {
+            return Next::Later;
+        }
+        if let Some(fixture) = ladder.next_challenge() {
+            return Next::Match(fixture);
+        }
+        let now = ladder.now();
+        let Ladder { matchmaker, rng, .. } = &mut *ladder;
+        let Some(lineup) = matchmaker.next(now, rng) else { return Next::Later };
+        ladder.fixture(lineup, None).map_or(Next::Later, Next::Match)
+    }
+
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let mut ladder = self.0.lock();
+        let now = ladder.now();
+        let Some((number, _)) = parse_match_id(&fixture.id) else { return false };
+        let Some(Running { lineup, .. }) = ladder.running.get(&number).cloned() else { return false };
+        ladder.matchmaker.ended(&lineup, report.ranks.is_some(), now);
+        let rested = now + 1000 * ladder.limits.rest_ms;
+        lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
+        for (seat, &player) in lineup.seats().iter().enumerate() {
+            let is_its_fault = report.faults[seat].total() > 0;
+            let member = &mut ladder.members[player.index()];
+            // A program that fails before the first move would fail in the next match too.
+            let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
+                (Some(member.conduct.exclude(now)), "it does not start")
+            } else {
+                (member.conduct.ended(is_its_fault, now), "its last matches ended by its faults")
+            };
+            if let Some(until) = exclude {
+                ladder.matchmaker.exclude(player, until);
+                let pause = Duration::from_secs((until - now) / 1_000_000);
+                let (name, player) = (&ladder.name, ladder.book.name(player));
+                tracing::warn!(
+                    "{name}: {player} is excluded for {}: {why}",
+                    humantime::format_duration(pause)
+                );
+            }
+        }
+        true
+    }
+
+    fn put_back(&mut self, fixture: &Fixture) {
+        let mut ladder = self.0.lock();
+        let number = parse_match_id(&fixture.id).map(|(number, _)| number);
+        if let Some(running) = number.and_then(|number| ladder.running.remove(&number)) {
+            ladder.matchmaker.put_back(&running.lineup);
+        }
+    }
+
+    fn join(&mut self, bot: usize, name: &str) -> Result<(), String> {
+        let mut ladder = self.0.lock();
+        let of = Name::parse(name).bot;
+        let Some(is_program) = ladder.bots.get(&of).map(|bot| bot.command.is_some()) else {
+            return Err(format!("`{of}` does not take part on this ladder"));
+        };
+        let is_new = ladder.book.find(name).is_none();
+        if is_new && ladder.book.versions(&of) > 0 {
+            let most = ladder.limits.versions;
+            let today = ladder.new_versions.entry(of.clone()).or_default();
+            if *today >= most {
+                return Err(format!(
+                    "new versions of `{of}` today: {most} of {most}; try again tomorrow (UTC)"
+                ));
+            }
+            *today += 1;
+        }
+        let player = ladder.player(name)?;
+        ladder.members[player.index()].bot = Some(bot);
+        ladder.members[player.index()].is_program = is_program;
+        ladder.by_bot.insert(bot, player);
+        ladder.set_places();
+        Ok(())
+    }
+
+    fn set_connections(&mut self, bot: usize, connections: usize) {
+        let mut ladder = self.0.lock();
+        if let Some(&player) = ladder.by_bot.get(&bot) {
+            ladder.members[player.index()].connections = connections;
+            ladder.set_places();
+        }
+    }
+}

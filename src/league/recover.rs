@@ -1,0 +1,125 @@
+//! Completes the results of a ladder after its server was killed.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+use std::{fs, io};
+
+use serde::Deserialize;
+
+use crate::core::Catalog;
+use crate::core::chance::Seed;
+use crate::core::hex;
+use crate::record::{self, Account};
+use crate::referee::{Faults, Header, SeatHeader};
+use crate::store::{Journal, League, LeagueMatch, Records, parse_match_id, utc};
+
+/// The row of a match, from its sealed record. The time is that of the file.
+///
+/// # Errors
+/// Why it is not the record of this match on this ladder.
+pub fn recorded(
+    id: &str,
+    record: &[u8],
+    seed: Option<&Seed>,
+    ended_at: SystemTime,
+    catalog: &Catalog,
+) -> Result<LeagueMatch, String> {
+    let (number, is_challenge) =
+        parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
+    let account = record::account(record, catalog).map_err(|differences| {
+        let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        format!("its record differs: {}", differences.join("; "))
+    })?;
+    let Account { header, ending, faults, decisions, duration_us, seal, .. } = account;
+    if header.r#match != id {
+        return Err(format!("it is the record of {}", header.r#match));
+    }
+    let is_own = |seed: &Seed| {
+        seal.reveal.as_ref().is_some_and(|reveal| {
+            reveal.seed == seed.of_deal(id).to_hex() && reveal.salt == hex::encode(&seed.salt(id))
+        })
+    };
+    if !seed.is_none_or(is_own) {
+        return Err("it was not played with the seed of this ladder".to_owned());
+    }
+    Ok(LeagueMatch {
+        number,
+        is_rated: is_rated(is_challenge, &header),
+        players: header.seats.into_iter().map(|seat| seat.name).collect(),
+        ranks: ending.ranks,
+        scores: ending.scores,
+        faults: faults.iter().map(counted).collect(),
+        ended_by: ending.ended_by.to_string(),
+        reason: ending.reason,
+        is_challenge,
+        decisions,
+        duration_us,
+        record: Some(format!("{id}.jsonl")),
+        seal: Some(seal.sha256),
+        ended_at: utc(ended_at),
+    })
+}
+
+/// Whether a match counts for ratings: not a challenge, and not one with a bot that never said `hello`. A bot that knows
+/// its opponents cannot prevent that the match counts.
+pub(super) fn is_rated(is_challenge: bool, header: &Header) -> bool {
+    #[derive(Deserialize)]
+    struct Greeted {
+        name: String,
+    }
+    let has_greeted = |seat: &SeatHeader| {
+        let bot = seat.bot.as_ref().and_then(|bot| serde_json::from_str::<Greeted>(bot.get()).ok());
+        bot.is_some_and(|bot| !bot.name.is_empty())
+    };
+    !is_challenge && header.seats.iter().all(has_greeted)
+}
+
+/// Faults as the database has them.
+pub(super) fn counted(faults: &Faults) -> BTreeMap<String, u32> {
+    faults.iter().map(|(code, count)| (code.to_string(), count)).collect()
+}
+
+/// Adds the matches of a ladder that had ended, with complete records, but are not in the results. Sets incomplete
+/// records aside, as a power failure leaves them. Returns the number of the next match: none that began before has it.
+///
+/// # Errors
+/// If a file is not a record of this ladder, or I/O errors.
+pub fn recover(
+    league: &mut League,
+    ladder: &str,
+    seed: &Seed,
+    records: &Records,
+    journal: &mut Journal,
+    catalog: &Catalog,
+) -> io::Result<u32> {
+    let (sealed, _) = records.matches()?;
+    let mut rows = Vec::new();
+    for id in sealed {
+        let Some((number, _)) = parse_match_id(&id) else { continue };
+        if league.has_match(ladder, number)? {
+            continue;
+        }
+        let path = records.path(&id);
+        let record = records.read(&id)?;
+        if !record::is_sealed(&record) {
+            let kept = records.set_aside(&id)?;
+            tracing::warn!("{}: incomplete, kept as {}", path.display(), kept.display());
+            continue;
+        }
+        let ended_at = fs::metadata(&path)?.modified()?;
+        let row = recorded(&id, &record, Some(seed), ended_at, catalog)
+            .map_err(|what| io::Error::other(format!("{}: {what}; move the file away", path.display())))?;
+        tracing::info!("{id}: added to the results from its record");
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| row.number);
+    league.add_matches(ladder, &rows)?;
+    let key = format!("last:{ladder}");
+    let begun = journal.read()?;
+    let begun = begun.iter().filter_map(|(id, _)| Some(parse_match_id(id)?.0)).max().unwrap_or(0);
+    let before = league.value(&key)?.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let last = league.last_number(ladder)?.max(begun).max(before);
+    league.set_value(&key, &last.to_string())?;
+    journal.clear()?;
+    Ok(last + 1)
+}

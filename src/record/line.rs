@@ -1,0 +1,445 @@
+//! Reads the lines of a record. The match (`referee`) writes them, the shell adds `bots`, and the seal is the last.
+//!
+//! This is the only reader of record lines. It rejects what it does not know: a new kind of line or detail requires a
+//! new format (specification, Versions).
+
+use referee_protocol::words::{ErrorCode, FaultCode};
+use referee_protocol::{Head, Text};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::core::clock::Tick;
+use crate::core::seat::Seat;
+use crate::record::{Difference, Seal, format1};
+use crate::referee::{Abort, Detail, Header};
+
+/// A line of a record.
+#[derive(Debug)]
+pub struct Line<'a> {
+    /// When it happened; 0 in `record`, `bots` and `seal`.
+    pub at_us: Tick,
+    /// What the line says.
+    pub entry: Entry<'a>,
+}
+
+/// What a line says, by its `type`.
+#[derive(Debug)]
+pub enum Entry<'a> {
+    /// `record`: the setup.
+    Record(Box<Header>),
+    /// `start` was offered to the kernel.
+    Start {
+        /// The seat.
+        seat: Seat,
+    },
+    /// Another process of the bot took over the seat.
+    Restart {
+        /// The seat.
+        seat: Seat,
+        /// The timeout until `ready`, in milliseconds.
+        ready_ms: u64,
+    },
+    /// The seat is ready.
+    Ready {
+        /// The seat.
+        seat: Seat,
+        /// Its nonce.
+        nonce: Text<'a>,
+    },
+    /// The random draws of the game.
+    Draw {
+        /// In order.
+        drawn: Vec<u16>,
+    },
+    /// A request was offered to the kernel.
+    Request {
+        /// The seat.
+        seat: Seat,
+        /// The request.
+        turn: u32,
+    },
+    /// An answer to a request.
+    Answer(Answer<'a>),
+    /// An answer that accepts a draw.
+    AcceptDraw(Accepted),
+    /// The side resigned.
+    Resign {
+        /// The seat.
+        seat: Seat,
+    },
+    /// An out-of-state message.
+    Stray {
+        /// The seat.
+        seat: Seat,
+        /// The error that it got.
+        code: ErrorCode,
+    },
+    /// A fault.
+    Fault(Fault),
+    /// The referee decided for a seat.
+    Fallback {
+        /// The seat.
+        seat: Seat,
+        /// The move.
+        text: Text<'a>,
+    },
+    /// An event, with all hidden information.
+    Event {
+        /// What the replay of a match needs of it.
+        event: RecordedEvent<'a>,
+        /// The event.
+        json: &'a RawValue,
+    },
+    /// The referee was suspended.
+    Pause {
+        /// The duration, in microseconds.
+        paused_us: u64,
+    },
+    /// The match was aborted.
+    Abort {
+        /// Why.
+        reason: Abort,
+    },
+    /// The end of the match.
+    Result,
+    /// Information about the bots from the shell.
+    Bots(Vec<BotLine>),
+    /// The last line.
+    Seal(Seal),
+}
+
+/// An answer to a request.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// The request.
+    pub turn: u32,
+    /// The move as the bot wrote it, legal or not.
+    pub text: Text<'a>,
+    /// From the request to the answer, in microseconds.
+    pub took_us: u64,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+    /// Whether it offers a draw.
+    pub offer_draw: bool,
+    /// What the bot says about its search.
+    pub info: Option<&'a RawValue>,
+}
+
+/// An answer that accepts a draw.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The seat.
+    pub seat: Seat,
+    /// The request.
+    pub turn: u32,
+    /// From the request to the answer, in microseconds.
+    pub took_us: u64,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+}
+
+/// A fault.
+#[derive(Debug)]
+pub struct Fault {
+    /// The seat.
+    pub seat: Seat,
+    /// The request; `None` if it is not the fault of a request.
+    pub turn: Option<u32>,
+    /// The kind of fault.
+    pub code: FaultCode,
+    /// Its parameters, if it has any.
+    pub detail: Option<Detail>,
+    /// From the request to the fault, in microseconds; `None` if it is not the fault of a request.
+    pub took_us: Option<u64>,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+}
+
+/// What an event of a record tells.
+#[derive(Debug)]
+pub enum RecordedEvent<'a> {
+    /// A move.
+    Move(Moved<'a>),
+    /// Another event of the referee: a draw was offered, or a seat is out.
+    OfReferee,
+    /// An event of the game.
+    OfGame,
+}
+
+/// A move as an event.
+#[derive(Debug, Deserialize)]
+pub struct Moved<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// The move.
+    #[serde(rename = "move", borrow)]
+    pub text: Text<'a>,
+    /// Whether it belongs to the opening.
+    #[serde(default)]
+    pub opening: bool,
+}
+
+/// What the line `bots` says about the bot of a seat.
+#[derive(Debug, Deserialize)]
+pub struct BotLine {
+    /// The seat.
+    pub seat: Seat,
+    /// Processor time in milliseconds, if it could be measured.
+    pub cpu_ms: Option<u64>,
+    /// The end of what it wrote to standard error.
+    #[serde(default)]
+    pub stderr: String,
+}
+
+#[derive(Deserialize)]
+struct Bots {
+    bots: Vec<BotLine>,
+}
+
+/// The fields of the lines that the match writes.
+#[derive(Deserialize)]
+struct Fields<'a> {
+    at_us: Tick,
+    seat: Option<Seat>,
+    turn: Option<u32>,
+    ready_ms: Option<u64>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    #[serde(rename = "move", borrow)]
+    text: Option<Text<'a>>,
+    drawn: Option<Vec<u16>>,
+    took_us: Option<u64>,
+    #[serde(default)]
+    lag_us: u64,
+    #[serde(default)]
+    offer_draw: bool,
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
+    paused_us: Option<u64>,
+    #[serde(borrow)]
+    code: Option<Text<'a>>,
+    #[serde(borrow)]
+    detail: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+}
+
+/// The value of `key` in a JSON object that begins with it and has a plain string there.
+fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
+    let rest = object.strip_prefix(b"{\"")?.strip_prefix(key.as_bytes())?.strip_prefix(b"\":\"")?;
+    let end = rest.iter().position(|&byte| byte == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
+/// The `type` of a line.
+fn kind(text: &[u8]) -> Result<Text<'_>, String> {
+    match tag(text, "type") {
+        Some(kind) => Ok(kind.into()),
+        None if text.first() != Some(&b'{') => Err("not a JSON object".to_owned()),
+        // A replay rejects other orders of the fields, except in the seal.
+        None => Ok(parse::<Head<'_>>(text)?.kind),
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(text).map_err(|error| error.to_string())
+}
+
+/// Parses a line that must be of this kind.
+fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, String> {
+    match kind(text)? {
+        found if found != *expected => Err(format!("it is of type `{found}`")),
+        _ => parse(text),
+    }
+}
+
+/// Parses the first line of a record, of any format.
+pub(super) fn read_header(text: &[u8]) -> Result<Header, String> {
+    let begins = "a record begins with a line of type `record`";
+    read_as("record", text).map_err(|error| format!("{begins}: {error}"))
+}
+
+/// Checks that this program reads the format of the record.
+pub(super) fn check_format(header: &Header) -> Result<(), String> {
+    match header.format {
+        format1::FORMAT | Header::FORMAT => Ok(()),
+        format => {
+            let (old, new) = (format1::FORMAT, Header::FORMAT);
+            Err(format!("record format {format}; this program reads {old} and {new}"))
+        }
+    }
+}
+
+/// Parses the last line of a record.
+pub(super) fn read_seal(text: &[u8]) -> Result<Seal, String> {
+    read_as("seal", text)
+}
+
+impl<'a> Line<'a> {
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// When it is not a line of a record that this program knows.
+    pub fn read(text: &'a [u8]) -> Result<Line<'a>, String> {
+        let kind = kind(text)?;
+        let entry = match &*kind {
+            "record" => return Line::first(text),
+            "bots" => Entry::Bots(parse::<Bots>(text)?.bots),
+            "seal" => Entry::Seal(read_seal(text)?),
+            kind => {
+                let fields: Fields<'_> = parse(text)?;
+                let at_us = fields.at_us;
+                return Ok(Line { at_us, entry: fields.entry(kind)? });
+            }
+        };
+        Ok(Line { at_us: Tick::default(), entry })
+    }
+
+    fn first(text: &[u8]) -> Result<Line<'a>, String> {
+        let header = read_header(text)?;
+        check_format(&header)?;
+        Ok(Line { at_us: Tick::default(), entry: Entry::Record(Box::new(header)) })
+    }
+
+    /// The seat that the line is about; `None` for moves and other events.
+    pub fn seat(&self) -> Option<Seat> {
+        match self.entry {
+            Entry::Start { seat }
+            | Entry::Restart { seat, .. }
+            | Entry::Ready { seat, .. }
+            | Entry::Request { seat, .. }
+            | Entry::Answer(Answer { seat, .. })
+            | Entry::AcceptDraw(Accepted { seat, .. })
+            | Entry::Resign { seat }
+            | Entry::Stray { seat, .. }
+            | Entry::Fault(Fault { seat, .. })
+            | Entry::Fallback { seat, .. } => Some(seat),
+            Entry::Record(_)
+            | Entry::Draw { .. }
+            | Entry::Event { .. }
+            | Entry::Pause { .. }
+            | Entry::Abort { .. }
+            | Entry::Result
+            | Entry::Bots(_)
+            | Entry::Seal(_) => None,
+        }
+    }
+
+    /// The request that the line is about.
+    pub fn turn(&self) -> Option<u32> {
+        match self.entry {
+            Entry::Request { turn, .. }
+            | Entry::Answer(Answer { turn, .. })
+            | Entry::AcceptDraw(Accepted { turn, .. }) => Some(turn),
+            Entry::Fault(Fault { turn, .. }) => turn,
+            _ => None,
+        }
+    }
+}
+
+/// A field that a kind of line must have.
+fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
+    field.ok_or_else(|| format!("missing field `{name}`"))
+}
+
+impl<'a> Fields<'a> {
+    fn seat(&self) -> Result<Seat, String> {
+        need(self.seat, "seat")
+    }
+
+    fn turn(&self) -> Result<u32, String> {
+        need(self.turn, "turn")
+    }
+
+    fn took_us(&self) -> Result<u64, String> {
+        need(self.took_us, "took_us")
+    }
+
+    /// The code among these, by its text.
+    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, String> {
+        let code = need(self.code.as_ref(), "code")?;
+        let found = all.iter().copied().find(|&known| *code == *text(known));
+        found.ok_or_else(|| format!("unknown code `{code}`"))
+    }
+
+    fn entry(self, kind: &str) -> Result<Entry<'a>, String> {
+        Ok(match kind {
+            "start" => Entry::Start { seat: self.seat()? },
+            "restart" => Entry::Restart { seat: self.seat()?, ready_ms: need(self.ready_ms, "ready_ms")? },
+            "ready" => Entry::Ready { seat: self.seat()?, nonce: need(self.nonce, "nonce")? },
+            "draw" => Entry::Draw { drawn: need(self.drawn, "drawn")? },
+            "request" => Entry::Request { seat: self.seat()?, turn: self.turn()? },
+            "answer" => Entry::Answer(Answer {
+                seat: self.seat()?,
+                turn: self.turn()?,
+                took_us: self.took_us()?,
+                lag_us: self.lag_us,
+                offer_draw: self.offer_draw,
+                info: self.info,
+                text: need(self.text, "move")?,
+            }),
+            "accept_draw" => Entry::AcceptDraw(Accepted {
+                seat: self.seat()?,
+                turn: self.turn()?,
+                took_us: self.took_us()?,
+                lag_us: self.lag_us,
+            }),
+            "resign" => Entry::Resign { seat: self.seat()? },
+            "stray" => {
+                Entry::Stray { seat: self.seat()?, code: self.code(ErrorCode::ALL, ErrorCode::as_str)? }
+            }
+            "fault" => Entry::Fault(Fault {
+                seat: self.seat()?,
+                turn: self.turn,
+                code: self.code(FaultCode::ALL, FaultCode::as_str)?,
+                detail: self.detail.map(format1::read_or_words).transpose()?,
+                took_us: self.took_us,
+                lag_us: self.lag_us,
+            }),
+            "fallback" => Entry::Fallback { seat: self.seat()?, text: need(self.text, "move")? },
+            "event" => {
+                let json = need(self.event, "event")?;
+                Entry::Event { event: RecordedEvent::read(json)?, json }
+            }
+            "pause" => Entry::Pause { paused_us: need(self.paused_us, "paused_us")? },
+            "abort" => Entry::Abort { reason: format1::read_or_words(need(self.reason, "reason")?)? },
+            "result" => Entry::Result,
+            _ => return Err(format!("unknown type `{kind}`")),
+        })
+    }
+}
+
+impl<'a> RecordedEvent<'a> {
+    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, String> {
+        Ok(match tag(event.get().as_bytes(), "kind") {
+            Some("move") => RecordedEvent::Move(parse(event.get().as_bytes())?),
+            Some("draw_offered" | "out") => RecordedEvent::OfReferee,
+            _ => RecordedEvent::OfGame,
+        })
+    }
+}
+
+/// Reads the lines of a record, with or without its seal, without replaying them. The first line must be a `record`
+/// line. The first invalid line is the last item.
+pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<Line<'_>, Difference>> {
+    let texts = record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n');
+    let mut is_valid = true;
+    texts.zip(1..).map_while(move |(text, line)| {
+        if !is_valid {
+            return None;
+        }
+        let read = match line {
+            1 => Line::first(text),
+            _ => Line::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
+        };
+        is_valid = read.is_ok();
+        Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what }))
+    })
+}
+
+/// The beginning of the error for a line that [`Line::read`] rejects.
+pub(super) const NOT_A_LINE: &str = "no line of a record";

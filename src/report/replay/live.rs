@@ -1,0 +1,150 @@
+//! A match in progress as the data of the player, step by step, as spectators see it.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::reel::{Change, ReelStep, Seen, Shared, banks, kind_name};
+use crate::core::erased::{BoardText, Table};
+use crate::core::{Scene, Seat, Viewer};
+use crate::referee::Faults;
+use crate::report::note::{Kind, Told};
+
+/// Turns the public positions of a match into steps of the player.
+#[derive(Debug)]
+pub struct LiveReel {
+    seen: Seen,
+    shared: Shared,
+    /// The number of looks that earlier steps have passed on.
+    looks: usize,
+    /// The number of steps so far.
+    steps: usize,
+    moves: u32,
+    faults: Vec<Faults>,
+}
+
+/// A step of a match in progress.
+#[derive(Debug)]
+pub struct LiveFrame {
+    /// The number of moves so far.
+    pub moves: u32,
+    /// What new shapes of the step look like.
+    pub looks: Vec<Value>,
+    /// The step as the player reads it.
+    pub step: Value,
+    /// The step as text.
+    pub text: FrameText,
+}
+
+/// A step as text.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameText {
+    /// The number of moves so far.
+    pub moves: u32,
+    /// What happened, one event per line.
+    pub lines: Vec<String>,
+    /// The board.
+    pub board: String,
+}
+
+/// The beginning of the data of a match: everything but its looks and steps.
+pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Value {
+    let seats = seats
+        .iter()
+        .zip(&first.seats)
+        .map(|((name, team), tone)| json!({ "name": name, "team": team, "tone": tone.name() }));
+    json!({
+        "match": id,
+        "game": game,
+        "seats": seats.collect::<Vec<_>>(),
+        "views": ["Spectator"],
+        "size": [first.width, first.height],
+        "result": "",
+    })
+}
+
+impl LiveReel {
+    /// Begins after this number of moves.
+    pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReel {
+        let (seen, shared) = (Seen::new(Viewer::Public), Shared::default());
+        LiveReel { seen, shared, looks: 0, steps: 0, moves, faults }
+    }
+
+    /// The number of moves so far.
+    pub fn moves(&self) -> u32 {
+        self.moves
+    }
+
+    /// Whether there is something to tell since the last step.
+    pub fn is_news(&self, events: &[u8], faults: &[Faults]) -> bool {
+        !events.is_empty() || faults != self.faults
+    }
+
+    /// Adds a step: the position after these events, one JSON object per line, as the public saw them.
+    pub fn step(
+        &mut self,
+        names: &[(String, u8)],
+        table: &dyn Table,
+        events: &[u8],
+        faults: &[Faults],
+        banks_ms: &[Option<u64>],
+    ) -> LiveFrame {
+        let mut told = self.new_faults(faults, table.meta().hidden);
+        told.extend(Told::events(events));
+        let before = self.moves;
+        self.moves += told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
+        let mut scene = table.scene(Viewer::Public);
+        let words = self.seen.say(std::mem::take(&mut scene.words));
+        let changes = self.seen.show(self.steps, scene, &mut self.shared);
+        self.steps += 1;
+        let looks = self.shared.parts[self.looks..].iter().map(|parts| json!(parts)).collect();
+        self.looks = self.shared.parts.len();
+        let (c, m) = Change::all(changes.into_iter().map(|changed| (changed, 1)));
+        let words = words.into_iter().map(|(line, words)| (1, line, words));
+        let notes = told.iter().map(|told| (1, kind_name(told.kind), told.seat, told.text.clone()));
+        let step = json!(ReelStep {
+            n: self.moves,
+            t: None,
+            c,
+            m,
+            w: words.collect(),
+            s: notes.collect(),
+            k: Vec::new(),
+            // In games with hidden information, the time that an answer takes tells about the secrets of the seat.
+            b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
+        });
+        let text = FrameText {
+            moves: self.moves,
+            lines: sentences(&told, names, before),
+            board: BoardText(table, Viewer::Public).to_string(),
+        };
+        LiveFrame { moves: self.moves, looks, step, text }
+    }
+
+    /// The faults since the last step. They are public only where nothing is hidden.
+    fn new_faults(&mut self, faults: &[Faults], is_hidden: bool) -> Vec<Told> {
+        let mut told = Vec::new();
+        for (seat, (now, before)) in (0..).map(Seat).zip(faults.iter().zip(&self.faults)) {
+            for (code, count) in now.iter().filter(|_| !is_hidden) {
+                let known = before.iter().find(|&(of, _)| of == code).map_or(0, |(_, count)| count);
+                let fault = Told { kind: Kind::Fault, seat: Some(seat), text: code.as_str().to_owned() };
+                told.extend((known..count).map(|_| fault.clone()));
+            }
+        }
+        self.faults = faults.to_vec();
+        told
+    }
+}
+
+/// The events as sentences; moves are numbered from the first one after `moves`.
+fn sentences(told: &[Told], names: &[(String, u8)], mut moves: u32) -> Vec<String> {
+    let line = |told: &Told| {
+        let name = told.seat.and_then(|seat| names.get(seat.index())).map_or("", |(name, _)| name);
+        let sentence = told.sentence(name);
+        if told.kind != Kind::Move {
+            return sentence;
+        }
+        moves += 1;
+        format!("{moves}. {sentence}")
+    };
+    told.iter().map(line).collect()
+}

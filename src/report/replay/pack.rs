@@ -1,0 +1,355 @@
+//! Matches as the data of a page: the steps in columns, which compress to less than half the size of rows.
+//!
+//! The changes of each thing follow each other, as do those of each line, because they resemble each other more than
+//! what changes in the same step. Each is stored relative to the one before. A column of small numbers is a text with a
+//! character per number, from `#` on.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::reel::{Change, Reel, ReelStep, SeatOf};
+use crate::core::Seat;
+
+/// The first character of columns: the first one after those that JSON escapes, except the backslash.
+const ZERO: u32 = '#' as u32;
+/// Stands for this number plus the next one.
+const MORE: u32 = 1_000_000;
+/// The code points that are no characters.
+const SURROGATES: std::ops::Range<u32> = 0xd800..0xe000;
+
+/// Numbers as a text.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+struct Column(String);
+
+impl Column {
+    fn push(&mut self, mut number: u32) {
+        while number >= MORE {
+            self.push_character(MORE);
+            number -= MORE;
+        }
+        self.push_character(number);
+    }
+
+    fn push_character(&mut self, number: u32) {
+        let code = number + ZERO;
+        let code = if code < SURROGATES.start { code } else { code + SURROGATES.len() as u32 };
+        self.0.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+}
+
+/// A signed number as an unsigned one that is small if the number is near 0.
+fn zigzag(number: i32) -> u32 {
+    (number << 1 ^ number >> 31).cast_unsigned()
+}
+
+/// What is different from the change before; bits of [`Deltas::what`].
+mod what {
+    pub(super) const VIEWS: u32 = 1;
+    pub(super) const PLACE: u32 = 2;
+    pub(super) const LOOK: u32 = 4;
+    pub(super) const FORM: u32 = 8;
+    pub(super) const GONE: u32 = 16;
+    /// The thing has moved and is marked.
+    pub(super) const MOVED: u32 = 32;
+}
+
+/// A change that the next one is relative to.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    step: u32,
+    mask: u32,
+    /// The index of its place.
+    place: i32,
+    look: i32,
+    layer: u8,
+    turn: Option<i16>,
+}
+
+/// The places of things, numbered consecutively.
+#[derive(Debug, Default)]
+struct Places {
+    by_point: HashMap<(i16, i16), i32>,
+    all: Vec<(i16, i16)>,
+}
+
+impl Places {
+    fn index(&mut self, point: (i16, i16)) -> i32 {
+        *self.by_point.entry(point).or_insert_with(|| {
+            self.all.push(point);
+            self.all.len() as i32 - 1
+        })
+    }
+}
+
+/// Changes, each relative to another one. Columns other than the first two have only the values that differ.
+#[derive(Debug, Default, Serialize)]
+struct Deltas {
+    step: Column,
+    what: Column,
+    mask: Column,
+    /// The difference of the indices, as [`zigzag`].
+    place: Column,
+    /// The same of looks.
+    look: Column,
+    layer: Column,
+    /// 0 without a rotation, else one more than the [`zigzag`] of the rotation.
+    turn: Column,
+}
+
+impl Deltas {
+    /// Adds a change of this step, relative to `known`, and returns what the next one is relative to.
+    fn push(&mut self, known: Known, step: u32, change: &Change, places: &mut Places) -> Known {
+        let mut now = Known { step, mask: change.mask, ..known };
+        let mut what = if change.has_moved { what::MOVED } else { 0 };
+        self.step.push(now.step - known.step);
+        if now.mask != known.mask {
+            what |= what::VIEWS;
+            self.mask.push(now.mask);
+        }
+        if let Some((x, y, look, layer, turn)) = change.state {
+            (now.place, now.look, now.layer, now.turn) = (places.index((x, y)), look as i32, layer, turn);
+        } else {
+            what |= what::GONE;
+        }
+        if now.place != known.place {
+            what |= what::PLACE;
+            self.place.push(zigzag(now.place - known.place));
+        }
+        if now.look != known.look {
+            what |= what::LOOK;
+            self.look.push(zigzag(now.look - known.look));
+        }
+        if (now.layer, now.turn) != (known.layer, known.turn) {
+            what |= what::FORM;
+            self.layer.push(now.layer.into());
+            self.turn.push(now.turn.map_or(0, |turn| zigzag(turn.into()) + 1));
+        }
+        self.what.push(what);
+        now
+    }
+}
+
+/// Changes of things, one thing after the other.
+#[derive(Debug, Default, Serialize)]
+struct Changes {
+    /// By thing: the number of its changes.
+    count: Column,
+    /// By thing: its first change, relative to that of the thing before.
+    first: Deltas,
+    /// The other changes, relative to the change before of the same thing.
+    more: Deltas,
+    /// The points that indices of places mean.
+    places: Vec<(i16, i16)>,
+}
+
+impl Changes {
+    fn of(steps: &[ReelStep]) -> Changes {
+        let mut things: Vec<Vec<(u32, &Change)>> = Vec::new();
+        for (number, step) in (0..).zip(steps) {
+            for change in &step.c {
+                let thing = change.thing as usize;
+                if things.len() <= thing {
+                    things.resize(thing + 1, Vec::new());
+                }
+                things[thing].push((number, change));
+            }
+        }
+        let (mut changes, mut places, mut first) = (Changes::default(), Places::default(), Known::default());
+        for thing in things {
+            changes.count.push(thing.len() as u32);
+            let mut known = first;
+            for (index, (step, change)) in thing.into_iter().enumerate() {
+                if index == 0 {
+                    first = changes.first.push(known, step, change, &mut places);
+                    known = first;
+                } else {
+                    known = changes.more.push(known, step, change, &mut places);
+                }
+            }
+        }
+        changes.places = places.all;
+        changes
+    }
+}
+
+/// Changed lines of words, one line after the other.
+#[derive(Debug, Default, Serialize)]
+struct Words {
+    /// By line: the number of its changes.
+    count: Column,
+    /// The steps, each relative to the one before.
+    step: Column,
+    mask: Column,
+    /// How many characters of the previous text of the first of the views remain at the start, plus one; 0: this line
+    /// and the following ones are gone.
+    start: Column,
+    /// The same at the end, without the plus.
+    end: Column,
+    /// What is between them.
+    text: Vec<String>,
+}
+
+impl Words {
+    fn of(steps: &[ReelStep]) -> Words {
+        let mut lines: Vec<Vec<(u32, u32, Option<&str>)>> = Vec::new();
+        for (number, step) in (0..).zip(steps) {
+            for (mask, line, text) in &step.w {
+                if lines.len() <= *line {
+                    lines.resize(line + 1, Vec::new());
+                }
+                lines[*line].push((number, *mask, text.as_deref()));
+            }
+        }
+        let mut words = Words::default();
+        for line in lines {
+            words.count.push(line.len() as u32);
+            let (mut before, mut said) = (0, [""; u32::BITS as usize]);
+            for (step, mask, text) in line {
+                words.step.push(step - before);
+                before = step;
+                words.mask.push(mask);
+                words.push(said[mask.trailing_zeros() as usize], text);
+                for (view, said) in (0..).zip(&mut said) {
+                    if mask >> view & 1 == 1 {
+                        *said = text.unwrap_or_default();
+                    }
+                }
+            }
+        }
+        words
+    }
+
+    /// Adds a text that replaces the one before.
+    fn push(&mut self, before: &str, text: Option<&str>) {
+        let Some(text) = text else {
+            self.start.push(0);
+            return;
+        };
+        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(|(a, b)| a == b).count();
+        let start = same(&mut before.chars().zip(text.chars()));
+        let rest = |text: &str| text.chars().skip(start).collect::<Vec<_>>();
+        let (before, text) = (rest(before), rest(text));
+        let end = same(&mut before.iter().copied().rev().zip(text.iter().copied().rev()));
+        self.start.push(start as u32 + 1);
+        self.end.push(end as u32);
+        self.text.push(text[..text.len() - end].iter().collect());
+    }
+}
+
+/// Notes by step.
+#[derive(Debug, Default, Serialize)]
+struct Notes {
+    count: Column,
+    mask: Column,
+    kind: Column,
+    /// 0 without a seat, else one more than the seat.
+    seat: Column,
+    /// By kind.
+    text: [Vec<String>; KINDS.len()],
+}
+
+/// The time that answers took, by step.
+#[derive(Debug, Default, Serialize)]
+struct Took {
+    count: Column,
+    seat: Column,
+    ms: Column,
+}
+
+/// The steps of a match.
+#[derive(Debug, Default, Serialize)]
+struct Columns {
+    /// Moves, each relative to the step before.
+    n: Column,
+    c: Changes,
+    w: Words,
+    s: Notes,
+    k: Took,
+    /// By step; empty if it is as before.
+    b: Vec<Vec<Option<u64>>>,
+}
+
+/// The kinds of notes, in the order of the player.
+const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
+
+impl Columns {
+    fn of(steps: &[ReelStep]) -> Columns {
+        let mut columns = Columns { c: Changes::of(steps), w: Words::of(steps), ..Columns::default() };
+        let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
+        for step in steps {
+            columns.n.push(step.n - moves);
+            moves = step.n;
+            columns.notes(step);
+            columns.took(step);
+            columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
+            banks = &step.b;
+        }
+        columns
+    }
+
+    fn notes(&mut self, step: &ReelStep) {
+        self.s.count.push(step.s.len() as u32);
+        for (mask, kind, seat, text) in &step.s {
+            self.s.mask.push(*mask);
+            let kind = KINDS.iter().position(|known| known == kind);
+            let kind = kind.unwrap_or_else(|| unreachable!("all kinds are listed"));
+            self.s.kind.push(kind as u32);
+            self.s.seat.push(seat.map_or(0, |Seat(seat)| u32::from(seat) + 1));
+            self.s.text[kind].push(text.clone());
+        }
+    }
+
+    fn took(&mut self, step: &ReelStep) {
+        self.k.count.push(step.k.len() as u32);
+        for &(Seat(seat), ms) in &step.k {
+            self.k.seat.push(seat.into());
+            self.k.ms.push(u32::try_from(ms).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// A match as the data of a page.
+#[derive(Debug, Serialize)]
+pub(super) struct Packed<'a> {
+    r#match: &'a str,
+    game: &'static str,
+    seats: &'a [SeatOf],
+    views: &'a [String],
+    size: [i16; 2],
+    result: &'a str,
+    looks: &'a [Vec<serde_json::Value>],
+    columns: Columns,
+}
+
+impl<'a> Packed<'a> {
+    pub(super) fn of(reel: &'a Reel) -> Packed<'a> {
+        Packed {
+            r#match: &reel.r#match,
+            game: reel.game,
+            seats: &reel.seats,
+            views: &reel.views,
+            size: reel.size,
+            result: &reel.result,
+            looks: &reel.looks,
+            columns: Columns::of(&reel.steps),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_hold_all_numbers() {
+        let mut column = Column::default();
+        [0, 57, 60_000, 1_000_000, 2_500_000].into_iter().for_each(|number| column.push(number));
+        let codes: Vec<u32> = column.0.chars().map(u32::from).collect();
+        let large = |number: u32| number + ZERO + 0x800;
+        let expected =
+            [ZERO, ZERO + 57, large(60_000), large(MORE), ZERO, large(MORE), large(MORE), large(500_000)];
+        assert_eq!(codes, expected);
+    }
+}

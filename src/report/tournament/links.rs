@@ -1,0 +1,75 @@
+//! Text in HTML, and links to other pages of a site.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::TournamentReport;
+use crate::core::printable::is_active;
+
+/// Text that is escaped for HTML elements and attributes.
+pub(in crate::report) struct Escaped<'a>(pub(in crate::report) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        self.0.chars().try_for_each(|c| match c {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#39;"),
+            // Not allowed in HTML, even escaped.
+            c if is_active(c) => f.write_char('\u{fffd}'),
+            c => f.write_char(c),
+        })
+    }
+}
+
+/// The addresses of the pages of entrants and matches.
+pub(in crate::report) struct Links<'a> {
+    /// The path from the page to the directory of the site; `None` if there are no other pages.
+    top: Option<&'static str>,
+    /// The numbers of the entrants by name.
+    numbers: HashMap<&'a str, usize>,
+}
+
+impl<'a> Links<'a> {
+    /// The links of a page that stands alone.
+    pub(in crate::report) fn none() -> Links<'a> {
+        Links { top: None, numbers: HashMap::new() }
+    }
+
+    /// The links of the pages in a directory of a site; `top` is the path from there to that of the site.
+    pub(in crate::report) fn from(top: &'static str, report: &'a TournamentReport) -> Links<'a> {
+        let numbers = report.details.iter().map(|details| (details.name.as_str(), details.number));
+        Links { top: Some(top), numbers: numbers.collect() }
+    }
+
+    /// The path to the directory of the site.
+    pub(in crate::report) fn top(&self) -> &'static str {
+        self.top.unwrap_or_default()
+    }
+
+    /// The name of an entrant.
+    pub(in crate::report) fn entrant(&self, name: &str) -> String {
+        match (self.top, self.numbers.get(name)) {
+            (Some(top), Some(number)) => {
+                format!("<a href=\"{top}entrants/{number}.html\">{}</a>", Escaped(name))
+            }
+            _ => Escaped(name).to_string(),
+        }
+    }
+
+    /// The id of a match.
+    pub(in crate::report) fn match_id(&self, id: &str) -> String {
+        match self.top {
+            Some(top) => format!("<a href=\"{top}matches/{id}.html\">{id}</a>", id = Escaped(id)),
+            None => Escaped(id).to_string(),
+        }
+    }
+
+    /// The ids of matches.
+    pub(in crate::report) fn match_ids(&self, ids: &[String]) -> String {
+        ids.iter().map(|id| self.match_id(id)).collect::<Vec<_>>().join(" ")
+    }
+}

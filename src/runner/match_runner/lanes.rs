@@ -1,0 +1,92 @@
+//! The threads of the lanes.
+
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::mpsc;
+
+use super::{EventLoop, no_thread};
+use crate::runner::cpu::Cpu;
+use crate::runner::journal::Beginning;
+use crate::runner::lane_messages::{LaneEvent, LaneOrder};
+use crate::runner::pairings::Worker;
+use crate::runner::reporter::{Halt, WatchFeed};
+
+/// Why a run ends if the thread of a lane has panicked.
+const LANE_BROKE_DOWN: &str = "a lane panicked";
+
+/// A handle to a lane's thread.
+pub(super) struct LaneThread {
+    pub(super) orders: mpsc::UnboundedSender<LaneOrder>,
+    pub(super) cpu: Option<Cpu>,
+    pub(super) thread: JoinHandle<()>,
+}
+
+/// A sender of events of lanes, by the number of the lane.
+pub(super) type ToRunner = mpsc::UnboundedSender<(usize, LaneEvent)>;
+
+/// How to start lanes: the numbers of pairings and processes, whether to pin, the journal, and the feed of a watched
+/// match.
+pub(super) type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>);
+
+impl EventLoop {
+    /// Starts the lanes.
+    pub(super) fn start_lanes(
+        &mut self,
+        ((jobs, processes), is_pinned, journal, mut watched): Lanes,
+        runner: ToRunner,
+    ) -> Result<(), Halt> {
+        let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
+        let cpus = cpus.map_err(|error| format!("--pin: cannot get the CPUs of this process: {error}"))?;
+        // A watched run has one lane.
+        let jobs = if watched.is_some() { 1 } else { jobs };
+        let spare = processes.saturating_sub(jobs * self.common.seating.seats());
+        let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
+        for number in 0..lanes {
+            let cpu = cpus.get(number % cpus.len().max(1)).copied();
+            let share = |of: usize| of / lanes + usize::from(number < of % lanes);
+            let share = (share(jobs), share(spare));
+            let (orders, to_lane) = mpsc::unbounded_channel();
+            let (common, schedule) = (self.common.clone(), self.schedule.clone());
+            let (events, watched) = ((runner.clone(), orders.clone()), watched.take());
+            let results = (self.reports.clone(), journal.clone());
+            let runner = runner.clone();
+            let work = move || {
+                let _done = Done(number, runner.clone());
+                if let Some(cpu) = &cpu
+                    && let Err(error) = cpu.keep()
+                {
+                    tracing::warn!(%error, "the lane is not pinned");
+                }
+                match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                    Ok(runtime) => runtime.block_on(async {
+                        let worker = Worker::new((number, share), common, schedule, events, results, watched);
+                        worker.work(to_lane).await;
+                    }),
+                    Err(error) => {
+                        // The receiver is gone if the run is failing.
+                        let _ = runner.send((number, LaneEvent::Failed(error.to_string())));
+                    }
+                }
+            };
+            let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
+            let thread = thread.map_err(no_thread)?;
+            self.lanes.push(LaneThread { orders, cpu, thread });
+        }
+        Ok(())
+    }
+}
+
+/// Tells the runner that a lane is done, even if it panicked.
+struct Done(usize, mpsc::UnboundedSender<(usize, LaneEvent)>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        // The runner waits for every lane, unless it has ended.
+        if thread::panicking() {
+            // The matches of this lane will not end, and others may wait for them.
+            let _ = self.1.send((self.0, LaneEvent::Failed(LANE_BROKE_DOWN.to_owned())));
+        }
+        let _ = self.1.send((self.0, LaneEvent::Done));
+    }
+}

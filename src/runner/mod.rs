@@ -1,0 +1,41 @@
+//! Many matches on many lanes: what is played next, by which bots, and what becomes of the results.
+
+mod archive;
+mod bots;
+mod common;
+mod cpu;
+mod descriptors;
+mod evidence;
+mod host;
+mod journal;
+mod lane_messages;
+mod live;
+mod match_runner;
+mod openings;
+mod pairings;
+mod play;
+mod reporter;
+mod results;
+mod roster;
+mod scheduler;
+mod start_check;
+mod starts;
+mod tournament_scheduler;
+mod trial;
+mod trial_results;
+
+pub use archive::Unsealed;
+pub use evidence::{Evidence, FirstFaults};
+pub use host::{HostMatches, HostPlayed, HostRun, serve_host};
+pub use live::{LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveStep, MOST_BOARDS, Sight, live_feed};
+pub use match_runner::{MatchRunner, RunChange, RunEnd};
+pub use openings::Openings;
+pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, deal_leaks_information, seating_for};
+pub use reporter::{Halt, NoShow, RunEvent, Watch};
+pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport, Sets, cause_of};
+pub use roster::Roster;
+pub use scheduler::{Fixture, Next, Scheduler, Wait};
+pub use start_check::{StartCheck, check_starts};
+pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler};
+pub use trial::{Added, SetOfTrial, Trial};
+pub use trial_results::{ResultLine, ResultMatch};

@@ -1,0 +1,155 @@
+//! The matches of a lane: how they are opened, and what is reported of them.
+
+use std::mem;
+
+use referee_protocol::words::FaultCode;
+
+use super::{MOST_UNTOLD, OpenMatch, Worker};
+use crate::core::seat::Seat;
+use crate::driver::{Finished, MatchKey, MatchPlan, PlannedSeat};
+use crate::referee::{Detail, Wants};
+use crate::runner::bots::{BotUsage, State};
+use crate::runner::lane_messages::EndedMatch;
+use crate::runner::live::Sight;
+use crate::runner::results::{Loss, MatchReport, cause_of};
+use crate::runner::scheduler::Fixture;
+use crate::tournament::Cause;
+use crate::tournament::schedule::MatchId;
+
+impl Worker {
+    /// Links the matches that lost the same process or connection.
+    pub(super) fn note_loss(&mut self, code: FaultCode, lost: &[(MatchKey, Seat)]) {
+        let id = |key: &MatchKey| self.open.get(key).map(|open| open.fixture.id.clone());
+        let matches: Vec<String> = lost.iter().filter_map(|(key, _)| id(key)).collect();
+        let Some(counted_in) = matches.first().filter(|_| matches.len() > 1).cloned() else { return };
+        let mut matches = Some(matches);
+        for &(key, seat) in lost {
+            if let Some(open) = self.open.get_mut(&key) {
+                let counted_in = counted_in.clone();
+                open.lost.push(Loss { seat, code, counted_in, matches: matches.take() });
+            }
+        }
+    }
+
+    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+        let common = self.common.clone();
+        let terms = &common.run.terms;
+        // A bot with several seats fills them with its processes in order.
+        let mut free = self.pairings[pairing].bots.clone();
+        let mut bots = Vec::with_capacity(free.len());
+        for &spec in &fixture.bots {
+            let fits = free.iter().position(|&key| self.bots[key].spec == spec);
+            let index = fits.ok_or("the schedule confuses the bots of two pairings")?;
+            bots.push(free.remove(index));
+        }
+        let seats = bots.iter().map(|&key| {
+            let bot = &self.bots[key];
+            let spec = common.bots.get(bot.spec);
+            let session = bot.session();
+            let hello = session.and_then(|session| self.lane.hello(session));
+            PlannedSeat {
+                name: spec.name.clone(),
+                ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
+                clock: terms.clock.and_then(|clock| spec.clock(clock)),
+                bot: spec.in_header(hello),
+                wants: hello.map_or(Wants::default(), |hello| hello.wants),
+            }
+        });
+        let sight = common.live.as_ref().map(|live| live.sight(common.rules, &fixture));
+        let plan = MatchPlan {
+            id: fixture.id.clone(),
+            deal: fixture.deal.clone(),
+            seed: None,
+            opening: (*fixture.opening).clone(),
+            leg: fixture.leg,
+            rules: common.rules,
+            options: &fixture.options,
+            seating: common.seating,
+            seats: seats.collect(),
+            open_id: None,
+            auto_ready: false,
+            watched: self.watched.is_some() || sight == Some(Sight::Live),
+        };
+        let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
+        let places = bots.iter().map(|&key| match &self.bots[key].state {
+            State::Ready(session) => Ok(*session),
+            State::Failed(code, detail) => Err((*code, detail.clone())),
+            State::Requested | State::Greeting(_) | State::Lost(_) | State::Absent => {
+                Err((FaultCode::NoStart, Detail::NotHere))
+            }
+        });
+        let places = places.collect();
+        let key = self.lane.open(setup, table, places);
+        let play = self.lane.match_mut(key).map(|play| &*play);
+        let live = common.live.as_ref().zip(sight).zip(play);
+        let live = live.map(|((live, sight), play)| live.open(play, &fixture, sight));
+        self.open.insert(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live });
+        self.pairings[pairing].running += 1;
+        Ok(())
+    }
+
+    /// Handles a match that has ended.
+    pub(super) fn end(
+        &mut self,
+        Finished { key, mut play, ending, malformed, mut outages, duration }: Finished,
+    ) {
+        let Some(OpenMatch { pairing, fixture, bots, lost, live }) = self.open.remove(&key) else { return };
+        let news = mem::take(play.news());
+        if let Some(watched) = &mut self.watched {
+            watched.show(&play, &news);
+        }
+        let last_step = live.and_then(|live| live.end(&play, &news));
+        let usages: Vec<BotUsage> = bots
+            .iter()
+            .enumerate()
+            .map(|(seat, &key)| self.bots[key].usage(seat, mem::take(&mut outages[seat])))
+            .collect();
+        let mut no_show = None;
+        for (seat, &key) in bots.iter().enumerate() {
+            let bot = &mut self.bots[key];
+            let State::Failed(code, detail) = &bot.state else { continue };
+            let spec = self.common.bots.get(bot.spec);
+            let why = format!("the bot `{}` does not start ({code}: {detail}): `{}`", spec.name, spec.source);
+            no_show = Some((seat, why));
+            bot.state = State::Absent;
+        }
+        let (record, reveal) = (play.take_log(), play.reveal());
+        let source = |&spec: &usize| self.common.bots.get(spec).source.to_string();
+        let header = &play.setup().header;
+        let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
+        let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
+        let report = MatchReport {
+            is_cut_off: cause == Some(Cause::Interrupted),
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
+            id: header.r#match.clone(),
+            game: header.game.clone(),
+            seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
+            bots: fixture.bots.iter().map(source).collect(),
+            ranks: ending.ranks,
+            scores: ending.scores,
+            ended_by: ending.ended_by,
+            reason: ending.reason,
+            fault: ending.fault.as_ref().map(Into::into),
+            faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            // The reporter adds it: the standard error of the bots is complete there.
+            evidence: Vec::new(),
+            lost,
+            decisions: play.decisions(),
+            duration_us: duration.as_micros() as u64,
+            lag_ms: play.worst_lag() / 1000,
+            paused_ms: play.paused() / 1000,
+            cpu_ms: usages.iter().map(|bot| bot.cpu_ms).collect(),
+            record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
+        };
+        self.schedule.ended(&fixture, &report, record.len());
+        let bots = usages;
+        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show, last_step });
+        if self.ended.len() == MOST_UNTOLD {
+            self.report();
+        }
+        self.pairings[pairing].running -= 1;
+        self.part_from_idle(pairing);
+        self.continue_pairing(pairing);
+    }
+}

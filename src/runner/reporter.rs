@@ -1,0 +1,295 @@
+//! Stores records and reports events, on a thread of its own. Neither a slow disk nor a slow reader blocks a lane or
+//! the runner.
+
+use std::mem;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use referee_protocol::referee::Reveal;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::core::seat::Seat;
+use crate::record;
+use crate::referee::Match;
+use crate::runner::archive::Archive;
+use crate::runner::bots::{BotRecord, BotUsage};
+use crate::runner::common::Common;
+use crate::runner::evidence::{self, last_lines};
+use crate::runner::lane_messages::{EndedMatch, ReportEvent};
+use crate::runner::live::{LastStep, LiveEnd};
+use crate::runner::results::MatchReport;
+use crate::runner::scheduler::{Fixture, SharedScheduler};
+
+/// Describes the news of a match as text.
+pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
+
+/// A bot that could not play a match at all.
+#[derive(Debug)]
+pub struct NoShow {
+    /// The index of the bot.
+    pub entrant: usize,
+    /// The seat.
+    pub seat: Seat,
+    /// The reason.
+    pub why: String,
+}
+
+/// An event of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunEvent<'a> {
+    /// Bots can connect to this address.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(&'a str),
+    /// A bot of this name that a match waited for has connected.
+    Connected(&'a str),
+    /// News of the watched match, as text.
+    Moved(&'a str),
+    /// A match has ended.
+    Ended {
+        /// The match.
+        fixture: &'a Fixture,
+        /// The result.
+        report: &'a MatchReport,
+        /// The record, without the seal.
+        record: &'a [u8],
+        /// SHA-256 of the record, as in its seal.
+        seal: Option<String>,
+        /// One of its bots could not play at all.
+        no_show: Option<NoShow>,
+    },
+    /// No other match has ended in between. All records are on the disk.
+    Settled,
+}
+
+/// Why the receiver of the events ends a run.
+#[derive(Debug)]
+pub enum Halt {
+    /// It needs no more matches.
+    Done,
+    /// An error.
+    Because(String),
+}
+
+impl From<String> for Halt {
+    fn from(why: String) -> Halt {
+        Halt::Because(why)
+    }
+}
+
+/// The maximum number of records that are synchronized at once.
+const BATCH: usize = 64;
+
+/// A match whose record has been written but not synchronized.
+struct UnsyncedMatch {
+    fixture: Fixture,
+    report: MatchReport,
+    /// Without the seal.
+    record: Vec<u8>,
+    seal: Option<String>,
+    no_show: Option<NoShow>,
+    /// For spectators: the last position, if it has not been passed on, and the content of the seal.
+    live: Option<(Option<LastStep>, Reveal)>,
+    /// Its size in the backlog.
+    bytes: usize,
+}
+
+/// Stores records and reports events.
+pub(super) struct Reporter<F> {
+    common: Arc<Common>,
+    schedule: SharedScheduler,
+    archive: Archive,
+    kept: Vec<UnsyncedMatch>,
+    /// The number of bytes of news that have not been reported yet.
+    untold: Arc<AtomicUsize>,
+    tell: F,
+    /// Ends the run.
+    halts: UnboundedSender<Halt>,
+}
+
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
+    pub(super) fn new(
+        common: Arc<Common>,
+        schedule: SharedScheduler,
+        archive: Archive,
+        untold: Arc<AtomicUsize>,
+        (tell, halts): (F, UnboundedSender<Halt>),
+    ) -> Reporter<F> {
+        Reporter { common, schedule, archive, kept: Vec::new(), untold, tell, halts }
+    }
+
+    /// Handles events until the run is over.
+    pub(super) fn work(mut self, reports: Receiver<ReportEvent>) {
+        let mut is_over = false;
+        while !is_over && let Ok(report) = reports.recv() {
+            // One synchronization covers all matches that have ended.
+            let mut next = Some(report);
+            while let Some(report) = next {
+                is_over = matches!(report, ReportEvent::Over { .. });
+                let taken = self.take(report);
+                self.halt_unless_ok(taken);
+                next = if is_over || self.kept.len() >= BATCH { None } else { reports.try_recv().ok() };
+            }
+            let settled = self.settle();
+            self.halt_unless_ok(settled);
+        }
+    }
+
+    fn halt_unless_ok(&self, result: Result<(), Halt>) {
+        if let Err(halt) = result {
+            // The runner has ended if the run is failing.
+            let _ = self.halts.send(halt);
+        }
+    }
+
+    fn take(&mut self, report: ReportEvent) -> Result<(), Halt> {
+        match report {
+            ReportEvent::Listening(address) => (self.tell)(RunEvent::Listening(address)),
+            ReportEvent::Waiting(name) => (self.tell)(RunEvent::Waiting(&name)),
+            ReportEvent::Connected(name) => (self.tell)(RunEvent::Connected(&name)),
+            ReportEvent::Moved(text) => {
+                let told = (self.tell)(RunEvent::Moved(&text));
+                self.untold.fetch_sub(text.len(), Ordering::Relaxed);
+                told
+            }
+            ReportEvent::Ended(ended) => self.keep(*ended),
+            // A complete run does not continue its incomplete sets.
+            ReportEvent::Over { is_complete } => {
+                let settled = self.settle();
+                let closed = self.archive.close(is_complete && settled.is_ok());
+                settled.and(closed.map_err(Halt::from))
+            }
+        }
+    }
+
+    /// Writes the record of a match that has ended.
+    fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
+        let EndedMatch { fixture, mut report, mut record, reveal, malformed, bots, no_show, last_step } =
+            ended;
+        let live = self.common.live.is_some().then(|| (last_step, reveal.clone()));
+        let bytes = record.len();
+        let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
+        let no_show = no_show.map(|(seat, why)| {
+            let why = match last_lines(&bots[seat].stderr) {
+                None => why,
+                Some(said) => format!("{why}\n{said}"),
+            };
+            NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why }
+        });
+        if report.faults.iter().any(|faults| faults.total() > 0) {
+            let found = evidence::collect(&record, &malformed, &bots);
+            report.evidence = found.map_err(|error| format!("the record of {}: {error}", report.id))?;
+        }
+        let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
+        let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());
+        if self.common.records.is_some() && has_news {
+            record::add_bots(&mut record, &bots);
+        }
+        let unsealed = record.len();
+        let kept = self.archive.keep(&fixture, &report, &mut record, reveal);
+        let seal = kept.inspect_err(|_| self.schedule.reported(bytes))?;
+        record.truncate(unsealed);
+        self.kept.push(UnsyncedMatch { fixture, report, record, seal, no_show, live, bytes });
+        Ok(())
+    }
+
+    /// Synchronizes the records, then reports the matches that have ended.
+    fn settle(&mut self) -> Result<(), Halt> {
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        let synced = self.archive.sync();
+        let mut result = Ok(());
+        for UnsyncedMatch { fixture, report, record, seal, no_show, live, bytes } in
+            std::mem::take(&mut self.kept)
+        {
+            if synced.is_ok() {
+                let (fixture, report, record) = (&fixture, &report, &record[..]);
+                let told = (self.tell)(RunEvent::Ended { fixture, report, record, seal, no_show });
+                result = result.and(told);
+            }
+            if let (Some(feed), Some((last_step, reveal))) = (&self.common.live, live) {
+                feed.end(last_step, LiveEnd { fixture, report, record, reveal });
+            }
+            self.schedule.reported(bytes);
+        }
+        synced?;
+        result.and((self.tell)(RunEvent::Settled))
+    }
+}
+
+/// The maximum number of bytes of news that wait to be reported. Further news is dropped.
+const MOST_UNTOLD: usize = 16 * 1024 * 1024;
+
+/// Sends the news of a watched match to the reporter.
+pub(super) struct WatchFeed {
+    watch: Watch,
+    reports: Sender<ReportEvent>,
+    untold: Arc<AtomicUsize>,
+    /// The number of dropped texts since the last one that was sent.
+    left_out: u32,
+}
+
+impl WatchFeed {
+    pub(super) fn new(watch: Watch, reports: Sender<ReportEvent>, untold: Arc<AtomicUsize>) -> WatchFeed {
+        WatchFeed { watch, reports, untold, left_out: 0 }
+    }
+
+    /// Reports the news of a match. Never blocks on a slow reader.
+    pub(super) fn show(&mut self, play: &Match, news: &[u8]) {
+        let text = (self.watch)(play, news);
+        let is_over = play.ending().is_some();
+        let has_room = self.untold.load(Ordering::Relaxed) + text.len() <= MOST_UNTOLD;
+        if !has_room {
+            self.left_out += 1;
+        }
+        if self.left_out > 0 && (has_room || is_over) {
+            let times = mem::take(&mut self.left_out);
+            self.send(format!("({times} updates dropped: the reader is too slow)\n\n"));
+        }
+        if has_room {
+            self.send(text);
+        }
+    }
+
+    fn send(&self, text: String) {
+        self.untold.fetch_add(text.len(), Ordering::Relaxed);
+        // The receiver is gone if the run is failing.
+        let _ = self.reports.send(ReportEvent::Moved(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::driver::match_of_checkers;
+
+    #[test]
+    fn news_that_a_slow_reader_cannot_take_is_dropped_and_counted() {
+        let (reports, told) = channel();
+        let untold = Arc::<AtomicUsize>::default();
+        let half = "x".repeat(MOST_UNTOLD / 2);
+        let watch: Watch = Box::new(move |_, _| half.clone());
+        let mut watched = WatchFeed::new(watch, reports, untold.clone());
+        let (setup, table) = match_of_checkers(None, true);
+        let play = Match::open(setup, table);
+        let next = || match told.try_recv() {
+            Ok(ReportEvent::Moved(text)) => Some(text),
+            _ => None,
+        };
+        for _ in 0..5 {
+            watched.show(&play, b"");
+        }
+        let read: usize = [next(), next()].iter().flatten().map(String::len).sum();
+        assert_eq!((read, next()), (MOST_UNTOLD, None), "the rest is dropped");
+        untold.fetch_sub(read, Ordering::Relaxed);
+        watched.show(&play, b"");
+        assert!(next().unwrap().starts_with("(3 updates "));
+        assert_eq!(next().unwrap().len(), MOST_UNTOLD / 2);
+    }
+}

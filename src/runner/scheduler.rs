@@ -1,0 +1,234 @@
+//! Which match to play next.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::referee::{Leg, Opening};
+use crate::runner::lane_messages::LaneOrder;
+use crate::runner::results::MatchReport;
+
+/// What a match does if one of its bots is not connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It waits; the bot loses by a fault when it has been absent for too long.
+    Always,
+    /// The same, unless another bot connects, so that other matches may be possible.
+    AsLastResort,
+    /// It goes back to the schedule.
+    Never,
+}
+
+/// A match that is to be played.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    /// m1, m2, ...
+    pub id: String,
+    /// The deal of a mirrored set; `None` if the match has its own.
+    pub deal: Option<String>,
+    /// Its position in its mirrored set.
+    pub leg: Leg,
+    /// The options of the game.
+    pub options: Arc<RawValue>,
+    /// The opening.
+    pub opening: Arc<Opening>,
+    /// The bots by seat. A bot with several seats gets a process or connection for each.
+    pub bots: Vec<usize>,
+    /// What it does if one of them is not connected.
+    pub wait: Wait,
+}
+
+/// The answer of a scheduler.
+#[derive(Debug)]
+pub enum Next {
+    /// A match.
+    Match(Fixture),
+    /// Nothing now; there may be matches when one in progress has ended.
+    Later,
+    /// There are no more matches.
+    Never,
+}
+
+/// Hands out the matches of a run, each once.
+pub trait Scheduler: fmt::Debug + Send {
+    /// The next match. `among`: only one whose seats these bots fill, in any order.
+    fn next(&mut self, among: Option<&[usize]>) -> Next;
+
+    /// A match has ended. Returns whether more matches can be played now.
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool;
+
+    /// A match has not begun, because one of its bots is not connected. Not called for [`Wait::Always`].
+    fn put_back(&mut self, _fixture: &Fixture) {}
+
+    /// A bot joins the run, with this index.
+    ///
+    /// # Errors
+    /// Why it cannot play.
+    fn join(&mut self, _bot: usize, name: &str) -> Result<(), String> {
+        Err(format!("`{name}` cannot join: the bots of this run are fixed"))
+    }
+
+    /// A bot that joined by connecting has so many connections from now on.
+    fn set_connections(&mut self, _bot: usize, _connections: usize) {}
+
+    /// A bot has disconnected, or has connected again.
+    fn set_absent(&mut self, _entrant: usize, _is_absent: bool) {}
+}
+
+/// With this number of unreported matches, or bytes of their records, no new match starts, so that a slow disk does
+/// not fill the memory.
+const MOST_UNREPORTED: Backlog = Backlog { matches: 1024, bytes: 256 * 1024 * 1024 };
+
+/// Matches that have ended but have not been reported.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    matches: usize,
+    bytes: usize,
+}
+
+impl Backlog {
+    pub(super) fn is_full(&self) -> bool {
+        self.matches >= MOST_UNREPORTED.matches || self.bytes >= MOST_UNREPORTED.bytes
+    }
+
+    pub(super) fn add(&mut self, record: usize) {
+        self.matches += 1;
+        self.bytes += record;
+    }
+
+    pub(super) fn remove(&mut self, record: usize) {
+        self.matches -= 1;
+        self.bytes -= record;
+    }
+}
+
+/// A scheduler that several lanes share.
+#[derive(Clone)]
+pub(super) struct SharedScheduler(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    schedule: Box<dyn Scheduler>,
+    /// The number of matches in progress.
+    open: usize,
+    unreported: Backlog,
+    /// Whether no new match may start.
+    is_draining: bool,
+    /// Lanes that wait for matches.
+    waiting: Vec<(usize, mpsc::UnboundedSender<LaneOrder>)>,
+}
+
+impl Inner {
+    fn wake(&mut self) {
+        for (_, lane) in self.waiting.drain(..) {
+            // A lane that is done plays no more matches.
+            let _ = lane.send(LaneOrder::Wake);
+        }
+    }
+}
+
+impl SharedScheduler {
+    pub(super) fn new(schedule: Box<dyn Scheduler>) -> SharedScheduler {
+        let inner = Inner {
+            schedule,
+            open: 0,
+            unreported: Backlog::default(),
+            is_draining: false,
+            waiting: Vec::new(),
+        };
+        SharedScheduler(Arc::new(Mutex::new(inner)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next match for a lane. A lane that has to wait will be woken.
+    pub(super) fn next(
+        &self,
+        (lane, orders): (usize, &mpsc::UnboundedSender<LaneOrder>),
+        among: Option<&[usize]>,
+    ) -> Next {
+        let mut inner = self.lock();
+        let next = match &mut *inner {
+            Inner { is_draining: true, .. } => Next::Never,
+            Inner { unreported, .. } if unreported.is_full() => Next::Later,
+            Inner { schedule, .. } => schedule.next(among),
+        };
+        match next {
+            Next::Match(_) => inner.open += 1,
+            Next::Later if inner.waiting.iter().all(|(waiting, _)| *waiting != lane) => {
+                inner.waiting.push((lane, orders.clone()));
+            }
+            Next::Later | Next::Never => {}
+        }
+        next
+    }
+
+    /// A match has ended and will be reported. `record`: the size of its record in bytes.
+    pub(super) fn ended(&self, fixture: &Fixture, report: &MatchReport, record: usize) {
+        let mut inner = self.lock();
+        inner.unreported.add(record);
+        inner.open -= 1;
+        // After the last match there is nothing left to wait for.
+        if inner.schedule.ended(fixture, report) || inner.open == 0 {
+            inner.wake();
+        }
+    }
+
+    /// Stops starting matches; those in progress continue.
+    pub(super) fn drain(&self) {
+        let mut inner = self.lock();
+        inner.is_draining = true;
+        inner.wake();
+    }
+
+    /// A match has not begun.
+    pub(super) fn put_back(&self, fixture: &Fixture) {
+        let mut inner = self.lock();
+        inner.open -= 1;
+        inner.schedule.put_back(fixture);
+        inner.wake();
+    }
+
+    /// There may be more matches now.
+    pub(super) fn wake(&self) {
+        self.lock().wake();
+    }
+
+    /// A bot joins the run.
+    pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), String> {
+        let mut inner = self.lock();
+        let joined = inner.schedule.join(bot, name);
+        inner.wake();
+        joined
+    }
+
+    /// The number of connections of a bot that joined has changed.
+    pub(super) fn set_connections(&self, bot: usize, connections: usize) {
+        let mut inner = self.lock();
+        inner.schedule.set_connections(bot, connections);
+        inner.wake();
+    }
+
+    /// Bots have disconnected, or have connected again.
+    pub(super) fn set_absent(&self, entrants: impl Iterator<Item = usize>, is_absent: bool) {
+        let mut inner = self.lock();
+        entrants.for_each(|entrant| inner.schedule.set_absent(entrant, is_absent));
+        if !is_absent {
+            inner.wake();
+        }
+    }
+
+    /// A match has been reported. `record`: the size of its record in bytes.
+    pub(super) fn reported(&self, record: usize) {
+        let mut inner = self.lock();
+        let was_full = inner.unreported.is_full();
+        inner.unreported.remove(record);
+        if was_full && !inner.unreported.is_full() {
+            inner.wake();
+        }
+    }
+}

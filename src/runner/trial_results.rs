@@ -1,0 +1,124 @@
+//! The lines of a results file of `regress`: complete sets, and the crash that ended a run.
+
+use referee_protocol::words::FaultCode;
+use serde::{Deserialize, Serialize};
+
+use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
+use crate::referee::Faults;
+use crate::runner::trial::TrialMatch;
+use crate::tournament::{Entrant, Lineup, MatchResult};
+
+/// A line of a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ResultLine {
+    /// A complete set.
+    Set {
+        /// Its number, counted from 1.
+        set: u32,
+        /// All its matches.
+        matches: Vec<ResultMatch>,
+    },
+    /// The new version crashed, which ended the run.
+    Crash {
+        /// The number of the set.
+        set: u32,
+        /// In which match, and how.
+        what: String,
+        /// The match.
+        matches: Vec<ResultMatch>,
+    },
+}
+
+impl ResultLine {
+    /// The number of the set.
+    pub fn set(&self) -> u32 {
+        let (ResultLine::Set { set, .. } | ResultLine::Crash { set, .. }) = self;
+        *set
+    }
+
+    /// The matches.
+    pub fn matches(&self) -> &[ResultMatch] {
+        let (ResultLine::Set { matches, .. } | ResultLine::Crash { matches, .. }) = self;
+        matches
+    }
+}
+
+/// A match of a set in a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultMatch {
+    id: String,
+    /// By seat: 0 for the new version, 1 for the base.
+    entrants: Vec<Entrant>,
+    /// By side.
+    places: Vec<u8>,
+    /// Seats that made a fault.
+    faulted: Vec<u8>,
+    /// Seats that lost by a fault.
+    forfeited: Vec<u8>,
+    void: bool,
+    /// The counted faults of the new version and of the base.
+    faults: [Vec<(FaultCode, u32)>; 2],
+    /// A digest of the moves.
+    moves: String,
+}
+
+impl ResultMatch {
+    pub(super) fn of(played: &TrialMatch) -> ResultMatch {
+        let TrialMatch { id, is_void, result, faults, moves } = played;
+        let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
+        ResultMatch {
+            id: id.clone(),
+            entrants: result.lineup.seats().to_vec(),
+            places: result.places[..result.lineup.seating().sides()].to_vec(),
+            faulted: seats(result.faulted),
+            forfeited: seats(result.forfeited),
+            void: *is_void,
+            faults: faults.map(|of| of.iter().collect()),
+            moves: hex::encode(moves),
+        }
+    }
+
+    /// The match id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the match is void.
+    pub fn is_void(&self) -> bool {
+        self.void
+    }
+
+    /// The result of the match; `None` if it does not fit this seating.
+    pub fn result(&self, set: u32, seating: Seating) -> Option<MatchResult> {
+        let lineup = Lineup::of_seats(seating, &self.entrants)?;
+        let sides = seating.sides();
+        let are_seats = |seats: &[u8]| seats.iter().all(|&seat| usize::from(seat) < seating.seats());
+        if self.places.len() != sides || !are_seats(&self.faulted) || !are_seats(&self.forfeited) {
+            return None;
+        }
+        let mut places = [0; MAX_SEATS];
+        places[..sides].copy_from_slice(&self.places);
+        let seats = |seats: &[u8]| seats.iter().map(|&seat| Seat(seat)).collect();
+        let (faulted, forfeited) = (seats(&self.faulted), seats(&self.forfeited));
+        Some(MatchResult { set, lineup, places, faulted, forfeited })
+    }
+
+    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<TrialMatch> {
+        let faults = self.faults.each_ref().map(|of| {
+            let mut faults = Faults::default();
+            for &(code, count) in of {
+                faults.add_many(code, count);
+            }
+            faults
+        });
+        Some(TrialMatch {
+            id: self.id.clone(),
+            is_void: self.void,
+            result: self.result(set, seating)?,
+            faults,
+            moves: hex::decode32(&self.moves)?,
+        })
+    }
+}

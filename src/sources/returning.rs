@@ -1,0 +1,65 @@
+//! The lobby and bots that connect again.
+
+use std::mem;
+
+use tokio::time::Instant;
+
+use crate::driver::{BotInstance, DetachedSession, REPLACED, Unacknowledged};
+use crate::sources::lobby::{Holder, Lobby, Place};
+
+impl Lobby {
+    /// Takes the connections for lanes that hold the ones that they replace.
+    pub(crate) fn take_returning(&mut self) -> Vec<(Holder, DetachedSession)> {
+        mem::take(&mut self.returning)
+    }
+
+    /// Notes where a bot is that may connect again.
+    pub(super) fn place(&mut self, bot: BotInstance, place: Place) {
+        self.guests.note(&bot, true);
+        self.places.insert(bot, place);
+    }
+
+    /// Forgets where a bot is: its next connection replaces no other.
+    pub(super) fn clear_place(&mut self, bot: &BotInstance) {
+        self.guests.note(bot, false);
+        self.places.remove(bot);
+    }
+
+    /// A lane has no connection of a bot any more, and does not wait for one.
+    pub(crate) fn bot_gone(&mut self, unacknowledged: Unacknowledged, holder: &Holder) {
+        if matches!(self.places.get(&unacknowledged.bot), Some(Place::Held(held)) if held == holder) {
+            self.keep_unacknowledged(unacknowledged);
+        }
+    }
+
+    /// A bot has no connection and no match any more. If it connects again in time, it gets these messages again.
+    pub(super) fn keep_unacknowledged(&mut self, unacknowledged: Unacknowledged) {
+        let now = Instant::now();
+        self.places.retain(|_, place| !matches!(place, Place::Away(until, _) if *until <= now));
+        self.clear_place(&unacknowledged.bot);
+        if !unacknowledged.messages.is_empty() {
+            let until = now + self.guests.reconnect();
+            self.places.insert(unacknowledged.bot, Place::Away(until, unacknowledged.messages));
+        }
+    }
+
+    /// Closes the waiting connection of a bot that has another one. Returns its messages that the
+    /// bot has not acknowledged.
+    pub(super) fn replace(&mut self, bot: &BotInstance, name: &str) -> Vec<u8> {
+        let place = self.places.remove(bot);
+        self.guests.note(bot, false);
+        match place {
+            Some(Place::Waiting(session)) => {
+                if let Some(waiting) = self.waiting.get_mut(name) {
+                    waiting.retain(|waiting| *waiting != session);
+                }
+                self.lane.dismiss(session, REPLACED);
+                let forgotten = self.lane.forget(session);
+                self.left(name);
+                forgotten.map(|unacknowledged| unacknowledged.messages).unwrap_or_default()
+            }
+            Some(Place::Away(_, messages)) => messages,
+            Some(Place::Held(_)) | None => Vec::new(),
+        }
+    }
+}

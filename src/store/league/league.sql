@@ -1,0 +1,78 @@
+-- A league. `referee serve` writes results; `referee league` writes bots and challenges, also while the league runs.
+-- SQLite stores the comments inside of tables: `.schema` prints them.
+
+CREATE TABLE league (
+    -- `seed:LADDER` (the run seed of a ladder, hex, which determines all future dice), `seed-from:LADDER` (the number of
+    -- the first match with this seed: a restored backup goes on with another one), `last:LADDER` (the last number of a
+    -- match that began before the server was started), `paused` (1 if no match begins).
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE bots (
+    -- Bots that connect with a token, and programs that the server starts.
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    skeleton TEXT NOT NULL UNIQUE,           -- the name without case, separators and differences that are easily overlooked
+    owner TEXT NOT NULL,                     -- bots of the same owner do not meet
+    token BLOB,                              -- SHA-256 of the token of a bot that connects
+    command TEXT,                            -- the command line of a program
+    directory TEXT,                          -- its working directory
+    anchor REAL,                             -- its fixed rating, in Elo
+    ladders TEXT,                            -- JSON: the ladders that a program plays on; null: all
+    is_of_file INTEGER NOT NULL,             -- 1 if the program is listed in the file of the league
+    is_paused INTEGER NOT NULL DEFAULT 0,
+    added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
+    revoked_at TEXT
+) STRICT;
+
+CREATE TABLE players (
+    -- A bot or a version of it on a ladder.
+    ladder TEXT NOT NULL,
+    id INTEGER NOT NULL,                     -- from 0 on each ladder
+    name TEXT NOT NULL,                      -- NAME or NAME@VERSION
+    joined_at TEXT NOT NULL,
+    last_seen TEXT NOT NULL,
+    PRIMARY KEY (ladder, id),
+    UNIQUE (ladder, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE matches (
+    -- Every match that ended. Lists by seat are JSON.
+    ladder TEXT NOT NULL,
+    number INTEGER NOT NULL,                 -- m17 is 17; c18, a challenge, is 18
+    players TEXT NOT NULL,                   -- by seat: the names of the players
+    ranks TEXT,                              -- by seat; null without a result
+    scores TEXT,                             -- by seat
+    faults TEXT NOT NULL,                    -- by seat: code -> count
+    ended_by TEXT NOT NULL,                  -- as in `end`
+    reason TEXT NOT NULL,                    -- as in `end`
+    is_challenge INTEGER NOT NULL,
+    is_rated INTEGER NOT NULL,               -- 0 for a challenge, and if a bot never said `hello`
+    decisions INTEGER NOT NULL,
+    duration_us INTEGER NOT NULL,
+    record TEXT,                             -- its file
+    seal TEXT,                               -- SHA-256 of that file without its last line, as in its seal
+    ended_at TEXT NOT NULL,
+    PRIMARY KEY (ladder, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ratings (
+    -- The ratings of players over time: at the first matches, then every ten minutes in which there were new results.
+    ladder TEXT NOT NULL,
+    player TEXT NOT NULL,
+    at TEXT NOT NULL,
+    value REAL NOT NULL,                     -- Elo
+    low REAL NOT NULL,                       -- its 95% interval
+    high REAL NOT NULL,
+    matches INTEGER NOT NULL,                -- rated matches so far
+    PRIMARY KEY (ladder, player, at)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE challenges (
+    -- Matches that were asked for.
+    id INTEGER PRIMARY KEY,
+    ladder TEXT NOT NULL,
+    players TEXT NOT NULL,                   -- JSON
+    asked_at TEXT NOT NULL
+) STRICT;

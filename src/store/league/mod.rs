@@ -1,0 +1,513 @@
+//! The database of a league, in SQLite. `league.sql` documents the tables.
+
+mod history;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use history::RatingPoint;
+
+use crate::store::Folder;
+use crate::store::results::prepare;
+use crate::store::rows::json;
+use crate::tournament::ladder::skeleton;
+
+/// The schema version: `PRAGMA user_version`.
+const VERSION: i64 = 1;
+/// The file name in the directory of the league.
+const NAME: &str = "league.sqlite";
+
+/// The database of a league. Several processes may use it concurrently.
+#[derive(Debug)]
+pub struct League {
+    db: Connection,
+    path: PathBuf,
+}
+
+/// A bot of a league.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeagueBot {
+    /// Its name, without a version.
+    pub name: String,
+    /// Bots of the same owner do not meet.
+    pub owner: String,
+    /// SHA-256 of its token, if it connects.
+    pub token: Option<[u8; 32]>,
+    /// Its command line, if the server starts it.
+    pub command: Option<String>,
+    /// The working directory of the command.
+    pub directory: Option<PathBuf>,
+    /// Its fixed rating, in Elo.
+    pub anchor: Option<f64>,
+    /// The ladders that a program plays on; `None`: all.
+    pub ladders: Option<BTreeSet<String>>,
+    /// Whether the file of the league lists it.
+    pub is_of_file: bool,
+    /// Whether it is not paired for the time being.
+    pub is_paused: bool,
+    /// When it was added, in UTC.
+    pub added_at: String,
+    /// Since when it does not take part any more.
+    pub revoked_at: Option<String>,
+}
+
+/// A player of a ladder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaguePlayer {
+    /// `NAME` or `NAME@VERSION`.
+    pub name: String,
+    /// When it first connected, in UTC.
+    pub joined_at: String,
+    /// When its last match ended, or when it joined.
+    pub last_seen: String,
+}
+
+/// A match of a ladder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeagueMatch {
+    /// m17 is 17.
+    #[serde(skip)]
+    pub number: u32,
+    /// The names of the players by seat.
+    pub players: Vec<String>,
+    /// By seat; `None` without a result.
+    pub ranks: Option<Vec<u8>>,
+    /// By seat; `None` without a result.
+    pub scores: Option<Vec<f64>>,
+    /// By seat: code -> count.
+    pub faults: Vec<BTreeMap<String, u32>>,
+    /// As in `end`.
+    pub ended_by: String,
+    /// As in `end`.
+    pub reason: String,
+    /// Whether it counts for ratings.
+    #[serde(rename = "rated")]
+    pub is_rated: bool,
+    /// Whether it was requested with `referee league challenge`.
+    #[serde(rename = "challenge")]
+    pub is_challenge: bool,
+    /// The number of moves.
+    pub decisions: u32,
+    /// From opening to end, in microseconds.
+    pub duration_us: u64,
+    /// Its record, a file name.
+    pub record: Option<String>,
+    /// SHA-256 of the record without its seal, in hex.
+    pub seal: Option<String>,
+    /// When it ended, in UTC.
+    pub ended_at: String,
+}
+
+impl LeagueMatch {
+    /// The match id.
+    pub fn id(&self) -> String {
+        match_id(self.number, self.is_challenge)
+    }
+}
+
+/// The id of a match: m17, or c17 if it is a challenge.
+pub fn match_id(number: u32, is_challenge: bool) -> String {
+    format!("{}{number}", if is_challenge { 'c' } else { 'm' })
+}
+
+/// The number in a match id, and whether it is a challenge.
+pub fn parse_match_id(id: &str) -> Option<(u32, bool)> {
+    let (number, is_challenge) = match (id.strip_prefix('m'), id.strip_prefix('c')) {
+        (Some(number), _) => (number, false),
+        (None, challenge) => (challenge?, true),
+    };
+    let number = number.parse().ok()?;
+    (match_id(number, is_challenge) == id).then_some((number, is_challenge))
+}
+
+/// A match that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// Its number in the database.
+    pub id: i64,
+    /// The names of the players, in no order of seats.
+    pub players: Vec<String>,
+}
+
+fn failed(error: rusqlite::Error) -> io::Error {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
+    let kind = match error.sqlite_error_code() {
+        Some(DiskFull) => io::ErrorKind::StorageFull,
+        Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, format!("league: {error}"))
+}
+
+/// A time as text, in UTC and whole seconds.
+pub fn utc(at: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(at.max(SystemTime::UNIX_EPOCH)).to_string()
+}
+
+impl League {
+    /// Opens the database in the directory of a league; creates it if it is missing.
+    ///
+    /// # Errors
+    /// If it has an unknown version, or on I/O errors.
+    pub fn open(folder: &Folder) -> io::Result<League> {
+        if !folder.has_file(NAME)? {
+            // It contains seeds: other users must not read it.
+            drop(folder.create(NAME)?);
+        }
+        League::at(&folder.path().join(NAME))
+    }
+
+    /// Opens a database.
+    fn at(path: &Path) -> io::Result<League> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
+        prepare(&db).map_err(failed)?;
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let version: i64 =
+            transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+        match version {
+            0 => {
+                transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
+                transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+            }
+            VERSION => {}
+            other => {
+                return Err(io::Error::other(format!(
+                    "{}: version {other}, but this program supports {VERSION}",
+                    path.display()
+                )));
+            }
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(League { db, path: path.to_owned() })
+    }
+
+    fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> io::Result<T> {
+        let transaction =
+            self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let result = work(&transaction).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(result)
+    }
+
+    /// Changes whenever another connection has written to the database.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn data_version(&self) -> io::Result<i64> {
+        self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// A value of the table `league`.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn value(&self, key: &str) -> io::Result<Option<String>> {
+        let sql = "SELECT value FROM league WHERE key = ?1";
+        self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
+    }
+
+    /// Stores a value in the table `league`.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn set_value(&mut self, key: &str, value: &str) -> io::Result<()> {
+        self.change(|db| db.execute("INSERT OR REPLACE INTO league VALUES (?1, ?2)", [key, value])).map(drop)
+    }
+
+    /// All bots, including those that do not take part any more, in the order in which they were added.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn bots(&self) -> io::Result<Vec<LeagueBot>> {
+        let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
+                   revoked_at FROM bots ORDER BY id";
+        let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
+            Ok(LeagueBot {
+                name: row.get(0)?,
+                owner: row.get(1)?,
+                token: row.get(2)?,
+                command: row.get(3)?,
+                directory: row.get::<_, Option<String>>(4)?.map(PathBuf::from),
+                anchor: row.get(5)?,
+                ladders: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text, 6)).transpose()?,
+                is_of_file: row.get(7)?,
+                is_paused: row.get(8)?,
+                added_at: row.get(9)?,
+                revoked_at: row.get(10)?,
+            })
+        };
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map([], read).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Adds a bot, or replaces the one with this name.
+    ///
+    /// # Errors
+    /// If another bot has a name that looks alike: `AlreadyExists` with its name; or I/O errors.
+    pub fn put_bot(&mut self, bot: &LeagueBot) -> io::Result<()> {
+        let skeleton = skeleton(&bot.name);
+        let other = self.change(|db| {
+            let sql = "SELECT name FROM bots WHERE skeleton = ?1 AND name <> ?2";
+            let other: Option<String> =
+                db.query_row(sql, [&skeleton, &bot.name], |row| row.get(0)).optional()?;
+            if other.is_some() {
+                return Ok(other);
+            }
+            db.execute(
+                "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
+                 is_paused, added_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+                 ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
+                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12",
+                params![
+                    bot.name,
+                    skeleton,
+                    bot.owner,
+                    bot.token,
+                    bot.command,
+                    bot.directory.as_ref().map(|path| path.to_string_lossy()),
+                    bot.anchor,
+                    bot.ladders.as_ref().map(json),
+                    bot.is_of_file,
+                    bot.is_paused,
+                    bot.added_at,
+                    bot.revoked_at,
+                ],
+            )?;
+            Ok(None)
+        })?;
+        match other {
+            None => Ok(()),
+            Some(other) => Err(io::Error::new(io::ErrorKind::AlreadyExists, other)),
+        }
+    }
+
+    /// The players of a ladder, by their ids.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn players(&self, ladder: &str) -> io::Result<Vec<LeaguePlayer>> {
+        let sql = "SELECT name, joined_at, last_seen FROM players WHERE ladder = ?1 ORDER BY id";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map([ladder], |row| {
+            Ok(LeaguePlayer { name: row.get(0)?, joined_at: row.get(1)?, last_seen: row.get(2)? })
+        });
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Adds results of a ladder, with their players if they are new. All or nothing, and on the disk when it returns.
+    ///
+    /// # Errors
+    /// If a match is stored already, or I/O errors.
+    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> io::Result<()> {
+        self.change(|db| {
+            for row in matches {
+                insert_match(db, ladder, row)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Passes the matches of a ladder to `each`, in order.
+    ///
+    /// # Errors
+    /// If a row is invalid, and those of `each`.
+    pub fn for_each_match(
+        &self,
+        ladder: &str,
+        mut each: impl FnMut(LeagueMatch) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 ORDER BY number");
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let mut rows = query.query([ladder]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            each(read_match(row).map_err(failed)?)?;
+        }
+        Ok(())
+    }
+
+    /// The last matches of a ladder, the newest first; with a player, only its own: a name without a version stands for
+    /// all versions.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn last_matches(
+        &self,
+        ladder: &str,
+        player: Option<&str>,
+        limit: usize,
+    ) -> io::Result<Vec<LeagueMatch>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND (?2 IS NULL OR EXISTS (SELECT 1 FROM \
+             json_each(players) WHERE value = ?2 OR substr(value, 1, length(?2) + 1) = ?2 || '@')) \
+             ORDER BY number DESC LIMIT ?3"
+        );
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let rows = query.query_map(params![ladder, player, limit as i64], read_match).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// A match of a ladder.
+    ///
+    /// # Errors
+    /// If the row is invalid.
+    pub fn find_match(&self, ladder: &str, number: u32) -> io::Result<Option<LeagueMatch>> {
+        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
+        self.db.query_row(&sql, params![ladder, number], read_match).optional().map_err(failed)
+    }
+
+    /// Whether a match is stored.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn has_match(&self, ladder: &str, number: u32) -> io::Result<bool> {
+        let sql = "SELECT 1 FROM matches WHERE ladder = ?1 AND number = ?2";
+        let found = self.db.query_row(sql, params![ladder, number], |_| Ok(())).optional();
+        found.map(|row| row.is_some()).map_err(failed)
+    }
+
+    /// The number of the last match of a ladder; 0 without a match.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn last_number(&self, ladder: &str) -> io::Result<u32> {
+        let sql = "SELECT coalesce(max(number), 0) FROM matches WHERE ladder = ?1";
+        self.db.query_row(sql, [ladder], |row| row.get(0)).map_err(failed)
+    }
+
+    /// The names of all ladders on which matches have been played.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn ladders(&self) -> io::Result<Vec<String>> {
+        let mut query = self.db.prepare("SELECT DISTINCT ladder FROM matches").map_err(failed)?;
+        let rows = query.query_map([], |row| row.get(0));
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The number of matches on all ladders.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn match_count(&self) -> io::Result<u64> {
+        let count: i64 =
+            self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Asks for a match.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn ask(&mut self, ladder: &str, players: &[String], at: SystemTime) -> io::Result<()> {
+        let sql = "INSERT INTO challenges (ladder, players, asked_at) VALUES (?1, ?2, ?3)";
+        self.change(|db| db.execute(sql, params![ladder, json(&players), utc(at)])).map(drop)
+    }
+
+    /// The matches that were asked for and have not ended, in order.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn challenges(&self, ladder: &str) -> io::Result<Vec<Challenge>> {
+        let sql = "SELECT id, players FROM challenges WHERE ladder = ?1 ORDER BY id";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map([ladder], |row| {
+            let players: String = row.get(1)?;
+            Ok(Challenge { id: row.get(0)?, players: parsed(&players, 1)? })
+        });
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Removes a challenge.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn remove_challenge(&mut self, id: i64) -> io::Result<()> {
+        self.change(|db| db.execute("DELETE FROM challenges WHERE id = ?1", [id])).map(drop)
+    }
+
+    /// Writes a copy without tokens and seeds to a new file, also while the league runs.
+    ///
+    /// # Errors
+    /// I/O errors, also if the file exists.
+    pub fn export(&self, path: &Path) -> io::Result<()> {
+        self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map_err(failed)?;
+        let copy = Connection::open(path).map_err(failed)?;
+        // VACUUM overwrites what was deleted.
+        copy.execute_batch(
+            "UPDATE bots SET token = NULL; DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
+        )
+        .map_err(failed)
+    }
+
+    /// The path of its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
+                       record, seal, ended_at, is_challenge";
+
+fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
+    let text = |column: usize| row.get::<_, Option<String>>(column);
+    Ok(LeagueMatch {
+        number: row.get(0)?,
+        players: parsed(&row.get::<_, String>(1)?, 1)?,
+        ranks: text(2)?.map(|text| parsed(&text, 2)).transpose()?,
+        scores: text(3)?.map(|text| parsed(&text, 3)).transpose()?,
+        faults: parsed(&row.get::<_, String>(4)?, 4)?,
+        ended_by: row.get(5)?,
+        reason: row.get(6)?,
+        is_rated: row.get(7)?,
+        decisions: row.get(8)?,
+        duration_us: row.get::<_, i64>(9)?.unsigned_abs(),
+        record: row.get(10)?,
+        seal: row.get(11)?,
+        ended_at: row.get(12)?,
+        is_challenge: row.get(13)?,
+    })
+}
+
+fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
+               duration_us, record, seal, ended_at, is_challenge) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
+               ?15)";
+    db.prepare_cached(sql)?.execute(params![
+        ladder,
+        row.number,
+        json(&row.players),
+        row.ranks.as_ref().map(json),
+        row.scores.as_ref().map(json),
+        json(&row.faults),
+        row.ended_by,
+        row.reason,
+        row.is_rated,
+        row.decisions,
+        row.duration_us as i64,
+        row.record,
+        row.seal,
+        row.ended_at,
+        row.is_challenge,
+    ])?;
+    let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
+               SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
+               ON CONFLICT (ladder, name) DO UPDATE SET last_seen = ?3";
+    for name in &row.players {
+        db.prepare_cached(sql)?.execute(params![ladder, name, row.ended_at])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! Waiting for storage that cannot be written to for the time being.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long a write waits before it is retried.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Retries writes that fail because the disk is full or the database is locked. All stores of a run share it. The default
+/// retries nothing.
+#[derive(Clone, Debug, Default)]
+pub struct StorageWait(Option<Arc<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: Mutex<State>,
+    has_given_up: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The number of writes that are being retried.
+    waiting: usize,
+    has_given_up: bool,
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits before a retry. Returns false if there is no retry any more.
+    fn pause(&self) -> bool {
+        let paused = self.has_given_up.wait_timeout_while(self.lock(), RETRY, |state| !state.has_given_up);
+        !paused.unwrap_or_else(PoisonError::into_inner).0.has_given_up
+    }
+}
+
+impl StorageWait {
+    /// Retries until [`StorageWait::give_up`].
+    pub fn new() -> StorageWait {
+        StorageWait(Some(Arc::default()))
+    }
+
+    /// Whether a write is being retried, so that no match should begin.
+    pub fn is_waiting(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.lock().waiting > 0)
+    }
+
+    /// From now on writes fail at once, also those that are being retried.
+    pub fn give_up(&self) {
+        if let Some(inner) = &self.0 {
+            inner.lock().has_given_up = true;
+            inner.has_given_up.notify_all();
+        }
+    }
+
+    /// Writes `what`.
+    ///
+    /// # Errors
+    /// Those of `write` that a retry does not mend, and all of them after [`StorageWait::give_up`].
+    pub fn retry<T>(&self, what: &str, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        let result = write();
+        let (Some(inner), Err(error)) = (&self.0, &result) else { return result };
+        if !is_temporary(error) {
+            return result;
+        }
+        tracing::error!("{what} cannot be written: {error}; no match begins until this succeeds");
+        inner.lock().waiting += 1;
+        let began = Instant::now();
+        let mut result = result;
+        while result.as_ref().is_err_and(is_temporary) && inner.pause() {
+            result = write();
+        }
+        inner.lock().waiting -= 1;
+        if result.is_ok() {
+            tracing::warn!("{what}: written after {} s; matches go on", began.elapsed().as_secs());
+        }
+        result
+    }
+}
+
+/// Whether the cause of an error may go away.
+fn is_temporary(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ResourceBusy, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ResourceBusy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    #[test]
+    fn a_full_disk_is_retried_and_other_errors_are_not() {
+        let wait = StorageWait::new();
+        let mut results = vec![Ok(7), Err(io::ErrorKind::ResourceBusy), Err(io::ErrorKind::StorageFull)];
+        let written = wait.retry("it", || {
+            assert_eq!(wait.is_waiting(), results.len() < 3);
+            results.pop().expect("no more tries").map_err(io::Error::from)
+        });
+        assert_eq!(written.unwrap(), 7);
+        assert!(!wait.is_waiting());
+        let denied = wait.retry("it", || Err::<(), _>(io::ErrorKind::PermissionDenied.into()));
+        assert_eq!(denied.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn giving_up_ends_the_retries() {
+        let wait = StorageWait::new();
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| wait.retry("it", full));
+            while !wait.is_waiting() {
+                std::thread::yield_now();
+            }
+            wait.give_up();
+            assert_eq!(writing.join().unwrap().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        });
+        assert!(wait.retry("it", full).is_err());
+        assert!(StorageWait::default().retry("it", full).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! Temporary exclusion of players whose matches end by their faults.
+
+use super::SECOND;
+
+/// After this number of matches in a row that ended by its fault, a player is excluded from pairing for a while.
+pub const STRIKES: u32 = 3;
+/// The duration of the first exclusion; each further one lasts twice as long.
+const FIRST: u64 = 60 * SECOND;
+/// The maximum.
+const LONGEST: u64 = 60 * FIRST;
+
+/// Excludes a player temporarily if its matches keep ending by its faults: such matches tell nothing about its opponents,
+/// and a bot that fails at once would be free for every pairing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conduct {
+    /// Matches in a row that ended by its fault.
+    strikes: u32,
+    /// The number of exclusions in a row.
+    times: u32,
+    until: u64,
+}
+
+impl Conduct {
+    /// Counts a match that ended at this time. Returns the end of the exclusion if one begins.
+    pub fn ended(&mut self, is_its_fault: bool, now: u64) -> Option<u64> {
+        if !is_its_fault {
+            *self = Conduct { until: self.until, ..Conduct::default() };
+            return None;
+        }
+        self.strikes += 1;
+        (self.strikes >= STRIKES).then(|| self.exclude(now))
+    }
+
+    /// Excludes a player that could not start. Returns the end of the exclusion.
+    pub fn exclude(&mut self, now: u64) -> u64 {
+        self.strikes = 0;
+        self.until = now + (FIRST << self.times.min(6)).min(LONGEST);
+        self.times += 1;
+        self.until
+    }
+
+    /// The end of its exclusion; a time in the past if it is not excluded.
+    pub fn until(&self) -> u64 {
+        self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_faults_in_a_row_put_a_player_out_longer_each_time() {
+        let mut conduct = Conduct::default();
+        let mut now = 0;
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            assert_eq!([conduct.ended(true, now), conduct.ended(true, now)], [None, None]);
+            let until = conduct.ended(true, now).unwrap();
+            pauses.push((until - now) / FIRST);
+            now = until;
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    }
+
+    #[test]
+    fn a_match_without_a_fault_clears_the_count() {
+        let mut conduct = Conduct::default();
+        for _ in 0..9 {
+            assert_eq!(conduct.ended(true, 0), None);
+            assert_eq!(conduct.ended(true, 0), None);
+            assert_eq!(conduct.ended(false, 0), None);
+        }
+        assert_eq!(conduct.exclude(5), 5 + FIRST);
+        assert_eq!(conduct.exclude(5), 5 + 2 * FIRST);
+    }
+}

@@ -1,0 +1,19 @@
+//! A ladder: matches without rounds and without an end, between players that come and go.
+//!
+//! 1. A [`Name`] is a bot, with or without a version. A new version is a new player.
+//! 2. [`Matchmaker`] decides who plays next, whenever there is room for a match.
+//! 3. [`Conduct`] puts players out for a while whose matches end by their faults.
+//! 4. [`fit_anchored`](super::rating::bradley_terry::fit_anchored) rates all players from all results.
+//!
+//! Times are microseconds from an origin that the shell chooses.
+
+mod conduct;
+mod matchmaker;
+mod name;
+
+pub use conduct::{Conduct, STRIKES};
+pub use matchmaker::{Matchmaker, Newcomer, Strength};
+pub use name::{Name, skeleton};
+
+/// A second, in the unit of times.
+const SECOND: u64 = 1_000_000;

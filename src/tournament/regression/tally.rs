@@ -1,0 +1,79 @@
+//! What a run has found so far.
+
+use serde::Serialize;
+
+use crate::tournament::sprt::StrengthDifference;
+
+/// The numbers of sets, matches and faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Judged sets.
+    pub sets: u32,
+    /// Sets that count in the scores.
+    pub counted: u32,
+    /// Sets dropped because of a fault of `base`.
+    pub dropped: u32,
+    /// Sets that repeated an earlier one.
+    pub repeated: u32,
+    /// Sets with a void match.
+    pub void: u32,
+    /// Counted sets in which both bots played the same moves.
+    pub alike: u32,
+    /// Matches of the judged sets.
+    pub matches: u32,
+    /// Matches with a fault of `new`.
+    pub faults_of_new: u32,
+    /// Matches with a fault of `base`.
+    pub faults_of_base: u32,
+    /// Matches with a fault of either.
+    pub faulty: u32,
+}
+
+impl Tally {
+    /// The share of matches with a fault.
+    pub fn fault_rate(&self) -> f64 {
+        f64::from(self.faulty) / f64::from(self.matches.max(1))
+    }
+}
+
+/// How a set counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Its score counts.
+    Counted,
+    /// `base` made a fault in it.
+    Dropped,
+    /// It repeats the moves of an earlier set.
+    Repeated,
+    /// One of its matches is void.
+    Void,
+}
+
+/// A judged set, with the statistics up to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Its number.
+    pub set: u32,
+    /// How it counts.
+    pub fate: Fate,
+    /// The score of `new`, from 0 to 1, even if it does not count.
+    pub score: f64,
+    /// The log-likelihood ratio after it; `None` in a run of fixed length.
+    pub llr: Option<f64>,
+    /// The estimate from all counted sets; `None` before the first.
+    pub difference: Option<StrengthDifference>,
+}
+
+/// The bounds from sets that both bots played alike.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Alike {
+    /// The number of sets.
+    pub sets: u32,
+    /// The confidence of the bounds, from 0 to 1.
+    pub confidence: f64,
+    /// The maximum share of all sets that may differ.
+    pub differing: f64,
+    /// The maximum difference either way, if one of the bots wins all of those, in logistic Elo.
+    pub elo: f64,
+}

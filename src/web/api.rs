@@ -1,0 +1,342 @@
+//! The paths of the server. `protocol/api/openapi.json` describes those for programs.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRequestParts, Path, Query, Request, State};
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use referee_protocol::schemas::WATCH_API;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::core::erased::BoardText;
+use crate::core::{Catalog, Viewer, json as text};
+use crate::record::{Difference, Film};
+use crate::report::replay::{FrameText, Reel};
+use crate::web::board::{BoardEvent, Form};
+use crate::web::entries::Shown;
+use crate::web::hub::{Hub, Recorded, Replay, Sights};
+use crate::web::stream::{self, OfBoard, OfRun};
+use crate::web::{ladder, pages};
+
+/// The default and the maximum number of matches in a list.
+const LIST: usize = 100;
+
+/// The maximum length of the path and the query of a request, in bytes.
+const MOST_TARGET: usize = 2048;
+
+pub(super) type Shared = State<Arc<Hub>>;
+
+/// All paths. `hosts` are the names by which the server may be addressed.
+pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
+    let hosts: Arc<[String]> = hosts.into();
+    Router::new()
+        .route("/", get(pages::run))
+        .route("/matches/{id}", get(pages::of_match))
+        .route("/players/{name}", get(pages::of_player))
+        .route("/join", get(pages::join))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/metrics", get(metrics))
+        .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API.to_owned()) }))
+        .route("/api/v1/run", get(run))
+        .route("/api/v1/events", get(run_events))
+        .route("/api/v1/standings", get(standings))
+        .route("/api/v1/bots", get(bots))
+        .route("/api/v1/ladder", get(ladder::of_ladder))
+        .route("/api/v1/players/{name}", get(ladder::of_player))
+        .route("/api/v1/matches", get(matches))
+        .route("/api/v1/matches/{id}", get(one_match))
+        .route("/api/v1/matches/{id}/events", get(match_events))
+        .route("/api/v1/matches/{id}/record", get(match_record))
+        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .method_not_allowed_fallback(|| async {
+            refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET")
+        })
+        .layer(middleware::from_fn(move |request, next| guard(hosts.clone(), request, next)))
+        .with_state(hub)
+}
+
+/// Rejects requests for other hosts, and adds the headers of all responses.
+async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    let mut response = if target.len() > MOST_TARGET {
+        refused(StatusCode::URI_TOO_LONG, &format!("the path and the query have at most {MOST_TARGET} bytes"))
+    } else if host.is_some_and(|host| is_own(host, &hosts)) {
+        next.run(request).await
+    } else {
+        // A page of another site whose name leads here must not read what only this machine or network may see.
+        refused(
+            StatusCode::MISDIRECTED_REQUEST,
+            "the request is for another host; use the IP address, or name this host with --watch-host",
+        )
+    };
+    let headers = response.headers_mut();
+    let policy = HeaderValue::from_static("default-src 'none'");
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let same_origin = HeaderValue::from_static("same-origin");
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), same_origin);
+    response
+}
+
+/// Whether a `Host` header is an IP address, `localhost` or one of these names, with or without a port.
+fn is_own(host: &str, hosts: &[String]) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let is_named = |known: &str| name.eq_ignore_ascii_case(known);
+    name.parse::<IpAddr>().is_ok() || is_named("localhost") || hosts.iter().any(|known| is_named(known))
+}
+
+pub(super) fn as_json(status: StatusCode, text: String) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// An error as JSON.
+pub(super) fn refused(status: StatusCode, message: &str) -> Response {
+    as_json(status, text::text(&json!({ "error": message })))
+}
+
+fn unknown(id: &str) -> Response {
+    refused(StatusCode::NOT_FOUND, &format!("there is no match `{id}`, or it is not listed any more"))
+}
+
+/// The parameters of a query.
+struct Parameters<T>(T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(given)) => Ok(Parameters(given)),
+            Err(error) => Err(refused(StatusCode::BAD_REQUEST, &error.body_text())),
+        }
+    }
+}
+
+/// The id of a match in a path.
+struct MatchId(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for MatchId {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(id)) => Ok(MatchId(id)),
+            Err(_) => {
+                Err(refused(StatusCode::NOT_FOUND, "there is no match with this id, which is not UTF-8"))
+            }
+        }
+    }
+}
+
+/// Why a match has no board.
+fn not_shown(why: Shown) -> Response {
+    let message = match why {
+        Shown::Held => "nothing is shown until the other matches of its deal have ended",
+        Shown::Live => "the match has not begun",
+        Shown::Replay | Shown::None => {
+            "too many matches are in progress, or the record has not been kept: --record keeps all records"
+        }
+    };
+    refused(StatusCode::CONFLICT, message)
+}
+
+async fn metrics(State(hub): Shared) -> Response {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], hub.metrics_text()).into_response()
+}
+
+async fn run(State(hub): Shared) -> Response {
+    as_json(StatusCode::OK, hub.overview().1.to_string())
+}
+
+async fn standings(State(hub): Shared) -> Response {
+    as_json(StatusCode::OK, text::text(&json!({ "standings": hub.standings() })))
+}
+
+async fn bots(State(hub): Shared) -> Response {
+    as_json(StatusCode::OK, hub.bots())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Progress {
+    Running,
+    Ended,
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    state: Option<Progress>,
+    limit: Option<usize>,
+    before: Option<u64>,
+}
+
+async fn matches(State(hub): Shared, Parameters(listed): Parameters<Listed>) -> Response {
+    let limit = listed.limit.unwrap_or(LIST).min(LIST);
+    let mut found = Vec::new();
+    if !matches!(listed.state, Some(Progress::Ended)) && listed.before.is_none() {
+        found.extend(hub.running());
+    }
+    let mut next = None;
+    if !matches!(listed.state, Some(Progress::Running)) {
+        let ended = hub.ended(listed.before.unwrap_or(u64::MAX), limit);
+        next = ended.last().filter(|_| ended.len() == limit).and_then(|last| last.number);
+        found.extend(ended);
+    }
+    as_json(StatusCode::OK, text::text(&json!({ "matches": found, "next": next })))
+}
+
+async fn one_match(State(hub): Shared, MatchId(id): MatchId) -> Response {
+    hub.entry(&id).map_or_else(|| unknown(&id), |entry| as_json(StatusCode::OK, text::text(&entry)))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    Shapes,
+    Text,
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    after: Option<String>,
+    view: Option<View>,
+}
+
+/// The number of the last event that a client has, if it is of this run.
+fn after(hub: &Hub, headers: &HeaderMap, asked: &Asked) -> Option<u64> {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).or(asked.after.as_deref())?;
+    last.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
+}
+
+/// Whether a client asks for a stream.
+fn wants_stream(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+async fn run_events(
+    State(hub): Shared,
+    headers: HeaderMap,
+    Parameters(asked): Parameters<Asked>,
+) -> Response {
+    let after = after(&hub, &headers, &asked);
+    let mut source = OfRun::new(hub.clone());
+    if wants_stream(&headers) {
+        return stream::respond(&hub, source, after);
+    }
+    let (events, _) = stream::Source::after(&mut source, after);
+    as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
+}
+
+async fn match_events(
+    State(hub): Shared,
+    MatchId(id): MatchId,
+    headers: HeaderMap,
+    Parameters(asked): Parameters<Asked>,
+) -> Response {
+    let after = after(&hub, &headers, &asked);
+    let form = if matches!(asked.view, Some(View::Text)) { Form::Text } else { Form::Shapes };
+    let board = match hub.sights(&id) {
+        None => return unknown(&id),
+        Some(Sights::Nothing(why)) => return not_shown(why),
+        Some(Sights::Board(board)) => board,
+        Some(Sights::Replay(found)) => return replay(hub, found, &headers, form, after).await,
+    };
+    let mut source = OfBoard::new(board, form);
+    if wants_stream(&headers) {
+        return stream::respond(&hub, source, after);
+    }
+    let (events, _) = stream::Source::after(&mut source, after);
+    as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
+}
+
+/// The events of a match that has ended: a snapshot with all its steps, and the end.
+async fn replay(
+    hub: Arc<Hub>,
+    replay: Replay,
+    headers: &HeaderMap,
+    form: Form,
+    after: Option<u64>,
+) -> Response {
+    let Replay { record, last, result } = replay;
+    let mut events = Vec::new();
+    if after.is_none_or(|after| after + 1 < last) {
+        let of = hub.clone();
+        match tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form)).await {
+            Ok(Ok(data)) => events.push(BoardEvent { number: last - 1, kind: "snapshot", data }),
+            Ok(Err(why)) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why),
+            Err(_) => return refused(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be computed"),
+        }
+    }
+    if after != Some(last) {
+        let data = text::text(&json!({ "result": result, "replay": true }));
+        events.push(BoardEvent { number: last, kind: "end", data });
+    }
+    if !wants_stream(headers) {
+        return as_json(StatusCode::OK, stream::as_json(hub.run(), &events));
+    }
+    if events.is_empty() {
+        // Tells a browser not to connect again.
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    stream::respond(&hub, stream::Ended::new(events), after)
+}
+
+/// The steps of a record, or its last position as text. Blocks.
+fn snapshot(record: Recorded, catalog: &Catalog, form: Form) -> Result<String, String> {
+    let record = record.read().map_err(|error| format!("the record cannot be read: {error}"))?;
+    let invalid = |difference: Difference| format!("the record is not valid: {difference}");
+    match form {
+        Form::Shapes => {
+            Film::open(&record, catalog).and_then(Reel::of).map(|reel| text::text(&reel)).map_err(invalid)
+        }
+        Form::Text => last_position(&record, catalog).map_err(invalid),
+    }
+}
+
+fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference> {
+    let mut film = Film::open(record, catalog)?;
+    let header = film.setup().header.clone();
+    let (mut last, mut game) = (None, "");
+    while let Some(step) = film.step()? {
+        game = step.table.meta().title;
+        let board = BoardText(step.table, Viewer::Public).to_string();
+        last = Some(FrameText { moves: step.moves, lines: Vec::new(), board });
+    }
+    let seats: Vec<_> =
+        header.seats.iter().map(|seat| json!({ "name": seat.name, "team": seat.team })).collect();
+    Ok(text::text(&json!({ "match": header.r#match, "game": game, "seats": seats, "step": last })))
+}
+
+async fn match_record(State(hub): Shared, MatchId(id): MatchId) -> Response {
+    let recorded = match hub.sights(&id) {
+        None => return unknown(&id),
+        Some(Sights::Nothing(why)) => return not_shown(why),
+        Some(Sights::Board(_)) => return refused(StatusCode::CONFLICT, "the match has not ended"),
+        Some(Sights::Replay(replay)) => replay.record,
+    };
+    match tokio::task::spawn_blocking(move || recorded.read()).await {
+        Ok(Ok(record)) => ([(CONTENT_TYPE, "application/jsonl")], record).into_response(),
+        Ok(Err(error)) => {
+            refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the record cannot be read: {error}"))
+        }
+        Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be read"),
+    }
+}

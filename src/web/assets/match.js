@@ -1,0 +1,62 @@
+// Follows a match: its live board while it runs, its replay afterwards.
+"use strict";
+{
+  const id = decodeURIComponent(location.pathname.split("/").pop());
+  const path = `/api/v1/matches/${encodeURIComponent(id)}`;
+  const say = (text) => { $("state").textContent = text; };
+  const main = document.querySelector("main");
+  main.hidden = true;
+
+  /** The stream reconnects by itself and continues after the last event that it has received. */
+  function follow() {
+    const stream = new EventSource(`${path}/events`);
+    let isLive = false;
+    stream.addEventListener("snapshot", ({ data }) => {
+      const shown = JSON.parse(data);
+      isLive = !shown.result;
+      main.hidden = false;
+      start({ view: 0, turn: isLive ? Number.MAX_SAFE_INTEGER : 0, matches: [shown] });
+      say(isLive ? "live" : "");
+    });
+    stream.addEventListener("step", ({ data }) => {
+      const { step, looks } = JSON.parse(data);
+      append(step, looks);
+      say("live");
+    });
+    stream.addEventListener("end", ({ data }) => {
+      stream.close();
+      const { result, replay } = JSON.parse(data);
+      if (!isLive) return;
+      conclude(result);
+      say("ended ");
+      if (replay) {
+        const again = element("button", { type: "button" }, "Replay with everything");
+        again.addEventListener("click", () => location.reload());
+        $("state").append(again);
+      }
+    });
+    stream.addEventListener("error", () => {
+      if (stream.readyState === EventSource.CLOSED) setTimeout(look, 2000);
+      else say("connecting …");
+    });
+  }
+
+  /** Waits until there is something to look at. */
+  async function look() {
+    try {
+      const answer = await fetch(path);
+      const { board, error, result } = await answer.json();
+      if (board === "live" || board === "replay") return follow();
+      if (error) {
+        $("title").textContent = id;
+        return say(error);
+      }
+      $("title").textContent = `${id}${result ? `: ${result.text}` : ""}`;
+      say(board === "held" ? "The board is shown when all matches of the same deal have ended." : "There is no board of this match.");
+    } catch {
+      say("connecting …");
+    }
+    setTimeout(look, 2000);
+  }
+  look();
+}

@@ -1,0 +1,52 @@
+// Shows the run: matches in progress, standings, and matches that have ended. Text is never markup.
+"use strict";
+function item({ id, seats, moves, board, result }) {
+  const names = seats.map(({ name }) => name).join(" – ");
+  const line = [element("a", { href: `/matches/${encodeURIComponent(id)}` }, id), element("span", { class: "names" }, names)];
+  const say = (text) => line.push(element("span", { class: "faint" }, text));
+  if (result) say(result.text);
+  else if (moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
+  if (board === "held") say("board shown when the deal is complete");
+  if (board === "none") say("no board");
+  return element("li", {}, ...line);
+}
+
+/** The name of a row; on a ladder a link, and a dot for a player that is online. */
+const named = ({ name, rating, online }) =>
+  rating ? [playerLink(name), ...online ? [element("span", { class: "online", title: "online" }, " ●")] : []] : [name];
+
+function cells(row) {
+  const { place, points, rating, provisional, matches, wins, draws, losses } = row;
+  const figure = rating ? `${elo(rating)}${provisional ? " ?" : ""}` : points;
+  const values = [[place], named(row), [figure], [matches], [wins], [draws], [losses]];
+  return element("tr", provisional ? { class: "faint" } : {}, ...values.map((value) => element("td", {}, ...value)));
+}
+
+/** The oldest matches of the list, which the stream does not contain. */
+let older = [];
+
+function show(run) {
+  document.title = `${run.game.title}: ${run.running_count} in progress, ${run.ended_count} ended`;
+  $("title").textContent = run.game.title;
+  const delay = run.delay ? `, boards ${run.delay} moves behind` : "";
+  $("state").textContent = `${run.running_count} in progress, ${run.ended_count} ended${delay}`;
+  $("join").hidden = !run.ladder;
+  $("running").replaceChildren(...run.running.map(item));
+  $("points").textContent = run.standings.some(({ rating }) => rating) ? "Elo" : "Points";
+  $("standings").tBodies[0].replaceChildren(...run.standings.map(cells));
+  const newest = run.ended.at(-1)?.number ?? 0;
+  const rest = older.filter(({ number }) => number < newest);
+  $("ended").replaceChildren(...[...run.ended, ...rest].map(item));
+  const last = (rest.at(-1) ?? run.ended.at(-1))?.number ?? 0;
+  $("ended").parentElement.hidden = !run.ended_count;
+  $("more").hidden = last <= 1;
+  $("more").onclick = async () => {
+    const { matches } = await (await fetch(`/api/v1/matches?state=ended&before=${last}`)).json();
+    older = [...rest, ...matches];
+    show(run);
+  };
+}
+
+const stream = new EventSource("/api/v1/events");
+stream.addEventListener("snapshot", ({ data }) => show(JSON.parse(data)));
+stream.addEventListener("error", () => { $("state").textContent = "connecting …"; });

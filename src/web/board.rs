@@ -1,0 +1,200 @@
+//! The live board of a match: its numbered events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::core::Viewer;
+use crate::core::json;
+use crate::report::replay::{LiveFrame, LiveReel, head};
+use crate::runner::{LiveHeader, LiveStep};
+
+/// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+
+/// The form in which a spectator gets a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The shapes that the player draws.
+    Shapes,
+    /// Plain text.
+    Text,
+}
+
+/// An event of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BoardEvent {
+    /// Its number; a snapshot has the number of the last event that it includes.
+    pub(super) number: u64,
+    /// `snapshot`, `step` or `end`.
+    pub(super) kind: &'static str,
+    /// JSON.
+    pub(super) data: String,
+}
+
+/// A step that spectators get.
+#[derive(Debug)]
+struct Step {
+    moves: u32,
+    /// As JSON.
+    looks: Vec<String>,
+    step: String,
+    text: String,
+}
+
+impl Step {
+    fn bytes(&self) -> usize {
+        self.looks.iter().map(String::len).sum::<usize>() + self.step.len() + self.text.len()
+    }
+}
+
+/// Whether these events contain a move that is not part of the opening.
+fn has_move(events: &[u8]) -> bool {
+    let mut lines = events.split(|&byte| byte == b'\n');
+    lines.any(|line| line.starts_with(b"{\"kind\":\"move\"") && !line.ends_with(b",\"opening\":true}"))
+}
+
+/// The live board of a match.
+#[derive(Debug)]
+pub(super) struct Board {
+    header: Arc<LiveHeader>,
+    head: Value,
+    reel: LiveReel,
+    /// From number `first` on.
+    steps: VecDeque<Step>,
+    first: u64,
+    /// How many steps are shown; the others are held back by the delay.
+    shown: usize,
+    /// By how many moves it is behind.
+    delay: u32,
+    bytes: usize,
+    /// The `end` event, once the match has ended.
+    end: Option<String>,
+    changed: watch::Sender<()>,
+}
+
+impl Board {
+    /// A board with the first position.
+    pub(super) fn new(header: Arc<LiveHeader>, delay: u32, step: &LiveStep) -> Board {
+        let head = head(&header.id, header.game.title, &header.seats, &step.table.scene(Viewer::Public));
+        let mut board = Board {
+            header,
+            head,
+            reel: LiveReel::new(0, step.faults.clone()),
+            steps: VecDeque::new(),
+            first: 0,
+            shown: 0,
+            delay,
+            bytes: 0,
+            end: None,
+            changed: watch::Sender::new(()),
+        };
+        board.add(step);
+        board
+    }
+
+    /// Adds a step, unless nothing has happened.
+    pub(super) fn add(&mut self, step: &LiveStep) {
+        if !self.steps.is_empty() && !self.reel.is_news(&step.events, &step.faults) {
+            return;
+        }
+        let is_begun = self.reel.moves() > 0 || has_move(&step.events);
+        if self.bytes > MOST_BYTES || (!is_begun && !self.steps.is_empty()) {
+            // The board begins with the position after the deal and the opening.
+            self.first += self.steps.len() as u64;
+            self.steps.clear();
+            (self.bytes, self.shown) = (0, 0);
+            self.reel = LiveReel::new(self.reel.moves(), step.faults.clone());
+        }
+        let LiveFrame { moves, looks, step, text } =
+            self.reel.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);
+        let step = Step {
+            moves,
+            looks: looks.iter().map(json::text).collect(),
+            step: json::text(&step),
+            text: json::text(&text),
+        };
+        self.bytes += step.bytes();
+        self.steps.push_back(step);
+        // The first position is public before the match begins.
+        let due = |step: &Step| step.moves == 0 || step.moves + self.delay <= moves;
+        self.shown = self.steps.iter().take_while(|step| due(step)).count().max(self.shown);
+        self.changed.send_replace(());
+    }
+
+    /// Ends the match. Everything is shown.
+    pub(super) fn conclude(&mut self, result: &str) {
+        self.shown = self.steps.len();
+        self.end = Some(json::text(&json!({ "result": result, "replay": true })));
+        self.changed.send_replace(());
+    }
+
+    /// The number of moves that are shown.
+    pub(super) fn moves(&self) -> u32 {
+        self.shown.checked_sub(1).map_or(0, |last| self.steps[last].moves)
+    }
+
+    /// Resolves when there are new events.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Whether the match has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The number of the `end` event, once the match has ended.
+    pub(super) fn last(&self) -> u64 {
+        self.first + self.steps.len() as u64
+    }
+
+    /// The events after the one of this number. Begins with a snapshot if they are not known, or not all of them.
+    pub(super) fn after(&self, number: Option<u64>, form: Form) -> Vec<BoardEvent> {
+        let next = self.first + self.shown as u64;
+        let known = number.filter(|&number| {
+            (self.first..next).contains(&number) || (self.is_over() && number == self.last())
+        });
+        let mut events = Vec::new();
+        match known {
+            // A delay holds back even the beginning of a board that has started over.
+            None if self.shown == 0 => {}
+            None => events.push(BoardEvent { number: next - 1, kind: "snapshot", data: self.snapshot(form) }),
+            Some(number) => {
+                for number in number + 1..next {
+                    let step = &self.steps[(number - self.first) as usize];
+                    let data = match form {
+                        Form::Text => step.text.clone(),
+                        Form::Shapes => {
+                            format!("{{\"looks\":[{}],\"step\":{}}}", step.looks.join(","), step.step)
+                        }
+                    };
+                    events.push(BoardEvent { number, kind: "step", data });
+                }
+            }
+        }
+        if let Some(end) = &self.end
+            && known != Some(self.last())
+        {
+            events.push(BoardEvent { number: self.last(), kind: "end", data: end.clone() });
+        }
+        events
+    }
+
+    fn snapshot(&self, form: Form) -> String {
+        let shown = || self.steps.iter().take(self.shown);
+        if form == Form::Text {
+            let last = shown().next_back().map_or("null", |step| &step.text);
+            let seats = json::text(&self.head["seats"]);
+            let (id, game) = (json::text(&self.header.id), json::text(&self.header.game.title));
+            return format!("{{\"match\":{id},\"game\":{game},\"seats\":{seats},\"step\":{last}}}");
+        }
+        let looks: Vec<&str> = shown().flat_map(|step| &step.looks).map(String::as_str).collect();
+        let steps: Vec<&str> = shown().map(|step| &*step.step).collect();
+        let head = json::text(&self.head);
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        format!("{head},\"looks\":[{}],\"steps\":[{}]}}", looks.join(","), steps.join(","))
+    }
+}

@@ -1,0 +1,149 @@
+//! Matches, bots and standings as the API lists them.
+
+use referee_protocol::words::EndedBy;
+use serde::Serialize;
+
+use crate::referee::Faults;
+use crate::report::result_words;
+use crate::runner::MatchReport;
+use crate::tournament::rating::Estimate;
+
+/// A seat in lists of matches.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct SeatEntry {
+    name: String,
+    team: u8,
+}
+
+/// Whether there is a board to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Shown {
+    /// The match is in progress, and its board is shown.
+    Live,
+    /// Nothing is shown until the other matches of its deal have ended.
+    Held,
+    /// The match has ended, and its replay is available.
+    Replay,
+    /// Too many matches are in progress, or the record has not been kept.
+    None,
+}
+
+/// How a match ended.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ResultEntry {
+    ranks: Option<Vec<u8>>,
+    scores: Option<Vec<f64>>,
+    ended_by: EndedBy,
+    reason: String,
+    /// The result in words.
+    pub(super) text: String,
+}
+
+/// A match in lists.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct MatchEntry {
+    pub(super) id: String,
+    /// The number of the match among those that have ended, from 1; `None` while it is in progress, and for a match of an
+    /// earlier run of a ladder.
+    pub(super) number: Option<u64>,
+    pub(super) seats: Vec<SeatEntry>,
+    pub(super) board: Shown,
+    /// The number of moves that are shown; `None` if its board is not shown.
+    pub(super) moves: Option<u32>,
+    pub(super) result: Option<ResultEntry>,
+    /// By seat: code -> count; `None` while it is in progress or held.
+    pub(super) faults: Option<Vec<Faults>>,
+}
+
+/// A row of the standings.
+#[derive(Clone, Debug, Serialize)]
+pub struct Standing {
+    /// The place, from 1; those with equal results share one.
+    pub place: usize,
+    /// The bot or the entrant.
+    pub name: String,
+    /// Matches with a result.
+    pub matches: u32,
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Ranked first with another side.
+    pub draws: u32,
+    /// Another side was ranked ahead.
+    pub losses: u32,
+    /// The sum of the scores, or the points of the tournament; on a ladder the rating.
+    pub points: f64,
+    /// On a ladder: Elo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Estimate>,
+    /// On a ladder: whether it is connected, or a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub online: Option<bool>,
+    /// On a ladder: whether the interval reaches further than 80 Elo to either side.
+    #[serde(rename = "provisional", skip_serializing_if = "Option::is_none")]
+    pub is_provisional: Option<bool>,
+}
+
+/// A bot with its matches.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct BotEntry {
+    pub(super) name: String,
+    /// The ids of its matches in progress.
+    pub(super) playing: Vec<String>,
+    pub(super) matches: u32,
+    pub(super) wins: u32,
+    pub(super) draws: u32,
+    pub(super) losses: u32,
+    pub(super) score: f64,
+    pub(super) faults: Faults,
+}
+
+impl BotEntry {
+    pub(super) fn new(name: &str) -> BotEntry {
+        BotEntry { name: name.to_owned(), ..BotEntry::default() }
+    }
+
+    /// The mean of its scores.
+    pub(super) fn mean(&self) -> f64 {
+        self.score / f64::from(self.matches.max(1))
+    }
+}
+
+/// The seats, given their names and sides.
+pub(super) fn seat_entries(seats: &[(String, u8)]) -> Vec<SeatEntry> {
+    seats.iter().map(|(name, team)| SeatEntry { name: name.clone(), team: *team }).collect()
+}
+
+impl MatchEntry {
+    /// What may be known before the other matches of the deal have ended.
+    pub(super) fn withheld(self) -> MatchEntry {
+        MatchEntry { board: Shown::Held, moves: None, faults: None, ..self }
+    }
+}
+
+/// The entry of a match that has ended, with its number among those of the run.
+pub(super) fn ended(report: &MatchReport, seats: &[(String, u8)], number: Option<u64>) -> MatchEntry {
+    let names: Vec<&str> = report.seats.iter().map(String::as_str).collect();
+    let teams = (0..).map(|seat: usize| seats.get(seat).map_or(seat as u8, |(_, team)| *team));
+    let result = ResultEntry {
+        ranks: report.ranks.clone(),
+        scores: report.scores.clone(),
+        ended_by: report.ended_by,
+        reason: report.reason.clone(),
+        text: result_words(&names, report.ranks.as_deref(), report.ended_by, &report.reason),
+    };
+    MatchEntry {
+        id: report.id.clone(),
+        number,
+        seats: report
+            .seats
+            .iter()
+            .zip(teams)
+            .map(|(name, team)| SeatEntry { name: name.clone(), team })
+            .collect(),
+        board: Shown::Replay,
+        moves: Some(report.decisions),
+        result: Some(result),
+        faults: Some(report.faults.clone()),
+    }
+}

@@ -1,0 +1,565 @@
+//! The state of the run as spectators see it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use std::{io, mem};
+
+use referee_protocol::referee::Reveal;
+use tokio::sync::{mpsc, watch};
+
+use crate::core::game::Meta;
+use crate::core::{Catalog, json};
+use crate::record;
+use crate::runner::{LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Unsealed};
+use crate::store::read_regular;
+use crate::web::board::Board;
+use crate::web::entries::{self, BotEntry, MatchEntry, Shown, Standing, seat_entries};
+use crate::web::ladder::LadderView;
+use crate::web::metrics::Metrics;
+use crate::web::{EarlierMatch, Standings};
+
+/// The maximum number of ended matches that are listed.
+const MOST_ENDED: usize = 10_000;
+/// The maximum size of the records that are kept in memory, in bytes, for runs without records on the disk.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
+/// The number of matches of each kind in the overview.
+const OVERVIEW: usize = 50;
+
+/// Becomes true when the server closes.
+pub(super) type Closes = watch::Receiver<bool>;
+
+#[derive(Debug)]
+struct Running {
+    header: Arc<LiveHeader>,
+    board: Option<Arc<Mutex<Board>>>,
+    /// A position that the board does not have yet, because the end is near.
+    postponed: Option<LiveStep>,
+}
+
+impl Running {
+    /// Adds a position to the board.
+    fn show(&mut self, step: &LiveStep, delay: u32) {
+        match &self.board {
+            Some(board) => board.lock().unwrap_or_else(PoisonError::into_inner).add(step),
+            None => self.board = Some(Arc::new(Mutex::new(Board::new(self.header.clone(), delay, step)))),
+        }
+    }
+
+    fn entry(&self) -> MatchEntry {
+        let LiveHeader { id, seats, sight, .. } = &*self.header;
+        let board = self.board.as_ref().map(|board| board.lock().unwrap_or_else(PoisonError::into_inner));
+        MatchEntry {
+            id: id.clone(),
+            number: None,
+            seats: seat_entries(seats),
+            board: match sight {
+                Sight::Live => Shown::Live,
+                Sight::Held => Shown::Held,
+                Sight::Crowded => Shown::None,
+            },
+            moves: board.map(|board| board.moves()),
+            result: None,
+            faults: None,
+        }
+    }
+}
+
+/// Where the sealed record of an ended match is.
+#[derive(Clone, Debug)]
+enum Kept {
+    File(PathBuf),
+    Memory(Arc<Vec<u8>>),
+    Nowhere,
+}
+
+#[derive(Debug)]
+struct Ended {
+    entry: MatchEntry,
+    /// What changes when its deal is complete.
+    unsealed: Option<UnsealedEntry>,
+    record: Kept,
+    /// The number of its `end` event.
+    last: u64,
+}
+
+/// What a match that has ended will be when its deal is complete.
+#[derive(Debug)]
+struct UnsealedEntry {
+    deal: String,
+    entry: MatchEntry,
+    /// The file that its record will be in, if the run keeps records.
+    file: Option<PathBuf>,
+}
+
+struct State {
+    running: BTreeMap<String, Running>,
+    /// The oldest first.
+    ended: VecDeque<Ended>,
+    /// The number of matches that have ended.
+    count: u64,
+    /// The bytes of records in memory.
+    kept: usize,
+    bots: BTreeMap<String, BotEntry>,
+    standings: Option<Standings>,
+    /// The overview of a version.
+    overview: (u64, Arc<str>),
+}
+
+/// The state of the run as spectators see it.
+pub(super) struct Hub {
+    /// Identifies the run in the ids of events.
+    run: String,
+    game: &'static Meta,
+    /// For replays.
+    catalog: Catalog,
+    delay: u32,
+    state: Mutex<State>,
+    /// The version of the overview.
+    version: AtomicU64,
+    /// Whether it is out of date.
+    has_changed: AtomicBool,
+    changed: watch::Sender<()>,
+    metrics: Metrics,
+    /// The ladder of a league, if the run is one.
+    ladder: OnceLock<Arc<dyn LadderView>>,
+    /// Whether boards skip positions that others follow, because the run is over and its last events are still queued.
+    is_in_a_hurry: AtomicBool,
+    /// Becomes true when the server closes.
+    closes: watch::Sender<bool>,
+}
+
+/// What a match offers to spectators.
+pub(super) enum Sights {
+    /// A live board.
+    Board(Arc<Mutex<Board>>),
+    /// A replay.
+    Replay(Replay),
+    /// Nothing, for this reason.
+    Nothing(Shown),
+}
+
+/// A match that has ended.
+pub(super) struct Replay {
+    pub(super) record: Recorded,
+    /// The number of its `end` event.
+    pub(super) last: u64,
+    /// The result in words.
+    pub(super) result: String,
+}
+
+/// A sealed record.
+pub(super) struct Recorded(Kept);
+
+impl Recorded {
+    /// Reads the record. Blocks.
+    pub(super) fn read(self) -> io::Result<Vec<u8>> {
+        match self.0 {
+            Kept::File(path) => read_regular(&path),
+            Kept::Memory(record) => Ok(Arc::unwrap_or_clone(record)),
+            Kept::Nowhere => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl Hub {
+    pub(super) fn new(run: u32, (game, catalog): (&'static Meta, Catalog), delay: u32) -> Hub {
+        let state = State {
+            running: BTreeMap::new(),
+            ended: VecDeque::new(),
+            count: 0,
+            kept: 0,
+            bots: BTreeMap::new(),
+            standings: None,
+            overview: (u64::MAX, Arc::from("")),
+        };
+        Hub {
+            run: format!("{run:08x}"),
+            game,
+            catalog,
+            delay,
+            state: Mutex::new(state),
+            version: AtomicU64::new(0),
+            has_changed: AtomicBool::new(false),
+            changed: watch::Sender::new(()),
+            metrics: Metrics::default(),
+            ladder: OnceLock::new(),
+            is_in_a_hurry: AtomicBool::new(false),
+            closes: watch::Sender::new(false),
+        }
+    }
+
+    /// From now on, each board gets one step with everything that is still to happen, so that the ends of matches are
+    /// reached soon.
+    pub(super) fn hurry(&self) {
+        self.is_in_a_hurry.store(true, Ordering::Relaxed);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run in the ids of events.
+    pub(super) fn run(&self) -> &str {
+        &self.run
+    }
+
+    pub(super) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    pub(super) fn closes(&self) -> Closes {
+        self.closes.subscribe()
+    }
+
+    /// Ends the streams and the connections.
+    pub(super) fn close(&self) {
+        self.closes.send_replace(true);
+    }
+
+    /// Changes with the overview.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    pub(super) fn set_standings(&self, standings: Standings) {
+        self.state().standings = Some(standings);
+    }
+
+    /// Shows a ladder. Only the first call has an effect.
+    pub(super) fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
+        self.ladder.get_or_init(|| ladder);
+    }
+
+    pub(super) fn ladder(&self) -> Option<&Arc<dyn LadderView>> {
+        self.ladder.get()
+    }
+
+    pub(super) fn handle(&self, event: LiveEvent) {
+        match event {
+            LiveEvent::Moved(header, step) => {
+                let mut state = self.state();
+                let is_new = !state.running.contains_key(&header.id);
+                if is_new {
+                    for (name, _) in &header.seats {
+                        let bot = state.bots.entry(name.clone()).or_insert_with(|| BotEntry::new(name));
+                        if bot.playing.last() != Some(&header.id) {
+                            bot.playing.push(header.id.clone());
+                        }
+                    }
+                }
+                let id = header.id.clone();
+                let new = || Running { header, board: None, postponed: None };
+                let running = state.running.entry(id).or_insert_with(new);
+                match step {
+                    Some(step) if self.is_in_a_hurry.load(Ordering::Relaxed) => {
+                        running.postponed = Some(match running.postponed.take() {
+                            Some(earlier) => step.after(earlier),
+                            None => step,
+                        });
+                    }
+                    Some(step) => running.show(&step, self.delay),
+                    None => {}
+                }
+            }
+            LiveEvent::Ended(end) => {
+                self.metrics.add(&end);
+                self.end(*end);
+            }
+        }
+        self.has_changed.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self, mut end: LiveEnd) {
+        let mut state = self.state();
+        let mut running = state.running.remove(&end.report.id);
+        if let Some(running) = &mut running
+            && let Some(step) = running.postponed.take()
+        {
+            running.show(&step, self.delay);
+        }
+        state.count += 1;
+        let is_held = running.as_ref().is_some_and(|running| running.header.sight == Sight::Held);
+        let completes = end.completes_its_deal();
+        let completed = end.fixture.deal.clone();
+        let teams = running.as_ref().map(|running| running.header.seats.clone()).unwrap_or_default();
+        state.tally(&end.report, &teams);
+        let deal = end.fixture.deal.filter(|_| !completes);
+        let file = end.report.record.take();
+        // Until the deal is complete, there is no file yet.
+        let record = match &file {
+            Some(path) if deal.is_none() || is_held => Kept::File(path.clone()),
+            _ => state.keep(end.record, end.reveal),
+        };
+        let entry = entries::ended(&end.report, &teams, Some(state.count));
+        let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
+        let mut last = 1;
+        if let Some(board) = running.and_then(|running| running.board) {
+            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+            board.conclude(&result);
+            last = board.last();
+        }
+        let shown = if deal.is_some() && is_held { entry.clone().withheld() } else { entry.clone() };
+        let unsealed = deal.map(|deal| UnsealedEntry { deal, entry, file });
+        state.push(Ended { entry: shown, unsealed, record, last });
+        if completes && let Some(deal) = completed {
+            state.complete(&deal);
+        }
+    }
+
+    /// Lists a match that was played before the server started.
+    pub(super) fn add_earlier(&self, EarlierMatch { mut report, seats, unsealed }: EarlierMatch) {
+        let is_hidden = self.game.hidden || self.game.chance;
+        let mut state = self.state();
+        state.count += 1;
+        state.tally(&report, &seats);
+        let file = report.record.take();
+        let mut entry = entries::ended(&report, &seats, Some(state.count));
+        let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
+            if file.is_none() {
+                entry.board = Shown::None;
+            }
+            let record = file.map_or(Kept::Nowhere, Kept::File);
+            return state.push(Ended { entry, unsealed: None, record, last: 1 });
+        };
+        let (shown, record) = match is_hidden {
+            true => (entry.clone().withheld(), Kept::Nowhere),
+            false => (entry.clone(), state.keep(record, reveal)),
+        };
+        state.push(Ended {
+            entry: shown,
+            unsealed: Some(UnsealedEntry { deal, entry, file }),
+            record,
+            last: 1,
+        });
+    }
+
+    /// What a match offers; `None` if it is not known.
+    pub(super) fn sights(&self, id: &str) -> Option<Sights> {
+        let state = self.state();
+        if let Some(running) = state.running.get(id) {
+            return Some(match &running.board {
+                Some(board) => Sights::Board(board.clone()),
+                None => Sights::Nothing(running.entry().board),
+            });
+        }
+        let Some(ended) = state.ended.iter().rev().find(|ended| ended.entry.id == id) else {
+            drop(state);
+            return self.earlier(id);
+        };
+        Some(match ended.entry.board {
+            Shown::Replay => Sights::Replay(Replay {
+                record: Recorded(ended.record.clone()),
+                last: ended.last,
+                result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
+            }),
+            other => Sights::Nothing(other),
+        })
+    }
+
+    /// The replay of a match of an earlier run of the same ladder.
+    fn earlier(&self, id: &str) -> Option<Sights> {
+        let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
+        let entry = entries::ended(&report, &seats, None);
+        let record = Recorded(report.record.map_or(Kept::Nowhere, Kept::File));
+        let result = entry.result.map(|result| result.text).unwrap_or_default();
+        Some(Sights::Replay(Replay { record, last: 1, result }))
+    }
+
+    /// A match in lists.
+    pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
+        let state = self.state();
+        let ended = || Some(state.ended.iter().rev().find(|ended| ended.entry.id == id)?.entry.clone());
+        let found = state.running.get(id).map(Running::entry).or_else(ended);
+        drop(state);
+        found.or_else(|| {
+            let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
+            Some(entries::ended(&report, &seats, None))
+        })
+    }
+
+    /// The matches in progress.
+    pub(super) fn running(&self) -> Vec<MatchEntry> {
+        self.state().running.values().map(Running::entry).collect()
+    }
+
+    /// So many ended matches with smaller numbers than this, the newest first.
+    pub(super) fn ended(&self, before: u64, limit: usize) -> Vec<MatchEntry> {
+        let state = self.state();
+        let older =
+            state.ended.iter().rev().filter(|ended| ended.entry.number.is_some_and(|own| own < before));
+        older.take(limit).map(|ended| ended.entry.clone()).collect()
+    }
+
+    pub(super) fn standings(&self) -> Vec<Standing> {
+        self.state().standings()
+    }
+
+    /// The bots as JSON.
+    pub(super) fn bots(&self) -> String {
+        let state = self.state();
+        json::text(&serde_json::json!({ "bots": state.bots.values().collect::<Vec<_>>() }))
+    }
+
+    pub(super) fn metrics_text(&self) -> String {
+        self.metrics.text(self.state().running.len())
+    }
+
+    /// The whole run as JSON, with its version.
+    pub(super) fn overview(&self) -> (u64, Arc<str>) {
+        let version = self.version.load(Ordering::Relaxed);
+        let mut state = self.state();
+        if state.overview.0 != version {
+            let standings = state.standings();
+            let running: Vec<MatchEntry> =
+                state.running.values().take(OVERVIEW).map(Running::entry).collect();
+            let ended: Vec<&MatchEntry> =
+                state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
+            let (running_count, ended_count) = (state.running.len(), state.count);
+            let overview = serde_json::json!({
+                "referee": crate::SERVER,
+                "run": self.run,
+                "game": { "id": self.game.id, "title": self.game.title },
+                "delay": self.delay,
+                "running": running,
+                "running_count": running_count,
+                "ended": ended,
+                "ended_count": ended_count,
+                "standings": standings,
+                "ladder": self.ladder.get().map(|ladder| ladder.ladder().name),
+            });
+            state.overview = (version, json::text(&overview).into());
+        }
+        state.overview.clone()
+    }
+}
+
+impl State {
+    fn push(&mut self, ended: Ended) {
+        self.ended.push_back(ended);
+        self.trim();
+    }
+
+    /// Keeps a record in memory.
+    fn keep(&mut self, mut record: Vec<u8>, reveal: Reveal) -> Kept {
+        record::seal(&mut record, reveal);
+        self.kept += record.len();
+        Kept::Memory(Arc::new(record))
+    }
+
+    /// Shows everything of the matches of a deal that is complete.
+    fn complete(&mut self, deal: &str) {
+        for ended in &mut self.ended {
+            let Some(UnsealedEntry { entry, file, .. }) = ended.unsealed.take_if(|own| own.deal == deal)
+            else {
+                continue;
+            };
+            ended.entry = entry;
+            if let Some(path) = file
+                && let Kept::Memory(record) = mem::replace(&mut ended.record, Kept::File(path))
+            {
+                self.kept -= record.len();
+            }
+        }
+    }
+
+    fn tally(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
+        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
+        for (seat, name) in report.seats.iter().enumerate() {
+            let bot = self.bots.entry(name.clone()).or_insert_with(|| BotEntry::new(name));
+            bot.playing.retain(|id| *id != report.id);
+            bot.faults.merge(&report.faults[seat]);
+            if report.seats[..seat].contains(name) {
+                // It has several seats of one side.
+                continue;
+            }
+            let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
+            bot.matches += 1;
+            bot.score += scores[seat];
+            let is_shared = (0..ranks.len()).any(|other| ranks[other] == 1 && side(other) != side(seat));
+            match (ranks[seat], is_shared) {
+                (1, false) => bot.wins += 1,
+                (1, true) => bot.draws += 1,
+                _ => bot.losses += 1,
+            }
+        }
+    }
+
+    fn standings(&mut self) -> Vec<Standing> {
+        if let Some(standings) = &mut self.standings {
+            return standings();
+        }
+        let mut bots: Vec<&BotEntry> = self.bots.values().collect();
+        bots.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
+        let standing = |bot: &&BotEntry| Standing {
+            place: 1 + bots.iter().filter(|other| other.mean() > bot.mean()).count(),
+            name: bot.name.clone(),
+            matches: bot.matches,
+            wins: bot.wins,
+            draws: bot.draws,
+            losses: bot.losses,
+            points: bot.score,
+            rating: None,
+            online: None,
+            is_provisional: None,
+        };
+        bots.iter().map(standing).collect()
+    }
+
+    /// Drops the oldest matches and records beyond the limits.
+    fn trim(&mut self) {
+        while self.ended.len() > MOST_ENDED {
+            if let Some(Ended { record: Kept::Memory(record), .. }) = self.ended.pop_front() {
+                self.kept -= record.len();
+            }
+        }
+        let mut kept = self.kept;
+        for ended in &mut self.ended {
+            if kept <= MOST_KEPT {
+                break;
+            }
+            if let Kept::Memory(record) = &ended.record {
+                kept -= record.len();
+                ended.record = Kept::Nowhere;
+                ended.entry.board = Shown::None;
+                if let Some(unsealed) = &mut ended.unsealed {
+                    unsealed.entry.board = if unsealed.file.is_some() { Shown::Replay } else { Shown::None };
+                }
+            }
+        }
+        self.kept = kept;
+    }
+}
+
+/// Receives the events of the run until it is over.
+pub(super) async fn receive(hub: Arc<Hub>, mut events: mpsc::Receiver<LiveEvent>) {
+    while let Some(event) = events.recv().await {
+        hub.handle(event);
+        // Requests are served in between.
+        tokio::task::yield_now().await;
+    }
+}
+
+/// How often the overview changes at most. Computing it takes at most a tenth of the time.
+const OVERVIEW_APART: Duration = Duration::from_secs(1);
+
+/// Publishes new versions of the overview.
+pub(super) async fn publish(hub: Arc<Hub>) {
+    let mut apart = OVERVIEW_APART;
+    loop {
+        tokio::time::sleep(apart).await;
+        if hub.has_changed.swap(false, Ordering::Relaxed) {
+            hub.version.fetch_add(1, Ordering::Relaxed);
+            let began = tokio::time::Instant::now();
+            hub.overview();
+            apart = OVERVIEW_APART.max(9 * began.elapsed());
+            hub.changed.send_replace(());
+        }
+    }
+}

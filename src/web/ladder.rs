@@ -1,0 +1,148 @@
+//! What the server of a ladder shows besides the run: its players, and how a bot joins.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::store::RatingPoint;
+use crate::tournament::rating::Estimate;
+use crate::web::EarlierMatch;
+use crate::web::api::{Shared, as_json, refused};
+
+/// A ladder, as spectators see it.
+pub trait LadderView: Send + Sync {
+    /// How a bot joins.
+    fn ladder(&self) -> LadderEntry;
+
+    /// A player with its history; `None` if there is no such player. May block.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>>;
+
+    /// A match of an earlier run of the server; `None` if there is no such match. May block.
+    fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
+}
+
+/// A ladder and how a bot joins it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LadderEntry {
+    /// The name of the league, for display.
+    pub league: Option<String>,
+    /// The name of the ladder.
+    pub name: String,
+    /// The game.
+    pub game: &'static str,
+    /// The port that bots connect to; `None` if only programs play.
+    pub port: Option<u16>,
+    /// Whether bots connect with TLS.
+    pub tls: bool,
+    /// The players that are connected, or programs.
+    pub online: Vec<String>,
+    /// The other ladders of the league that have pages.
+    pub others: Vec<OtherLadder>,
+}
+
+/// Another ladder of the same server.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherLadder {
+    /// Its name.
+    pub name: String,
+    /// The port of its pages.
+    pub port: u16,
+}
+
+/// A player and its history.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlayerEntry {
+    /// `NAME` or `NAME@VERSION`.
+    pub name: String,
+    /// Its place, from 1.
+    pub place: usize,
+    /// Elo with its 95% interval.
+    pub rating: Estimate,
+    /// Whether the rating is fixed.
+    pub anchor: bool,
+    /// Whether the interval reaches further than 80 Elo to either side.
+    pub provisional: bool,
+    /// Whether it is connected, or a program.
+    pub online: bool,
+    /// Rated matches with a result.
+    pub matches: u32,
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Ranked first with another side.
+    pub draws: u32,
+    /// Another side was ranked ahead.
+    pub losses: u32,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+    /// When its last match ended, in UTC.
+    pub last_seen: Option<String>,
+    /// The players of the same bot, the oldest first.
+    pub versions: Vec<String>,
+    /// Its ratings over time, the oldest first.
+    pub history: Vec<RatingPoint>,
+    /// Its last matches, the newest first.
+    pub last_matches: Vec<PlayedMatch>,
+}
+
+/// A match of a player.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlayedMatch {
+    /// The match id.
+    pub id: String,
+    /// The names of the players by seat.
+    pub seats: Vec<String>,
+    /// The result in words.
+    pub text: String,
+    /// When it ended, in UTC.
+    pub ended_at: String,
+    /// Whether it counts for ratings.
+    pub rated: bool,
+}
+
+/// The name of a player in a path.
+pub(super) struct PlayerName(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PlayerName {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(name)) => Ok(PlayerName(name)),
+            Err(_) => {
+                Err(refused(StatusCode::NOT_FOUND, "there is no player with this name, which is not UTF-8"))
+            }
+        }
+    }
+}
+
+fn no_ladder() -> Response {
+    refused(StatusCode::NOT_FOUND, "this is not a ladder of a league")
+}
+
+/// The ladder as JSON.
+pub(super) async fn of_ladder(State(hub): Shared) -> Response {
+    let Some(ladder) = hub.ladder() else { return no_ladder() };
+    as_json(StatusCode::OK, crate::core::json::text(&ladder.ladder()))
+}
+
+/// A player as JSON.
+pub(super) async fn of_player(State(hub): Shared, PlayerName(name): PlayerName) -> Response {
+    let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
+    let asked = name.clone();
+    match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
+        Ok(Ok(Some(player))) => as_json(StatusCode::OK, crate::core::json::text(&player)),
+        Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),
+        Ok(Err(error)) => {
+            refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the player cannot be read: {error}"))
+        }
+        Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the player cannot be read"),
+    }
+}

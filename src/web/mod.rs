@@ -1,0 +1,209 @@
+//! A read-only HTTP server for spectators of a run: pages, their JSON, and live streams.
+//!
+//! Everything runs on one thread with a runtime of its own, at a lower priority than the lanes. The lanes pass on
+//! positions through a bounded queue (see [`LiveFeed`]); what a spectator gets is generated here from the public view.
+//! `protocol/spec/watch.md` describes the interface and its limits.
+
+mod api;
+mod board;
+mod entries;
+mod hub;
+mod ladder;
+mod metrics;
+mod pages;
+mod serve;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fmt, io};
+
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle as Task;
+use tokio::time::timeout;
+
+use crate::core::Catalog;
+use crate::core::game::Meta;
+use crate::runner::{LiveEvent, LiveFeed, MatchReport, Unsealed, live_feed};
+use crate::web::hub::Hub;
+
+pub use entries::Standing;
+pub use ladder::{LadderEntry, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
+
+/// How a run is watched.
+#[derive(Clone, Debug)]
+pub struct WatchOptions {
+    /// The address of the server.
+    pub address: SocketAddr,
+    /// The names by which it may be addressed, besides IP addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// By how many moves the boards are behind.
+    pub delay: u32,
+}
+
+/// The standings, computed when they are needed.
+pub type Standings = Box<dyn FnMut() -> Vec<Standing> + Send>;
+
+/// A match that was played in an earlier part of the run.
+#[derive(Debug)]
+pub struct EarlierMatch {
+    /// The result.
+    pub report: MatchReport,
+    /// The name and the number of the side, by seat.
+    pub seats: Vec<(String, u8)>,
+    /// Its record, if another match of its deal is still to be played.
+    pub unsealed: Option<Unsealed>,
+}
+
+/// A running server.
+pub struct WatchServer {
+    address: SocketAddr,
+    feed: LiveFeed,
+    hub: Arc<Hub>,
+    /// Becomes true when the run is over.
+    is_over: watch::Sender<bool>,
+    thread: JoinHandle<Serving>,
+}
+
+/// What the thread of the server returns when the run is over.
+struct Serving {
+    runtime: Runtime,
+    receiving: Task<()>,
+    publishing: Task<()>,
+    serving: Task<()>,
+}
+
+impl fmt::Debug for WatchServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchServer").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl WatchServer {
+    /// Starts a server for a run of this game, which is in the catalog.
+    ///
+    /// # Errors
+    /// If the address cannot be bound, or the thread cannot be started.
+    pub fn open(options: WatchOptions, game: &'static Meta, catalog: &Catalog) -> io::Result<WatchServer> {
+        let listener = TcpListener::bind(options.address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (feed, events) = live_feed();
+        let (is_over, over) = watch::channel(false);
+        let mut run = [0; 4];
+        getrandom::fill(&mut run).map_err(|error| io::Error::other(error.to_string()))?;
+        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), options.delay);
+        let hub = Arc::new(hub);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(MOST_REPLAYS)
+            .thread_name("watch-replay")
+            .build()?;
+        let of_thread = hub.clone();
+        let work = move || {
+            be_nice();
+            serve_during_run(runtime, listener, options.hosts, of_thread, (events, over))
+        };
+        let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
+        Ok(WatchServer { address, feed, hub, is_over, thread })
+    }
+
+    /// The address of the start page.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Where the run passes on its matches.
+    pub fn feed(&self) -> LiveFeed {
+        self.feed.clone()
+    }
+
+    /// Computes the standings in this way. Otherwise the bots are ranked by their mean score.
+    pub fn set_standings(&self, standings: Standings) {
+        self.hub.set_standings(standings);
+    }
+
+    /// Shows a ladder: its players, and how a bot joins. Call it once.
+    pub fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
+        self.hub.set_ladder(ladder);
+    }
+
+    /// Lists a match that was played before. Matches are listed in the order in which they are added.
+    pub fn add_earlier(&self, earlier: EarlierMatch) {
+        self.hub.add_earlier(earlier);
+    }
+
+    /// Ends the streams and the server. Call it after the run, so that spectators get the last events. This takes as
+    /// long as spectators need to receive them, two seconds at most.
+    ///
+    /// The thread that calls this does the remaining work: it has its normal priority, so that a busy machine does not
+    /// cut off the last events. Nothing else of the run is left that it could delay.
+    pub fn close(self) {
+        let WatchServer { feed, hub, is_over, thread, .. } = self;
+        drop(feed);
+        is_over.send_replace(true);
+        match thread.join() {
+            Ok(Serving { runtime, receiving, publishing, serving }) => {
+                runtime.block_on(finish(&hub, receiving, serving));
+                publishing.abort();
+                // A replay that is still computed must not delay the end.
+                runtime.shutdown_background();
+            }
+            Err(_) => tracing::error!("the server for spectators panicked"),
+        }
+    }
+}
+
+/// How long to wait at the end for the events that are left in the queue.
+const LAST_EVENTS: Duration = Duration::from_millis(500);
+/// How long to wait then for those that are not positions, which are computed quickly.
+const LAST_ENDS: Duration = Duration::from_millis(500);
+/// The maximum number of replays that are computed at once.
+const MOST_REPLAYS: usize = 2;
+
+/// Lowers the priority of this thread below that of the lanes and the bots. Threads that it starts inherit it.
+fn be_nice() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(10) {
+        tracing::debug!(%error, "cannot lower the priority of the server for spectators");
+    }
+}
+
+/// Serves until the run is over.
+fn serve_during_run(
+    runtime: Runtime,
+    listener: TcpListener,
+    hosts: Vec<String>,
+    hub: Arc<Hub>,
+    (events, mut over): (mpsc::Receiver<LiveEvent>, watch::Receiver<bool>),
+) -> Serving {
+    let receiving = runtime.spawn(hub::receive(hub.clone(), events));
+    let publishing = runtime.spawn(hub::publish(hub.clone()));
+    let serving = runtime.spawn(async move {
+        match tokio::net::TcpListener::from_std(listener) {
+            Ok(listener) => serve::serve(listener, api::router(hub.clone(), hosts), &hub).await,
+            Err(error) => tracing::error!(%error, "the server for spectators does not start"),
+        }
+    });
+    // An error means that the server has been dropped.
+    let _ = runtime.block_on(over.wait_for(|over| *over));
+    Serving { runtime, receiving, publishing, serving }
+}
+
+/// Passes on the last events, then ends the streams and the connections.
+async fn finish(hub: &Hub, mut receiving: Task<()>, serving: Task<()>) {
+    // The queue ends when nothing of the run is left.
+    if timeout(LAST_EVENTS, &mut receiving).await.is_err() {
+        hub.hurry();
+        let _ = timeout(LAST_ENDS, receiving).await;
+    }
+    hub.close();
+    if serving.await.is_err() {
+        tracing::error!("the server for spectators panicked");
+    }
+}

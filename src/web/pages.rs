@@ -1,0 +1,89 @@
+//! The pages. They consist of fixed text; a script fills in what it gets from the API.
+
+use std::sync::LazyLock;
+
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+
+use crate::report::replay::{BODY, SCRIPT, hash_of, style};
+
+const RUN: &str = include_str!("assets/run.html");
+const COMMON_SCRIPT: &str = include_str!("assets/common.js");
+const RUN_SCRIPT: &str = include_str!("assets/run.js");
+const STYLE: &str = include_str!("assets/pages.css");
+const PLAYER: &str = include_str!("assets/player.html");
+const PLAYER_SCRIPT: &str = include_str!("assets/player.js");
+const JOIN: &str = include_str!("assets/join.html");
+const JOIN_SCRIPT: &str = include_str!("assets/join.js");
+const MATCH_SCRIPT: &str = include_str!("assets/match.js");
+
+/// A page and its policy.
+struct Page {
+    html: String,
+    policy: String,
+}
+
+impl Page {
+    /// A page of these parts. The policy allows its scripts, its style and requests to the same server.
+    fn new(body: &str, style: &str, scripts: &[&str]) -> Page {
+        let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
+        let policy = format!(
+            "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
+             form-action 'none'",
+            hashes.join(" "),
+            hash_of(style)
+        );
+        let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
+        let html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+             <title>referee</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{scripts}</body>\n</html>\n"
+        );
+        Page { html, policy }
+    }
+
+    fn respond(&'static self) -> Response {
+        let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
+        (headers, &*self.html).into_response()
+    }
+}
+
+/// The start page: the whole run.
+pub(super) async fn run() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let style = style() + STYLE;
+        Page::new(RUN, &style, &[COMMON_SCRIPT, RUN_SCRIPT])
+    });
+    PAGE.respond()
+}
+
+/// The page of a match, which shows its live board or its replay.
+pub(super) async fn of_match() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let style = style() + STYLE;
+        let body = format!(
+            "<nav id=\"above\"><a href=\"/\">All matches</a><span id=\"state\" role=\"status\"></span></nav>\n{BODY}"
+        );
+        Page::new(&body, &style, &[SCRIPT, MATCH_SCRIPT])
+    });
+    PAGE.respond()
+}
+
+/// The page of a player of a ladder.
+pub(super) async fn of_player() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let style = style() + STYLE;
+        Page::new(PLAYER, &style, &[COMMON_SCRIPT, PLAYER_SCRIPT])
+    });
+    PAGE.respond()
+}
+
+/// How a bot joins a ladder.
+pub(super) async fn join() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let style = style() + STYLE;
+        Page::new(JOIN, &style, &[COMMON_SCRIPT, JOIN_SCRIPT])
+    });
+    PAGE.respond()
+}

@@ -1,0 +1,144 @@
+//! Accepts HTTP connections, within limits.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
+
+use crate::web::hub::{Closes, Hub};
+
+/// The maximum number of connections.
+const MOST_CONNECTIONS: usize = 512;
+/// The maximum number of connections of one address, so that it cannot use up all of them.
+const MOST_OF_ADDRESS: usize = 256;
+/// The maximum size of the head of a request, in bytes.
+const MOST_HEAD: usize = 16 * 1024;
+/// The maximum number of header fields of a request.
+const MOST_FIELDS: usize = 64;
+/// The time for the head of a request, from the end of the previous response.
+const HEAD: Duration = Duration::from_secs(15);
+/// The time after which a client that reads nothing is disconnected.
+const UNREAD: Duration = Duration::from_secs(30);
+/// How long to wait at the end for streams to be written.
+const FAREWELL: Duration = Duration::from_millis(900);
+/// How long to wait after an error of the operating system, such as a lack of file descriptors.
+const AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// The numbers of connections by address.
+type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
+
+/// One of the connections of an address.
+struct Place {
+    counts: Counts,
+    address: IpAddr,
+}
+
+impl Place {
+    /// A place for a connection, unless this address has too many. Hosts with IPv6 have whole networks of 64 bits.
+    fn take(counts: &Counts, address: IpAddr) -> Option<Place> {
+        let address = match address.to_canonical() {
+            IpAddr::V6(of_host) => Ipv6Addr::from_bits(of_host.to_bits() >> 64 << 64).into(),
+            of_host @ IpAddr::V4(_) => of_host,
+        };
+        let mut by_address = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = by_address.entry(address).or_default();
+        if *count >= MOST_OF_ADDRESS {
+            return None;
+        }
+        *count += 1;
+        Some(Place { counts: counts.clone(), address })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut by_address = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = by_address.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Serves until the server closes.
+pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>) {
+    let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let counts = Counts::default();
+    let mut connections = JoinSet::new();
+    let mut closes = hub.closes();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = closed(&mut closes) => break,
+            Some(_) = connections.join_next() => continue,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let slot = slots.clone().try_acquire_owned().ok();
+                let Some(taken) = slot.zip(Place::take(&counts, peer.ip())) else {
+                    hub.metrics().refused.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                };
+                let connection = connection(stream, router.clone(), hub.clone());
+                connections.spawn(async move {
+                    connection.await;
+                    drop(taken);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a spectator cannot connect");
+                sleep(AFTER_ERROR).await;
+            }
+        }
+    }
+    drop(listener);
+    let done = async { while connections.join_next().await.is_some() {} };
+    // A client that does not read must not delay the end.
+    let _ = timeout(FAREWELL, done).await;
+}
+
+/// Resolves when the server closes.
+async fn closed(closes: &mut Closes) {
+    // An error means that the server has been dropped.
+    let _ = closes.wait_for(|closes| *closes).await;
+}
+
+/// Serves a connection until it ends or the server closes.
+async fn connection(stream: TcpStream, router: Router, hub: Arc<Hub>) {
+    let _gauge = hub.metrics().connections.enter();
+    // Without it, events are delayed; otherwise harmless.
+    let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(UNREAD));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(MOST_HEAD)
+        .max_headers(MOST_FIELDS)
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
+    let mut connection = std::pin::pin!(connection);
+    let mut closes = hub.closes();
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closed(&mut closes) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::trace!(%error, "the connection of a spectator has ended");
+    }
+}

@@ -1,0 +1,276 @@
+//! What spectators get: it depends on nothing that is hidden from them, and no move is missing if they fall behind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use referee_protocol::referee::Reveal;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::core::chance::{RandomKey, RandomStream, Uniform};
+use crate::core::erased::{Knowledge, Rules, Table};
+use crate::core::{Catalog, Seat, Seating, Turn, Viewer};
+use crate::referee::{Faults, Leg, Opening};
+use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Wait};
+use crate::tournament::Cause;
+use crate::web::board::{Board, BoardEvent, Form};
+use crate::web::hub::{Hub, Sights};
+
+const POSITIONS_PER_GAME: usize = 1_000;
+
+fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
+    let seats = seating.all();
+    let seats = seats.iter().map(|seat| (format!("bot {seat}"), seating.side(seat) as u8)).collect();
+    Arc::new(LiveHeader { id: "m1".to_owned(), game: rules.meta(), seats, deal: None, sight: Sight::Live })
+}
+
+/// The events of a position as the public sees them.
+fn events(table: &dyn Table) -> Vec<u8> {
+    let mut out = Vec::new();
+    for index in 0..table.told() {
+        table.write_event(index, Viewer::Public, &mut out);
+        out.push(b'\n');
+    }
+    out
+}
+
+fn step(table: &dyn Table, seating: Seating) -> LiveStep {
+    let seats = seating.seats();
+    LiveStep {
+        table: table.fork(),
+        events: events(table),
+        faults: vec![Faults::default(); seats],
+        banks_ms: vec![Some(1000); seats],
+    }
+}
+
+fn view(table: &dyn Table, viewer: Viewer) -> String {
+    let mut out = Vec::new();
+    table.write_view(viewer, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// A board that shows this position, and everything that spectators get of it.
+fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (Board, [Vec<BoardEvent>; 2]) {
+    let board = Board::new(header.clone(), 0, step);
+    let sent = [Form::Shapes, Form::Text].map(|form| board.after(None, form));
+    (board, sent)
+}
+
+/// Everything that spectators get of the next position.
+fn added(mut board: Board, step: &LiveStep) -> [Vec<BoardEvent>; 2] {
+    board.add(step);
+    [Form::Shapes, Form::Text].map(|form| board.after(Some(0), form))
+}
+
+/// Plays a move of each deciding seat; the same in all tables. `None` if a move is not legal in all of them.
+fn play(tables: &mut [&mut Box<dyn Table>], rng: &mut RandomStream) -> Option<()> {
+    let first = tables[0].ask().decide()?;
+    let mut choose = |seat| {
+        let at = rng.uniform(tables[0].count(&first, seat) as u64) as usize;
+        tables[0].text(&first, seat, at).to_owned()
+    };
+    let texts: Vec<(Seat, String)> = first.seats().iter().map(|seat| (seat, choose(seat))).collect();
+    let mut chosen = Vec::new();
+    for table in tables.iter_mut() {
+        let decision = table.ask().decide()?;
+        let find = |(seat, text): &(Seat, String)| table.find(&decision, *seat, text).ok();
+        let indices: Vec<usize> = texts.iter().map(find).collect::<Option<_>>()?;
+        chosen.push((decision, indices));
+    }
+    for (table, (decision, indices)) in tables.iter_mut().zip(chosen) {
+        table.play(decision, &indices);
+    }
+    Some(())
+}
+
+/// A position that a seat cannot distinguish from this one.
+fn imagined(rules: &dyn Rules, table: &dyn Table, seating: Seating, seat: Seat) -> Box<dyn Table> {
+    let view = RawValue::from_string(view(table, Viewer::Seat(seat))).unwrap();
+    let (options, turns_left) = (table.options(), table.turns_left());
+    let knowledge = Knowledge { options, seating, seat, view: &view, turns_left };
+    let imagined = rules.imagine(&knowledge, 1, &mut RandomKey([0; 32]).stream()).unwrap();
+    imagined.expect("the game samples positions").remove(0)
+}
+
+#[test]
+fn the_public_bytes_are_the_same_when_secrets_are_replaced() {
+    for rules in Catalog::default().games().filter(|rules| rules.meta().hidden) {
+        let (mut positions, mut different, mut continued) = (0, 0, 0);
+        for number in 0.. {
+            let seating = rules.meta().seatings[number % rules.meta().seatings.len()];
+            let header = header(rules, seating);
+            let mut rng = RandomKey([number as u8; 32]).stream();
+            let mut table = rules.open(&rules.default_options(), seating).unwrap();
+            while positions < POSITIONS_PER_GAME {
+                table.forget();
+                match table.turn() {
+                    Turn::Over(_) => break,
+                    Turn::Draw(draw) => {
+                        let mut drawn = Vec::new();
+                        rng.draw(draw, &mut drawn);
+                        table.settle(&drawn);
+                        continue;
+                    }
+                    Turn::Decide(_) => {}
+                }
+                positions += 1;
+                let seat = Seat((positions % seating.seats()) as u8);
+                let mut other = imagined(rules, &*table, seating, seat);
+                let is_different = view(&*table, Viewer::Omniscient) != view(&*other, Viewer::Omniscient);
+                different += usize::from(is_different);
+                let (board, sent) = opened(&header, &step(&*table, seating));
+                let (other_board, other_sent) = opened(&header, &step(&*other, seating));
+                assert_eq!(sent, other_sent, "{} {seat}", rules.meta().id);
+
+                let mut real = table.fork();
+                if play(&mut [&mut real, &mut other], &mut rng).is_some()
+                    && matches!(real.turn(), Turn::Decide(_))
+                    && matches!(other.turn(), Turn::Decide(_))
+                    // A move may reveal something to the seat, and so to others.
+                    && view(&*real, Viewer::Seat(seat)) == view(&*other, Viewer::Seat(seat))
+                {
+                    continued += usize::from(is_different);
+                    let sent = added(board, &step(&*real, seating));
+                    let other_sent = added(other_board, &step(&*other, seating));
+                    assert_eq!(sent, other_sent, "{} {seat}", rules.meta().id);
+                }
+                play(&mut [&mut table], &mut rng).expect("a legal move");
+            }
+            if positions == POSITIONS_PER_GAME {
+                break;
+            }
+        }
+        println!(
+            "{}: {different} of {positions} differ in secrets, {continued} a move later",
+            rules.meta().id
+        );
+        assert!(different > POSITIONS_PER_GAME / 2 && continued > POSITIONS_PER_GAME / 20);
+    }
+}
+
+/// So many random positions of checkers: the first one, then one after each move.
+fn steps_of_checkers(count: usize) -> Vec<LiveStep> {
+    let rules = Catalog::default().find("checkers").expect("a game");
+    let seating = rules.meta().seatings[0];
+    let mut rng = RandomKey([1; 32]).stream();
+    let mut table = rules.open(&rules.default_options(), seating).expect("a position");
+    let steps = (0..count).map(|_| {
+        let shown = step(&*table, seating);
+        table.forget();
+        play(&mut [&mut table], &mut rng).expect("a legal move");
+        shown
+    });
+    steps.collect()
+}
+
+/// These steps as one.
+fn merged(steps: impl IntoIterator<Item = LiveStep>) -> LiveStep {
+    steps.into_iter().reduce(|earlier, step| step.after(earlier)).expect("a step")
+}
+
+/// The moves that events of a board tell, in order.
+fn moves_of(events: &[BoardEvent]) -> Vec<Value> {
+    let mut moves = Vec::new();
+    for BoardEvent { data, .. } in events {
+        let data: Value = serde_json::from_str(data).expect("JSON");
+        let steps = data["steps"].as_array().cloned().unwrap_or_else(|| vec![data["step"].clone()]);
+        for note in steps.iter().flat_map(|step| step["s"].as_array().cloned().unwrap_or_default()) {
+            if note[1] == "move" {
+                moves.push(note[3].clone());
+            }
+        }
+    }
+    moves
+}
+
+/// What a snapshot of a board draws in the end, without the marks of the latest move.
+fn drawn(board: &Board) -> Vec<String> {
+    const MARK: u64 = 1;
+    let snapshot: Value = serde_json::from_str(&board.after(None, Form::Shapes)[0].data).expect("JSON");
+    let mut things = BTreeMap::new();
+    for step in snapshot["steps"].as_array().expect("steps") {
+        for change in step["c"].as_array().expect("changes") {
+            let thing = change[1].as_u64().expect("a thing");
+            match change[4].as_u64() {
+                Some(look) if change[5] != MARK => {
+                    let look = &snapshot["looks"][look as usize];
+                    things.insert(thing, format!("{} {} {} {look}", change[2], change[3], change[6]));
+                }
+                _ => _ = things.remove(&thing),
+            }
+        }
+    }
+    let mut drawn: Vec<String> = things.into_values().collect();
+    drawn.sort();
+    drawn
+}
+
+#[test]
+fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
+    let header = header(Catalog::default().find("checkers").expect("a game"), Seating::new(2, 2));
+    let board = |delay: u32, groups: &[usize]| {
+        let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
+        let mut board = Board::new(header.clone(), delay, &steps.next().expect("the first"));
+        groups.iter().for_each(|&size| board.add(&merged(steps.by_ref().take(size))));
+        board
+    };
+    let (single, late) = (board(0, &[1; 9]), board(0, &[1, 4, 3, 1]));
+    let told = single.after(Some(0), Form::Shapes);
+    let told_late = late.after(Some(0), Form::Shapes);
+    assert_eq!((told.len(), told_late.len()), (9, 4));
+    assert_eq!(moves_of(&told).len(), 9);
+    assert_eq!(moves_of(&told_late), moves_of(&told));
+    let numbers: Vec<u64> = told_late.iter().map(|event| event.number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4], "the numbers of events remain consecutive");
+    assert_eq!(drawn(&late), drawn(&single));
+    let texts = |board: &Board| -> Vec<Value> {
+        let events = board.after(Some(0), Form::Text);
+        events.iter().map(|event| serde_json::from_str(&event.data).expect("JSON")).collect()
+    };
+    let lines = |texts: &[Value]| -> Vec<Value> {
+        texts.iter().flat_map(|text| text["lines"].as_array().cloned().expect("lines")).collect()
+    };
+    assert_eq!(lines(&texts(&late)), lines(&texts(&single)), "their numbers continue");
+    assert_eq!(texts(&late)[3], texts(&single)[8]);
+    // A board that is 3 moves behind shows a step only if all of its moves are old enough.
+    assert_eq!([&[1, 4][..], &[1, 4, 2], &[1, 4, 3]].map(|groups| board(3, groups).moves()), [1, 1, 5]);
+}
+
+#[test]
+fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
+    let rules = Catalog::default().find("checkers").expect("a game");
+    let hub = Hub::new(1, (rules.meta(), Catalog::default()), 0);
+    let header = header(rules, Seating::new(2, 2));
+    let mut steps = steps_of_checkers(10).into_iter();
+    let mut show = |count: usize| {
+        for step in steps.by_ref().take(count) {
+            hub.handle(LiveEvent::Moved(header.clone(), Some(step)));
+        }
+    };
+    show(3);
+    let Some(Sights::Board(board)) = hub.sights("m1") else { panic!("no board") };
+    hub.hurry();
+    show(7);
+    let events = || board.lock().expect("a board").after(Some(0), Form::Shapes);
+    assert_eq!(moves_of(&events()).len(), 2, "the others are postponed");
+    let fixture = Fixture {
+        id: "m1".to_owned(),
+        deal: None,
+        leg: Leg::Only,
+        options: Arc::from(rules.default_options()),
+        opening: Arc::new(Opening::None),
+        bots: vec![0, 1],
+        wait: Wait::Always,
+    };
+    let reveal =
+        Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
+    let report = MatchReport::aborted("m1", Cause::Interrupted, false);
+    hub.handle(LiveEvent::Ended(Box::new(LiveEnd { fixture, report, record: Vec::new(), reveal })));
+    let events = events();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, ["step", "step", "step", "end"], "one step with everything that was left");
+    assert_eq!(moves_of(&events[..3]).len(), 9);
+    let last: Value = serde_json::from_str(&events[2].data).expect("JSON");
+    assert_eq!(last["step"]["n"], json!(9));
+}

@@ -1,0 +1,64 @@
+// Looks at the pages of a ladder in Chromium, and writes the bot of the page "Join" to a file.
+// Usage: node league.mjs CHROMIUM URL PLAYER FILE. The environment variable PICTURES names a folder for pictures.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { launch, open } from "./tab.mjs";
+
+const [executablePath, address, player, file] = process.argv.slice(2);
+const browser = await launch(executablePath);
+const pictures = process.env.PICTURES;
+const complaints = [];
+const requests = [];
+
+async function visit(path = "", options = {}) {
+  const page = await open(browser, (what) => complaints.push(what), (url) => requests.push(url), options);
+  await page.goto(new URL(path, address).href);
+  return page;
+}
+
+async function picture(page, name) {
+  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
+}
+
+try {
+  const start = await visit();
+  await start.waitForSelector("#standings tbody tr");
+  assert.match(await start.textContent("#standings"), /\(fixed\)/, "the anchor");
+  assert.ok(await start.locator("#standings .online").count() >= 2, "programs are online");
+  await picture(start, "ladder");
+
+  await start.click("#join a");
+  await start.waitForFunction(() => document.getElementById("bot").textContent);
+  assert.match(await start.textContent("#title"), /^Join .*short$/);
+  assert.ok(await start.locator("#online a").count() >= 2);
+  writeFileSync(file, await start.textContent("#bot"));
+  await start.click("#copy");
+  await start.waitForFunction(() => document.getElementById("copy").textContent !== "Copy the bot");
+  await picture(start, "join");
+
+  await start.goto(address);
+  await start.click(`#standings a:text-is("${player}")`);
+  // A rating that does not change is a line without a height.
+  await start.waitForSelector("#plot .line", { state: "attached" });
+  assert.match(await start.textContent("#figures"), /Rated matches/);
+  assert.match(await start.getAttribute("#plot", "aria-label"), /^Rating from \d{4}-\d\d-\d\d to .* Elo$/);
+  await picture(start, "player");
+  await start.click("#ended a");
+  await start.waitForSelector("#board g g");
+
+  for (const path of ["", "join", `players/${player}`]) {
+    const options = { viewport: { width: 390, height: 844 }, colorScheme: "dark" };
+    const page = await visit(path, options);
+    await page.waitForFunction(() => document.querySelector("#standings tbody tr, #bot:not(:empty), #plot .line"));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${path}: nothing is cut off`);
+    await picture(page, `phone-${path.replace("/", "-") || "ladder"}`);
+  }
+  const missing = await visit("players/nobody");
+  await missing.waitForFunction(() => document.getElementById("state").textContent === "there is no player `nobody`");
+
+  assert.deepEqual(complaints.filter((what) => !what.includes("404")), [], "the browser complains");
+  const others = requests.filter((url) => new URL(url).origin !== new URL(address).origin && url !== "data:,");
+  assert.deepEqual(others, [], "the pages ask no other server");
+} finally {
+  await browser.close();
+}

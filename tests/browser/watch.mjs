@@ -1,0 +1,150 @@
+// Looks at the pages of `--watch` in Chromium.
+// Usage: node watch.mjs CHROMIUM URL GO CHECK..., where a check is one of `checks` below, and GO is the file for which the
+// bots of the first match wait. The environment variable PICTURES names a folder for pictures.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { launch, open } from "./tab.mjs";
+
+const [executablePath, address, goFile, ...names] = process.argv.slice(2);
+const browser = await launch(executablePath);
+const pictures = process.env.PICTURES;
+
+/** What went wrong in a page, and what it asked for. */
+const complaints = [];
+const requests = [];
+
+async function visit(path = "", options = {}, prepare = () => {}) {
+  const page = await open(browser, (what) => complaints.push(what), (url) => requests.push(url), options);
+  await prepare(page);
+  await page.goto(new URL(path, address).href);
+  return page;
+}
+
+/** Saves a picture for people, if a folder for them is named. */
+async function picture(page, name) {
+  if (!pictures) return;
+  const game = (await page.title()).replace(/\W+/g, "-").slice(0, 20);
+  await page.screenshot({ path: `${pictures}/${name}-${game}.png`, fullPage: true });
+}
+
+/** Texts that become scripts where markup is made of them. */
+const HOSTILE = JSON.parse(readFileSync(new URL("hostile.json", import.meta.url), "utf8"));
+
+const place = (page) => page.evaluate(() => document.getElementById("place").textContent.split(" / ").map(Number));
+const drawn = (page) => page.evaluate(() =>
+  [...document.querySelectorAll("#board g g")].map((g) => `${g.style.transform} ${g.innerHTML}`).sort());
+
+const checks = {
+  /** The start page lists the matches in progress and the standings. */
+  async overview() {
+    const page = await visit();
+    await page.waitForSelector("#running a");
+    assert.ok(await page.locator("#standings tbody tr").count() >= 2);
+    assert.match(await page.textContent("#running li"), /one – two/);
+    await picture(page, "overview");
+    await page.click("#running a");
+    await page.waitForSelector("#board g g");
+    assert.match(page.url(), /\/matches\/m\d$/);
+  },
+
+  /** The start page lists matches of an earlier part of the run, which have replays. */
+  async earlier() {
+    const page = await visit();
+    await page.waitForSelector("#ended a");
+    assert.deepEqual(await page.locator("#ended a").allTextContents(), ["m3", "m2", "m1"]);
+    await page.click("#ended li:last-child a");
+    await page.waitForFunction(() => document.getElementById("result")?.textContent.length > 4);
+    await page.waitForSelector("#board g g");
+    assert.match(await page.title(), /^m1 Checkers: ann – bob$/);
+  },
+
+  /** The page of a match follows it to its end. A viewer who has gone back stays there. */
+  async live() {
+    const page = await visit("matches/m1");
+    await page.waitForFunction(() => document.getElementById("place").textContent.split(" / ")[1] >= 5);
+    assert.equal(await page.textContent("#state"), "live");
+    const [at, last] = await place(page);
+    assert.equal(at, last, "it follows the match");
+    await picture(page, "live");
+    await page.click("#first");
+    const first = await drawn(page);
+    writeFileSync(goFile, "1000000");
+    await page.waitForFunction((last) => document.getElementById("place").textContent.split(" / ")[1] > last, last);
+    assert.equal((await place(page))[0], 0, "the viewer stays at the first position");
+    assert.deepEqual(await drawn(page), first);
+    await page.click("#last");
+    await page.waitForFunction(() => document.getElementById("state").textContent.startsWith("ended"));
+    const [end, of] = await place(page);
+    assert.equal(end, of);
+    assert.ok((await page.textContent("#result")).length > 4);
+    assert.equal(await page.locator("#moves li").count(), of + 1);
+    const final = await drawn(page);
+    await picture(page, "ended");
+    await page.click("#state button");
+    await page.waitForFunction(() => document.getElementById("result")?.textContent.length > 4);
+    if (await page.isVisible("#view")) await page.selectOption("#view", { label: "Spectator" });
+    await page.keyboard.press("End");
+    assert.deepEqual(await drawn(page), final, "the replay ends with the last live position");
+    assert.equal((await place(page))[1], of, "the live board had all steps of the replay");
+    await picture(page, "replay");
+  },
+
+  /** Names, moves and results are text, whatever they contain: here those of another server behind the same pages. */
+  async hostile() {
+    const names = Array.from({ length: 1000 }, (_, n) => HOSTILE[n % HOSTILE.length].replaceAll("NNN", n));
+    const match = (name, n) => ({
+      id: name, number: n + 1, seats: [{ name, team: 0 }, { name, team: 1 }], board: "replay", moves: 1, faults: null,
+      result: { ranks: null, scores: null, ended_by: "fault", reason: name, text: name },
+    });
+    const standing = (name) => ({ place: 1, name, matches: 1, wins: 1, draws: 0, losses: 0, points: 1 });
+    const listed = names.map(match);
+    const run = {
+      referee: names[0], run: "00000000", game: { id: names[1], title: names[2] }, delay: 0, running: listed,
+      running_count: 1000, ended: listed, ended_count: 1000, standings: names.map(standing),
+    };
+    const notes = names.map((name, n) => [1, ["move", "fault", "event", "fallback"][n % 4], n, name]);
+    const step = { n: 0, c: [[1, 0, 5, 5, 0, 2]], w: [[1, 0, names[0]]], s: notes };
+    const reel = {
+      match: names[3], game: names[4], seats: names.map((name, n) => ({ name, team: n, tone: "red" })), views: [names[5]],
+      size: [100, 100], result: "", looks: [[["t", "f-ink", 0, 0, 0, 9, names[6]]]], steps: [step],
+    };
+    const event = (kind, data, number) => `id: 00000000-${number}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+    const stream = (body) => (route) => route.fulfill({ contentType: "text/event-stream", body });
+    const start = await visit("", {}, (page) => page.route("**/api/v1/events", stream(event("snapshot", run, 1))));
+    await start.waitForFunction(() => document.querySelectorAll("#running li").length === 1000);
+    assert.deepEqual(await start.locator("#standings td:nth-child(2)").allTextContents(), names);
+    const board = await visit("matches/m1", {}, async (page) => {
+      await page.route("**/api/v1/matches/*", (route) => route.fulfill({ json: match("m1", 0) }));
+      const events = event("snapshot", reel, 0) + event("step", { step, looks: [] }, 1)
+        + event("end", { result: names[7], replay: true }, 2);
+      await page.route("**/api/v1/matches/*/events", stream(events));
+    });
+    await board.waitForFunction(() => document.getElementById("state").textContent.startsWith("ended"));
+    assert.deepEqual(await board.locator("#seats .name").allTextContents(), names);
+    for (const page of [start, board]) {
+      assert.equal(await page.evaluate(() => window.hacked), undefined, "a name ran a script");
+      const elements = await page.evaluate(() => [...document.querySelectorAll("main *, header *, nav *")]
+        .map((element) => element.localName).filter((name) => ["img", "script", "iframe", "style"].includes(name)));
+      assert.deepEqual(elements, [], "a name became markup");
+    }
+  },
+
+  /** The pages fit a phone. */
+  async phone() {
+    for (const path of ["", "matches/m2"]) {
+      const page = await visit(path, { viewport: { width: 390, height: 844 } });
+      await page.waitForSelector(path ? "#board g g" : "#standings tbody tr");
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${path}: nothing is cut off`);
+      await picture(page, path ? "phone-match" : "phone");
+    }
+  },
+};
+
+try {
+  for (const name of names) await checks[name]();
+  assert.deepEqual(complaints, [], "the browser complains");
+  const others = requests.filter((url) => new URL(url).origin !== new URL(address).origin && url !== "data:,");
+  assert.deepEqual(others, [], "the pages ask no other server");
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,126 @@
+//! A spectator: requests to the server of `--watch`, byte by byte.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use super::{PATIENCE, Referee};
+
+/// The address of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Site(pub(crate) String);
+
+/// A response.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// The header fields, in lower case.
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert!(self.head.contains("content-type: application/json"), "{}", self.head);
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+impl Site {
+    /// The server that a referee with `--json --watch` announces.
+    pub(crate) fn of(referee: &mut Referee) -> Site {
+        let url = referee.hear_of("watch")["url"].as_str().expect("its URL").to_owned();
+        Site(url.strip_prefix("http://").and_then(|url| url.strip_suffix('/')).expect("a URL").to_owned())
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.0)
+    }
+
+    /// A connection to which this was written.
+    pub(crate) fn send(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.0).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        stream
+    }
+
+    /// Sends a request. HTTP/1.0, so that the body ends with the connection.
+    pub(crate) fn ask(&self, method: &str, path: &str, head: &str) -> Answer {
+        let host = if head.to_lowercase().contains("host:") { "" } else { "Host: localhost\r\n" };
+        let mut stream = self.send(&format!("{method} {path} HTTP/1.0\r\n{host}{head}\r\n"));
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("the whole answer");
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text}"));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let answer = self.ask("GET", path, "");
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer
+    }
+
+    /// Opens a stream, after this event.
+    pub(crate) fn stream(&self, path: &str, last: Option<&str>) -> Stream {
+        let last = last.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
+        let request =
+            format!("GET {path} HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\n{last}\r\n");
+        let mut input = BufReader::new(self.send(&request));
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(input.read_line(&mut head).expect("a head"), 0, "{head}");
+        }
+        assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+        assert!(head.contains("text/event-stream"), "{head}");
+        Stream(input)
+    }
+}
+
+/// A stream of events.
+pub(crate) struct Stream(BufReader<TcpStream>);
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StreamEvent {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) data: Value,
+}
+
+impl StreamEvent {
+    /// The number in its id.
+    pub(crate) fn number(&self) -> u64 {
+        self.id.rsplit('-').next().and_then(|number| number.parse().ok()).expect("a number")
+    }
+}
+
+impl Iterator for Stream {
+    type Item = StreamEvent;
+
+    /// The next event; `None` at the end. Comments are skipped.
+    fn next(&mut self) -> Option<StreamEvent> {
+        let (mut id, mut kind, mut data) = (String::new(), String::new(), None);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("an event in time") == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(": ") {
+                Some(("id", value)) => value.clone_into(&mut id),
+                Some(("event", value)) => value.clone_into(&mut kind),
+                Some(("data", value)) => data = Some(serde_json::from_str(value).expect("JSON")),
+                _ if line == "\n" => {
+                    if let Some(data) = data.take() {
+                        return Some(StreamEvent { id, kind, data });
+                    }
+                }
+                _ => assert!(line.starts_with(':'), "{line}"),
+            }
+        }
+    }
+}

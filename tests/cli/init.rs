@@ -1,0 +1,88 @@
+//! `referee init`: what it writes plays at once, in every language.
+
+use std::path::Path;
+use std::process::Command;
+
+use saphyr::{LoadableYamlNode, Yaml};
+
+use crate::common::{Folder, referee};
+
+/// Runs a shell script with the referee on the PATH, and returns its output.
+fn shell(script: &str, directory: &Path) -> String {
+    let built = Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let path = format!("{}:{}", built.display(), std::env::var("PATH").expect("PATH"));
+    let mut sh = Command::new("sh");
+    sh.args(["-euc", script]).current_dir(directory).env("PATH", path).env_remove("CARGO_TARGET_DIR");
+    let output = sh.output().expect("sh starts");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{script}\n{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// The steps that a command proposes, after an empty line.
+fn steps(told: &str) -> &str {
+    told.split_once("\n\n").expect("steps").1
+}
+
+fn plays_every_game(language: &str) {
+    let folder = Folder::new();
+    let told = shell(&format!("referee init bot --language {language} 'my first bot'"), &folder.path(""));
+    let played = shell(steps(&told), &folder.path(""));
+    assert!(played.contains("0 with a warning, 0 failed"), "{played}");
+    assert!(!played.contains("fault"), "{played}");
+    let readme = folder.read("my first bot/README.md");
+    assert!(readme.starts_with("# my_first_bot\n") && !readme.contains('@'), "{readme}");
+    // It contains the steps, except the change of the directory.
+    assert!(readme.contains(steps(&told).split_once('\n').expect("lines").1), "{readme}");
+    let workflow = folder.read("my first bot/.github/workflows/test.yml");
+    let workflow = Yaml::load_from_str(&workflow).expect("YAML").remove(0);
+    let last = &workflow["jobs"]["test"]["steps"].as_sequence().expect("steps")[2];
+    assert_eq!(last["run"].as_str(), Some("./test.sh"));
+}
+
+macro_rules! languages {
+    ($($language:ident)*) => {
+        const LANGUAGES: &[&str] = &[$(stringify!($language)),*];
+
+        mod a_new_bot_plays_every_game_in {$(
+            #[test]
+            fn $language() {
+                super::plays_every_game(stringify!($language));
+            }
+        )*}
+    };
+}
+
+languages! { python javascript rust go java c shell ruby }
+
+#[test]
+fn each_language_of_new_bots_has_a_test() {
+    let ended = referee(["init", "bot", "x", "--language", "cobol"]).with_code(2);
+    let offered = ended.stderr.split_once("[possible values: ").expect("values").1;
+    let offered: Vec<&str> = offered.split_once(']').expect("its end").0.split(", ").collect();
+    assert_eq!(offered, LANGUAGES);
+}
+
+#[test]
+fn a_new_tournament_is_played_at_once() {
+    let folder = Folder::new();
+    let told = shell("referee init tournament cup --game saxum", &folder.path(""));
+    let played = shell(&format!("echo\necho\n{}", steps(&format!("\n\n{}", steps(&told)))), &folder.path(""));
+    assert!(played.contains("three"), "{played}");
+    assert!(folder.read("cup/tournament.toml").contains("name = \"cup\"\ngame = \"saxum\""));
+}
+
+#[test]
+fn new_files_never_replace_others() {
+    let folder = Folder::new();
+    folder.write("file", "kept");
+    let here = folder.text("");
+    for what in [vec!["bot", "--language", "c"], vec!["tournament"]] {
+        let args = ["init"].into_iter().chain(what).chain([&*here]);
+        referee(args).with_code(2).says(&[&here, "is not empty: name a new directory"]);
+    }
+    assert_eq!(folder.read("file"), "kept");
+    referee(["init", "bot", "-l", "c", &folder.text("file")]).with_code(5).says(&["file: "]);
+    referee(["init", "tournament", &folder.text("new"), "--game", "chess"]).with_code(2).says(&["chess"]);
+    assert!(!folder.path("new").exists());
+}

@@ -1,0 +1,350 @@
+//! A league: bots that come and go, restarts, and the commands that manage it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::common::guest::Guest;
+use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::{Folder, Referee, Signal, referee};
+
+#[test]
+fn programs_play_until_the_server_is_stopped_and_go_on_later() {
+    let league = League::new("jobs = 2", &[("one", "anchor = 1000"), ("two", ""), ("three", "")]);
+    let mut server = league.serve();
+    let matches = hear_matches(&mut server, 12);
+    let players = |played: &Value| -> BTreeSet<String> {
+        played["players"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    assert!(matches.iter().all(|played| played["ladder"] == "short" && players(played).len() == 2));
+    let all: BTreeSet<String> = matches.iter().flat_map(players).collect();
+    assert_eq!(Vec::from_iter(&all), ["one", "three", "two"]);
+    // Standings are available meanwhile.
+    assert!(league.standings(&[])["matches"].as_u64() >= Some(12));
+    let ended = drain(server);
+    let count = league.verify();
+    assert_eq!(count, 12 + ended.all("match").len(), "nothing is lost");
+    let standings = league.standings(&[]);
+    let anchor =
+        standings["standings"].as_array().unwrap().iter().find(|row| row["player"] == "one").unwrap();
+    assert_eq!([&anchor["rating"]["value"], &anchor["anchor"]], [&json!(1000.0), &json!(true)]);
+    let mut server = league.serve();
+    let next = hear_matches(&mut server, 3);
+    let ids: BTreeSet<&str> =
+        matches.iter().chain(&next).map(|played| played["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 15, "numbers go on");
+    drain(server);
+    assert!(league.verify() >= count + 3);
+}
+
+#[test]
+fn bots_that_connect_are_paired_while_they_stay() {
+    let league = League::new("listen = \"127.0.0.1:0\"", &[("anchor", "anchor = 0")]);
+    let tokens = [league.add("alice"), league.add("bob")];
+    let (mut server, address) = league.listening();
+    let alice = Guest::saying(address, &hello("alice", Some("1.0"), &tokens[0])).play_along();
+    let first = hear_matches(&mut server, 2);
+    assert!(first.iter().all(|played| {
+        let players = played["players"].as_array().unwrap();
+        players.contains(&json!("alice@1.0")) && players.contains(&json!("anchor"))
+    }));
+    let mut bob = Guest::saying(address, &hello("bob", None, &tokens[1]));
+    bob.play_up_to("end");
+    // He leaves between two matches, which is no fault.
+    drop(bob);
+    // A bot that is added while the server runs may connect at once.
+    let token = league.add("carol");
+    let mut carol = loop {
+        let mut carol = Guest::connect(address);
+        carol.hear();
+        carol.say(&hello("carol", Some("7"), &token));
+        if carol.hear()["type"] == "start" {
+            break carol;
+        }
+    };
+    let start = carol.heard.last().unwrap().clone();
+    carol.answer(&start);
+    carol.play_up_to("end");
+    let carol = carol.play_along();
+    league.run(&["revoke", "carol"]).done();
+    let farewell = carol.join().expect("she plays").pop().expect("a message");
+    assert_eq!([&farewell["type"], &farewell["reason"]], ["bye", "its token does not admit it any more"]);
+    let ended = drain(server);
+    let farewell = alice.join().expect("she plays").pop().expect("a message");
+    assert_eq!(
+        [&farewell["type"], &farewell["reason"]],
+        ["bye", "the league is closed for now: connect again later"]
+    );
+    assert!(ended.stderr.contains("admitted") && ended.stderr.contains("name=\"alice\""), "{}", ended.stderr);
+    league.verify();
+    let standings = league.standings(&[]);
+    let rows = standings["standings"].as_array().unwrap();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row["player"].as_str().unwrap()).collect();
+    assert!(names.is_superset(&["alice@1.0", "anchor", "bob", "carol@7"].into()), "{names:?}");
+    assert!(rows.iter().filter(|row| row["player"] != "bob").all(|row| row["faulted"] == 0), "{rows:?}");
+}
+
+#[test]
+fn new_versions_of_a_bot_are_limited_a_day() {
+    let league = League::new("listen = \"127.0.0.1:0\"\nversions_per_day = 1", &[("anchor", "")]);
+    let token = league.add("alice");
+    let (server, address) = league.listening();
+    // The first version is the bot itself.
+    for version in ["1", "2"] {
+        Guest::saying(address, &hello("alice", Some(version), &token)).play_up_to("end");
+    }
+    let farewell = Guest::saying(address, &hello("alice", Some("3"), &token)).hear_of("bye");
+    assert_eq!(farewell["reason"], "new versions of `alice` today: 1 of 1; try again tomorrow (UTC)");
+    drain(server);
+    let standings = league.standings(&[]);
+    let rows = standings["standings"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["player"] != "alice@3"), "{rows:?}");
+}
+
+#[test]
+fn a_player_without_a_match_for_thirty_days_is_hidden_and_keeps_its_rating() {
+    let league = League::new("", &[("one", "anchor = 0"), ("two", ""), ("three", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 6);
+    drain(server);
+    let all = league.standings(&["--all"]);
+    assert_eq!(league.standings(&[])["standings"].as_array().map(Vec::len), Some(3));
+    league.query("UPDATE matches SET ended_at = '2026-01-02T03:04:05Z'");
+    assert_eq!(league.standings(&[])["standings"], json!([]));
+    let hidden = league.standings(&["--all"]);
+    let ratings = |standings: &Value| -> Vec<Value> {
+        let rows = standings["standings"].as_array().unwrap().iter();
+        rows.map(|row| json!([row["player"], row["rating"]])).collect()
+    };
+    assert_eq!(ratings(&hidden), ratings(&all));
+    assert!(hidden["standings"].as_array().unwrap().iter().all(|row| row["inactive"] == true), "{hidden}");
+}
+
+#[test]
+fn a_wrong_token_is_rejected_and_tokens_are_not_stored() {
+    let league = League::new("listen = \"127.0.0.1:0\"", &[]);
+    let token = league.add("alice");
+    let (server, address) = league.listening();
+    let mut guest = Guest::saying(address, &hello("alice", None, "wrong"));
+    let error = guest.hear_of("error");
+    assert_eq!(error["code"], "wrong_token");
+    drain(server);
+    for name in ["league.sqlite", "league.sqlite-wal"] {
+        let bytes = std::fs::read(league.folder.path(name)).unwrap_or_default();
+        assert!(!bytes.windows(token.len()).any(|window| window == token.as_bytes()), "{name}");
+    }
+    let listed = league.run(&["list", "--json"]).done();
+    assert!(!listed.stdout.contains(&token));
+    assert_eq!(listed.one("bot")["name"], "alice");
+}
+
+#[test]
+fn names_that_look_alike_are_refused() {
+    let league = League::new("", &[("program", "")]);
+    league.add("alice");
+    for name in ["Alice", "alice.", "a-lice", "a1ice"] {
+        league.run(&["add", name]).with_code(2).says(&["looks like `alice`"]);
+    }
+    league.run(&["add", "alice"]).with_code(2).says(&["`alice` takes part already", "revoke alice"]);
+    league.run(&["add", "program"]).with_code(2).says(&["is a program in"]);
+    league.run(&["add", "x@y"]).with_code(2).says(&["a name has 1 to 64 characters"]);
+    league.run(&["revoke", "bob"]).with_code(2).says(&["no bot called `bob` takes part"]);
+    league.run(&["revoke", "alice"]).done();
+    league.run(&["add", "Alice"]).with_code(2).says(&["looks like `alice`"]);
+    league.run(&["add", "alice"]).done();
+}
+
+#[test]
+fn a_league_can_be_paused_and_a_bot_too() {
+    let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
+    league.run(&["pause"]).done();
+    league.run(&["pause", "three"]).done();
+    let mut server = league.serve();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(league.standings(&[])["matches"], 0);
+    league.run(&["resume"]).done();
+    for played in hear_matches(&mut server, 4) {
+        assert!(!played["players"].as_array().unwrap().contains(&json!("three")), "{played}");
+    }
+    league.run(&["resume", "three"]).done();
+    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("three")) {}
+    drain(server);
+}
+
+#[test]
+fn a_program_joins_while_the_league_runs() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 1);
+    let command = league.folder.plain_bot("late");
+    league.run(&["add", "late", "--command", &command, "--anchor", "-50"]).done();
+    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("late")) {}
+    league.run(&["add", "none", "--command", "/no/such/program"]).with_code(2).says(&["--command: "]);
+    drain(server);
+    league.verify();
+}
+
+#[test]
+fn a_challenge_is_played_and_not_rated() {
+    let league = League::new("", &[("one", "owner = \"me\""), ("two", "owner = \"me\""), ("three", "")]);
+    league.run(&["challenge", "one", "two"]).done();
+    let mut server = league.serve();
+    let challenge = loop {
+        let played = server.hear_of("match");
+        if played["challenge"] == true {
+            break played;
+        }
+        let players = played["players"].as_array().unwrap();
+        assert!(players.contains(&json!("three")), "bots of the same owner do not meet: {played}");
+    };
+    assert_eq!(challenge["rated"], false);
+    assert!(challenge["id"].as_str().unwrap().starts_with('c'));
+    drain(server);
+    league.verify();
+    let matches =
+        league.run(&["matches", "--player", "two", "--limit", "1000", "--json"]).done().all("match");
+    assert_eq!(matches.iter().filter(|played| played["challenge"] == true).count(), 1);
+    league.run(&["challenge", "one", "nobody"]).with_code(2).says(&["no bot called `nobody`"]);
+    league.run(&["challenge", "one", "two", "three"]).with_code(2).says(&["checkers has 2 seats"]);
+}
+
+#[test]
+fn a_program_that_does_not_start_is_excluded_and_changes_no_rating() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let broken = league.folder.bot("broken", "sys.exit(3)");
+    league.run(&["add", "broken", "--command", &broken]).done();
+    let mut server = league.serve();
+    let mut with_broken = 0;
+    for played in hear_matches(&mut server, 12) {
+        if played["players"].as_array().unwrap().contains(&json!("broken")) {
+            with_broken += 1;
+            assert_eq!(played["rated"], false);
+        }
+    }
+    assert_eq!(with_broken, 1, "it is excluded for a minute");
+    drain(server).says(&["broken is excluded for 1m: it does not start", "the bot `broken` does not start"]);
+}
+
+#[test]
+fn a_second_signal_stops_at_once_and_loses_no_result() {
+    let league = League::new("", &[("one", "")]);
+    let hangs = league.folder.bot("hangs", "import time\nplay(start=lambda m: time.sleep(600))");
+    league.run(&["add", "hangs", "--command", &hangs]).done();
+    let server = league.serve();
+    for _ in 0..1000 {
+        let begun = std::fs::read_to_string(league.folder.path("ladders/short/begun")).unwrap_or_default();
+        if !begun.is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    server.signal(Signal::TERM);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.signal(Signal::TERM);
+    let ended = server.wait().with_code(130);
+    assert_eq!(ended.one("match")["ended_by"], "aborted");
+    league.verify();
+}
+
+#[test]
+fn a_second_server_is_refused() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 1);
+    referee(["serve", &league.file]).with_code(5).says(&["another process plays this league"]);
+    drain(server);
+}
+
+#[test]
+fn errors_of_the_file_name_the_ladder_and_the_key() {
+    let folder = Folder::new();
+    for (text, what) in [
+        ("", "missing field `ladders`"),
+        ("ladders = []", "`ladders`: there is none"),
+        ("[[ladders]]\nname = \"a/b\"\ngame = \"checkers\"", "ladder a/b: the name of a ladder has"),
+        ("[[ladders]]\nname = \"a\"\ngame = \"chess\"", "ladder a: "),
+        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nclock = \"5\"", "ladder a: clock: "),
+        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\njobs = 0", "ladder a: jobs: 0 is not from 1"),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\ntls_cert = \"x\"",
+            "ladder a: tls_cert needs tls_key",
+        ),
+        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nlisen = \"x\"", "lisen"),
+        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\noptions = { x = 1 }", "ladder a: "),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\n[[programs]]\nname = \"x\"\ncommand = \"y\"\nladders = [\"b\"]",
+            "program x: there is no ladder `b`",
+        ),
+    ] {
+        let file = folder.write("league.toml", text);
+        for command in [vec!["serve", &file], vec!["league", "check", "--league", &file]] {
+            referee(command).with_code(2).says(&[what]);
+        }
+    }
+    let missing = folder.text("none.toml");
+    referee(["serve", &missing]).with_code(2).says(&["`referee league init DIR` writes one"]);
+}
+
+#[test]
+fn a_new_league_can_be_served_at_once() {
+    let folder = Folder::new();
+    let mine = folder.text("mine");
+    let ended = referee(["league", "init", &mine]).done();
+    assert!(ended.stdout.contains("referee serve league.toml"), "{}", ended.stdout);
+    let file = folder.text("mine/league.toml");
+    let checked = referee(["league", "check", "--league", &file]).done();
+    assert_eq!(checked.stdout, "mine\ncheckers: checkers, bots connect to 127.0.0.1:4700\n2 programs\n");
+    // Other ports, because tests run concurrently.
+    let text = folder.read("mine/league.toml").replace(":4700", ":0").replace(":8080", ":0");
+    folder.write("mine/league.toml", text);
+    let mut server = Referee::start(["serve", &file, "--json"]);
+    assert_eq!(server.hear_of("match")["ladder"], "checkers");
+    drain(server);
+    referee(["league", "verify", "--league", &file]).done();
+    referee(["league", "init", &mine]).with_code(2).says(&["is not empty"]);
+}
+
+/// How often the server is killed.
+fn kills() -> usize {
+    if std::env::var_os("LONG_TESTS").is_some() { 200 } else { 20 }
+}
+
+#[test]
+fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
+    let programs = [("one", "anchor = 0"), ("two", ""), ("three", ""), ("four", "")];
+    let league = League::new("jobs = 4", &programs);
+    let mut reported = BTreeSet::new();
+    let mut chance: u64 = 88_172_645_463_325_252;
+    for round in 0..kills() {
+        let mut server = league.serve();
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        // Some are killed while they start, most while matches begin and end.
+        let matches = (chance % 8) as usize;
+        for played in hear_matches(&mut server, matches) {
+            let id = played["id"].as_str().unwrap().to_owned();
+            assert!(reported.insert(id.clone()), "{id} is played twice");
+        }
+        std::thread::sleep(std::time::Duration::from_micros(chance / 8 % 30_000));
+        server.signal(Signal::KILL);
+        for played in server.wait().all("match") {
+            reported.insert(played["id"].as_str().unwrap().to_owned());
+        }
+        if round % 10 == 9 {
+            println!("{} kills, {} matches reported", round + 1, reported.len());
+        }
+    }
+    // The last start completes the results.
+    let mut server = league.serve();
+    hear_matches(&mut server, 1);
+    drain(server);
+    let count = league.verify();
+    let stored = league.run(&["matches", "--limit", "100000", "--json"]).done().all("match");
+    assert_eq!(stored.len(), count);
+    let ids: BTreeSet<String> =
+        stored.iter().map(|played| played["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), count, "no result is stored twice");
+    assert!(ids.is_superset(&reported), "lost: {:?}", reported.difference(&ids));
+    println!("{} kills: {count} results, all with records that verify", kills());
+}

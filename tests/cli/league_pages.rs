@@ -1,0 +1,130 @@
+//! The pages of a ladder: standings, players, how to join.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::common::http::Site;
+use crate::common::league::{League, drain, hear_matches};
+use crate::common::{browser, sample};
+use crate::watch::wait_until;
+
+#[test]
+fn the_page_shows_standings_and_matches() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 100"), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    hear_matches(&mut server, 3);
+    // The pages follow within a second.
+    wait_until("a match is listed", || {
+        let ended = site.get("/api/v1/matches?state=ended").json();
+        ended["matches"].as_array().is_some_and(|matches| !matches.is_empty())
+    });
+    let fixed = json!({"value": 100.0, "low": 100.0, "high": 100.0});
+    wait_until("ratings", || {
+        let standings = site.get("/api/v1/standings").json();
+        let rows = standings["standings"].as_array().expect("rows");
+        let rating =
+            |name: &str| rows.iter().find(|row| row["name"] == name).map(|row| row["rating"].clone());
+        let (one, two) = (rating("one"), rating("two").unwrap_or_default());
+        one.as_ref() == Some(&fixed) && two["low"].as_f64() < two["high"].as_f64()
+    });
+    assert!(site.get("/").body.contains("<title>referee</title>"));
+    drain(server);
+}
+
+#[test]
+fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
+    let head = "watch = \"127.0.0.1:0\"\nlisten = \"127.0.0.1:0\"";
+    let league = League::new(head, &[("one", "anchor = 100"), ("two", "")]);
+    let (mut server, _) = {
+        let mut server = league.serve();
+        let site = Site::of(&mut server);
+        let address = server.hear_of("listening")["address"].as_str().expect("text").to_owned();
+        hear_matches(&mut server, 4);
+        wait_until("a rating over time", || {
+            let player = site.get("/api/v1/players/two").json();
+            player["history"].as_array().is_some_and(|history| history.len() >= 2)
+        });
+        let file = league.folder.text("joins.py");
+        browser::run("league.mjs", &[&site.url("/"), "two", &file]);
+        (server, address)
+    };
+    // The bot that the page shows, with a name and a token.
+    let token = league.add("alice");
+    let text = league.folder.read("joins.py").replace("NAME", "alice").replace("TOKEN", &token);
+    league.folder.write("joins.py", text);
+    let mut bot = Command::new("python3")
+        .arg(league.folder.path("joins.py"))
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("python starts");
+    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
+    drain(server);
+    assert!(bot.wait().expect("it ends").success());
+    let standings = league.standings(&[]);
+    let rows = standings["standings"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["faulted"] == 0), "{rows:?}");
+}
+
+#[test]
+fn matches_of_earlier_runs_have_replays() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 2);
+    drain(server);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    let found = site.get("/api/v1/matches/m1").json();
+    assert_eq!([&found["board"], &found["number"]], [&json!("replay"), &json!(null)]);
+    assert!(site.get("/api/v1/matches/m1/record").body.contains("\"type\":\"seal\""));
+    let steps = &site.get("/api/v1/matches/m1/events").json()["events"][0]["data"];
+    assert!(!steps["steps"].as_array().expect("steps").is_empty());
+    for unknown in ["c1", "m99999", "mm"] {
+        assert_eq!(site.ask("GET", &format!("/api/v1/matches/{unknown}"), "").status, 404, "{unknown}");
+    }
+    drain(server);
+}
+
+#[test]
+fn several_ladders_have_pages_and_ratings_of_their_own() {
+    let second =
+        "[[ladders]]\nname = \"other\"\ngame = \"xe_queo\"\nrest = \"0s\"\nwatch = \"127.0.0.1:0\"\n";
+    let bot = sample("python/random_bot.py");
+    let programs = ["three", "four"]
+        .map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\nladders = [\"other\"]\n"));
+    let head = format!("watch = \"127.0.0.1:0\"\n{second}{}", programs.concat());
+    let league = League::new(&head, &[("one", "ladders = [\"short\"]"), ("two", "ladders = [\"short\"]")]);
+    let mut server = league.serve();
+    let sites = [Site::of(&mut server), Site::of(&mut server)];
+    for (site, name, other, players) in
+        [(&sites[0], "short", "other", ["one", "two"]), (&sites[1], "other", "short", ["three", "four"])]
+    {
+        let ladder = site.get("/api/v1/ladder").json();
+        assert_eq!([&ladder["name"], &ladder["others"][0]["name"]], [name, other]);
+        wait_until("standings", || {
+            let standings = site.get("/api/v1/standings").json();
+            let mut names: Vec<String> = standings["standings"]
+                .as_array()
+                .expect("rows")
+                .iter()
+                .map(|row| row["name"].as_str().expect("text").to_owned())
+                .collect();
+            names.sort();
+            let mut expected = players.map(str::to_owned).to_vec();
+            expected.sort();
+            names == expected
+        });
+        assert_eq!(site.ask("GET", "/api/v1/players/nobody", "").status, 404);
+    }
+    drain(server);
+    let both = league.run(&["standings", "--json"]).done().all("standings");
+    let names: Vec<&str> = both.iter().map(|ladder| ladder["ladder"].as_str().expect("text")).collect();
+    assert_eq!(names, ["short", "other"]);
+    let standings = league.standings(&["--ladder", "other"]);
+    assert_eq!(standings["standings"].as_array().map(Vec::len), Some(2));
+    league
+        .run(&["challenge", "one", "two"])
+        .with_code(2)
+        .says(&["--ladder: the league has several: short, other"]);
+}

@@ -1,0 +1,62 @@
+//! A league as a service of systemd: notifications, and the unit file.
+
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
+
+use crate::common::league::{League, drain, hear_matches};
+use crate::common::{PATIENCE, ROOT, Referee};
+
+/// The next notification.
+fn notification(socket: &UnixDatagram) -> String {
+    let mut bytes = [0; 4096];
+    let length = socket.recv(&mut bytes).expect("a notification in time");
+    String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
+}
+
+#[test]
+fn the_service_manager_is_notified() {
+    let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let path = league.folder.text("notify");
+    let socket = UnixDatagram::bind(&path).expect("a socket");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    // A watchdog is meant for the process whose id is in WATCHDOG_PID, if it is set.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    command.args(["serve", &league.file, "--json"]);
+    let mut server = Referee::start_as(command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "60000000"));
+    let mut heard = vec![notification(&socket), notification(&socket), notification(&socket)];
+    heard.sort();
+    assert_eq!(heard, ["READY=1\nSTATUS=playing\n", "WATCHDOG=1\n", "WATCHDOG=1\n"]);
+    hear_matches(&mut server, 1);
+    drain(server);
+    socket.set_nonblocking(true).expect("a socket");
+    let mut bytes = [0; 4096];
+    let mut last = Vec::new();
+    while let Ok(length) = socket.recv(&mut bytes) {
+        last.push(String::from_utf8_lossy(&bytes[..length]).into_owned());
+    }
+    assert!(
+        last.iter().any(|text| text == "STOPPING=1\nSTATUS=the matches in progress end first\n"),
+        "{last:?}"
+    );
+}
+
+#[test]
+fn the_unit_file_lets_matches_end() {
+    let unit =
+        std::fs::read_to_string(format!("{ROOT}/examples/systemd/referee.service")).expect("the unit file");
+    // SIGTERM goes to the server alone: bots that get it could not end their matches.
+    for line in ["Type=notify", "KillMode=mixed", "Restart=on-failure", "WatchdogSec=60"] {
+        assert!(unit.lines().any(|text| text == line), "{line}");
+    }
+}
+
+#[test]
+fn a_signal_during_the_start_is_not_lost() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    for _ in 0..20 {
+        let mut server = league.serve();
+        // The ladder is not being played yet.
+        server.hear_of("watch");
+        drain(server);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a league stores: a full disk, a locked database, backups.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::common::guest::Guest;
+use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::{Ended, Folder, Referee, Signal, compile, referee};
+use crate::watch::wait_until;
+
+/// Serves a league on a disk that is full while the file `league.full` exists. The league is in `league`.
+fn serve_on_a_small_disk(league: &League) -> Referee {
+    let shim = compile(&league.folder, "disk", &["-shared", "-fPIC", "-ldl"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    command.args(["serve", &league.file, "--json"]);
+    Referee::start_as(command.env("LD_PRELOAD", shim).env("FULL_DISK", league.folder.text("ladders")))
+}
+
+fn fill(league: &League) {
+    league.folder.write("ladders.full", "");
+}
+
+#[test]
+fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
+    let league = League::new("jobs = 2", &[("one", ""), ("two", ""), ("three", "")]);
+    let mut server = serve_on_a_small_disk(&league);
+    hear_matches(&mut server, 3);
+    fill(&league);
+    let stored = || league.standings(&[])["matches"].as_u64().expect("a number");
+    // What is on its way ends.
+    let mut before = stored();
+    wait_until("no match ends any more", || {
+        std::thread::sleep(Duration::from_millis(700));
+        std::mem::replace(&mut before, stored()) == before
+    });
+    std::fs::remove_file(league.folder.path("ladders.full")).expect("it exists");
+    wait_until("matches end again", || stored() > before + 3);
+    drain(server).says(&["cannot be written: No space left on device", "no match begins", "matches go on"]);
+    league.verify();
+}
+
+#[test]
+fn a_server_with_a_full_disk_can_be_stopped() {
+    let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
+    let mut server = serve_on_a_small_disk(&league);
+    hear_matches(&mut server, 3);
+    fill(&league);
+    std::thread::sleep(Duration::from_millis(500));
+    server.signal(Signal::TERM);
+    std::thread::sleep(Duration::from_millis(300));
+    server.signal(Signal::TERM);
+    let ended: Ended = server.wait();
+    ended.says(&["No space left on device"]);
+    std::fs::remove_file(league.folder.path("ladders.full")).expect("it exists");
+    league.verify();
+}
+
+#[test]
+fn a_locked_database_is_waited_for() {
+    let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 3);
+    let script = "import sqlite3, sys, time\ndb = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n\
+                  db.execute('BEGIN EXCLUSIVE')\ntime.sleep(13)\ndb.execute('ROLLBACK')";
+    let database = league.folder.text("league.sqlite");
+    let locked = Command::new("python3").args(["-c", script, &database]).status().expect("python runs");
+    assert!(locked.success());
+    hear_matches(&mut server, 3);
+    drain(server).says(&["the database of the league cannot be written", "matches go on"]);
+    league.verify();
+}
+
+#[test]
+fn a_backup_goes_on_elsewhere_without_tokens_and_seeds() {
+    let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let old = league.add("alice");
+    let (mut server, address) = league.listening();
+    let alice = Guest::saying(address, &hello("alice", None, &old)).play_along();
+    hear_matches(&mut server, 4);
+    let backup = league.folder.text("backup.tar.gz");
+    let said = league.run(&["export", &backup]).done().stdout;
+    assert!(said.starts_with(&format!("{backup} has everything but tokens and seeds, with ")), "{said}");
+    league.run(&["export", &backup]).with_code(2).says(&["exists: name a new file"]);
+    drain(server);
+    alice.join().expect("she plays");
+    // Elsewhere.
+    let there = Folder::new();
+    let unpacked = Command::new("tar").args(["-xzf", &backup, "-C", &there.text(".")]).status();
+    assert!(unpacked.expect("tar runs").success());
+    let restored = League { file: there.text("league.toml"), folder: there };
+    let secrets = "SELECT (SELECT count(*) FROM bots WHERE token IS NOT NULL) || '/' || \
+                   (SELECT count(*) FROM league WHERE key LIKE 'seed:%')";
+    assert_eq!([league.query(secrets), restored.query(secrets)], ["1/1", "0/0"]);
+    let before = restored.verify();
+    assert!(before >= 4);
+    // The files of programs are copied by hand; their commands in the test are absolute.
+    let new = restored.add("alice");
+    assert_ne!(new, old);
+    let (mut server, address) = restored.listening();
+    assert_eq!(Guest::saying(address, &hello("alice", None, &old)).hear_of("error")["code"], "wrong_token");
+    let alice = Guest::saying(address, &hello("alice", None, &new)).play_along();
+    let mut played = 0;
+    let mut is_paired = false;
+    while played < 6 || !is_paired {
+        played += 1;
+        is_paired |= server.hear_of("match")["players"].as_array().expect("names").contains(&json!("alice"));
+    }
+    drain(server);
+    alice.join().expect("she plays");
+    assert!(restored.verify() >= before + played);
+    let listed = referee(["league", "list", "--json", "--league", &restored.file]).done().all("bot");
+    assert_eq!(listed.iter().filter(|bot| bot["name"] == "alice" && bot["owner"] == "alice").count(), 1);
+}
+
+#[test]
+fn a_backup_says_which_records_are_missing() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 2);
+    drain(server);
+    std::fs::remove_file(league.folder.path("ladders/short/records/m1.jsonl")).expect("it exists");
+    let backup = league.folder.text("backup.tar.gz");
+    league
+        .run(&["export", &backup])
+        .with_code(0)
+        .says(&["1 record is missing; `referee league verify` lists them"]);
+}

@@ -1,0 +1,125 @@
+//! `referee mcp`, with the official Python client of the Model Context Protocol, which tests/run installs.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{Ended, Folder, ROOT, Referee, WON, referee, sample};
+
+/// Runs an agent with a plan against a server with these arguments.
+fn agent(plan: &str, args: &[&str]) -> Ended {
+    let python = format!("{ROOT}/target/python/bin/python");
+    assert!(std::fs::exists(&python).unwrap_or(false), "tests/run installs {python}");
+    let mut command = Command::new(python);
+    command.arg(format!("{ROOT}/tests/cli/common/agent.py")).arg(plan);
+    Referee::start_as(command.args([env!("CARGO_BIN_EXE_referee"), "mcp"]).args(args)).end()
+}
+
+fn errors(lines: &[Value]) -> Vec<&str> {
+    lines.iter().filter_map(|line| line["error"].as_str()).collect()
+}
+
+#[test]
+fn an_agent_plays_a_match_of_every_game() {
+    for game in referee(["games", "--json"]).json() {
+        let id = game["id"].as_str().expect("an id");
+        let others = game["seats"][0].as_u64().expect("a number") - 1;
+        let bots = vec![sample("python/random_bot.py") + " --seed 1"; others as usize];
+        let folder = Folder::new();
+        let records = folder.text("records");
+        let mut args = vec![id, "--record", &records, "--seat", "1"];
+        args.extend(bots.iter().map(String::as_str));
+        let ended = agent("play", &args).with_code(0);
+        let lines = ended.json();
+        let end = lines.last().expect("the end");
+        assert!(end["scores"].is_array() && end["seat"] == 1, "{id}: {end}");
+        assert_eq!(end["fault"], Value::Null, "{id}");
+        let rules = lines.iter().find_map(|line| line["rules"].as_str()).expect("the rules");
+        assert_eq!(rules, referee(["rules", id]).done().stdout);
+        let record = folder.record("records/m1.jsonl");
+        assert_eq!(record[0]["seats"][1]["name"], "agent", "{}", record[0]);
+        referee(["verify", &records]).done();
+    }
+}
+
+#[test]
+fn the_tools_are_described() {
+    let ended = agent("play", &["checkers", "--set", WON, &sample("python/random_bot.py")]).with_code(0);
+    let lines = ended.json();
+    let tools = lines[0]["tools"].as_object().expect("the tools");
+    let names: Vec<&String> = tools.keys().collect();
+    assert_eq!(names, ["move", "resign", "rules", "wait_for_turn"]);
+    assert_eq!(tools["move"]["required"], serde_json::json!(["move"]));
+    assert!(lines[0]["instructions"].as_str().is_some_and(|text| text.contains("wait_for_turn")));
+    assert!(ended.stderr.contains("m1: agent wins (rules: no_pieces)"), "{}", ended.stderr);
+}
+
+#[test]
+fn wrong_moves_are_explained_and_not_sent() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let bot = sample("python/random_bot.py");
+    let ended = agent("err", &["checkers", "--set", WON, "--record", &records, &bot]).with_code(0);
+    let lines = ended.json();
+    let turn = lines.iter().find(|line| line["state"] == "your_turn").expect("a turn");
+    assert_eq!(turn["view"]["board"], ".............b...w..............");
+    let errors = errors(&lines);
+    assert_eq!(errors[0], "`1-32` is not a legal move; the legal moves are: 14x23");
+    assert_eq!(errors[1], "no draw is offered");
+    for (error, part) in errors[2..].iter().zip([
+        "`move` is a string",
+        "`move` is a string",
+        "`offer_draw` is true or false",
+        "the match is over",
+        "no match is running",
+    ]) {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(errors.len(), 7, "{errors:?}");
+    let record = folder.record("records/m1.jsonl");
+    assert!(record.iter().all(|line| line["type"] != "fault"), "{record:?}");
+}
+
+#[test]
+fn an_agent_that_leaves_or_resigns_loses() {
+    for (plan, result) in
+        [("leave", "m1: random_bot wins (fault: "), ("resign", "m1: random_bot wins (resignation")]
+    {
+        let ended = agent(plan, &["checkers", &sample("python/random_bot.py")]).with_code(0);
+        assert!(ended.stderr.contains(result), "{ended:#?}");
+    }
+}
+
+#[test]
+fn an_agent_that_thinks_too_long_is_told_so() {
+    let bot = sample("python/random_bot.py");
+    let mut server = Referee::start_as(
+        Command::new(env!("CARGO_BIN_EXE_referee"))
+            .args(["mcp", "checkers", &bot, "--clock", "delay=300ms", "--on-fault", "random"])
+            .stdin(Stdio::piped()),
+    );
+    let call = |server: &mut Referee, id: u32, method: &str, params: Value| {
+        server.tell(serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        server.hear()["result"].take()
+    };
+    let client = serde_json::json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}
+    });
+    call(&mut server, 1, "initialize", client);
+    server.tell(serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let wait = serde_json::json!({"name": "wait_for_turn", "arguments": {}});
+    let told = (2..).find_map(|id| {
+        let seen = call(&mut server, id, "tools/call", wait.clone())["structuredContent"].take();
+        (!seen["error"].is_null()).then_some(seen)
+    });
+    assert_eq!(told.expect("an error")["error"]["code"], "timeout");
+    server.end().with_code(0);
+}
+
+#[test]
+fn wrong_arguments_are_usage_errors() {
+    referee(["mcp", "chess", "bot"]).with_code(2).says(&["unknown game `chess`"]);
+    referee(["mcp", "checkers", "bot", "--seat", "2"]).with_code(2).says(&["--seat 2: the seats are 0 to 1"]);
+    referee(["mcp", "checkers", "a", "b"]).with_code(2).says(&["the agent and 2 bots"]);
+    referee(["mcp", "checkers", "/no/bot"]).with_code(5).says(&["/no/bot"]);
+}

@@ -1,0 +1,222 @@
+//! The pages of `referee tournament report --site`, in a real browser.
+
+use std::collections::BTreeMap;
+
+use crate::common::cup::{played, told};
+use crate::common::{Folder, SEED, browser, in_rust, referee};
+use referee::record::digest;
+use serde_json::{Value, json};
+
+/// The addresses to which a page links.
+fn links(page: &str) -> Vec<&str> {
+    page.split("href=\"").skip(1).map(|link| &link[..link.find('"').unwrap()]).collect()
+}
+
+/// Writes the site of the tournament in `cup`.
+fn site(folder: &Folder) -> String {
+    let site = folder.text("site");
+    assert_eq!(told(folder, &["report", "--site", &site]), "");
+    site
+}
+
+/// Plays a tournament of bots that move at random, and writes its site.
+fn cup(game: &str, head: &str, entrants: &[&str]) -> (Folder, String) {
+    let folder = Folder::new();
+    let bot = in_rust("referee-random");
+    let mut config = format!("name = 'Cup'\ngame = '{game}'\nseed = '{SEED}'\n{head}\n");
+    for (seed, name) in entrants.iter().enumerate() {
+        let command = format!("'{}' --seed {seed}", bot.display());
+        config += &format!("[[entrants]]\nname = \"{name}\"\ncommand = \"{command}\"\n");
+    }
+    let file = folder.write("cup.toml", config);
+    referee(["tournament", "run", &file, "--dir", &folder.text("cup"), "--no-fsync"]).done();
+    let site = site(&folder);
+    (folder, site)
+}
+
+/// The number of records of a site.
+fn records(folder: &Folder) -> usize {
+    std::fs::read_dir(folder.path("site/records")).unwrap().count()
+}
+
+/// Visits all pages of a site, opened from disk and over HTTP.
+fn visit(folder: &Folder, site: &str, from: &[&str]) {
+    for from in from {
+        browser::run("site.mjs", &[site, from, &records(folder).to_string()]);
+    }
+}
+
+#[test]
+fn a_browser_visits_all_pages_of_a_round_robin() {
+    let head = "opening_plies = 2\n[format]\nkind = 'round_robin'\n[options]\nturn_limit = 60";
+    let (folder, site) = cup("checkers", head, &["Ada", "Bob", "Eve"]);
+    assert_eq!(records(&folder), 6);
+    visit(&folder, &site, &["file", "http"]);
+    let index = folder.read("site/index.html");
+    for text in [
+        "round robin, 1 cycle",
+        "2 matches per deal",
+        "2 plies at random",
+        "delay=5s,bank=60s",
+        "turn_limit 60",
+        SEED,
+        "referee verify",
+    ] {
+        assert!(index.contains(text), "{text} in {index}");
+    }
+    let bob = folder.read("site/entrants/2.html");
+    assert!(bob.contains("<h1>Bob</h1>") && bob.contains("Time use"), "{bob}");
+    assert_eq!(links(&bob).iter().filter(|link| link.starts_with("../matches/")).count(), 4, "{bob}");
+}
+
+#[test]
+fn a_browser_visits_all_pages_of_a_knockout() {
+    let head = "[format]\nkind = 'knockout'";
+    let (folder, site) = cup("saxum", head, &["Ada", "Bob", "Eve", "Dan", "Fay"]);
+    visit(&folder, &site, &["file"]);
+    let index = folder.read("site/index.html");
+    for text in ["<h3>Quarter-finals</h3>", "<h3>Semi-finals</h3>", "<h3>Final</h3>", "<i>bye</i>"] {
+        assert!(index.contains(text), "{text} in {index}");
+    }
+    assert!(index.contains("<dt>winner</dt>"), "{index}");
+    let file = told(&folder, &["report", "--format", "html"]);
+    for text in [
+        "<h3>Quarter-finals</h3>",
+        "<h3>Final</h3>",
+        "<section id=\"matches\">",
+        "<td class=\"text\">m4</td>",
+    ] {
+        assert!(file.contains(text), "{text} in {file}");
+    }
+    assert!(!file.contains("src=") && !file.contains("href="), "one file without references");
+}
+
+#[test]
+fn a_browser_visits_all_pages_of_drawn_partners() {
+    let head = "seats = 4\n[format]\nkind = 'partners'\n[options]\nturn_limit = 40";
+    let (folder, site) = cup("keezen", head, &["Ada", "Bob", "Eve", "Dan"]);
+    assert_eq!(records(&folder), 3);
+    visit(&folder, &site, &["file"]);
+    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let of_first = report["details"][0]["partners"].as_array().unwrap();
+    assert_eq!(of_first[0], Value::Null);
+    assert!(of_first[1..].iter().all(|met| met["matches"] == 1.0), "{of_first:?}");
+    let text = told(&folder, &["report"]);
+    assert!(text.contains("\nPartners\n") && text.contains("Conditions"), "{text}");
+}
+
+#[test]
+fn the_rounds_of_a_swiss_tournament_link_to_their_matches() {
+    let head = "[format]\nkind = 'swiss'\nrounds = 2\n[options]\nturn_limit = 20";
+    let (folder, _) = cup("jeex", head, &["Ada", "Bob", "Eve"]);
+    let index = folder.read("site/index.html");
+    let rounds = index.split_once("id=\"rounds\"").unwrap().1.split_once("</section>").unwrap().0;
+    assert!(rounds.contains(">Round 1</th>") && rounds.contains(">Round 2</th>"), "{rounds}");
+    assert!(links(rounds).contains(&"matches/m1.html") && rounds.contains("<i>bye</i>"), "{rounds}");
+}
+
+#[test]
+fn the_records_of_a_site_verify() {
+    let (folder, site) = cup("checkers", "[format]\nkind = 'round_robin'", &["Ada", "Bob", "Eve"]);
+    let verified = referee(["verify", &format!("{site}/records"), "--json"]).done();
+    let summary = verified.one("summary");
+    assert_eq!((&summary["records"], &summary["differing"]), (&json!(6), &json!(0)));
+    let shown = referee(["show", &format!("{site}/records/m1.jsonl.gz")]).done().stdout;
+    assert!(shown.starts_with("m1 checkers: "), "{shown}");
+    let before = folder.read("site/matches/m1.html");
+    let record = std::fs::read(folder.path("site/records/m1.jsonl.gz")).unwrap();
+    told(&folder, &["report", "--site", &site]);
+    assert_eq!(folder.read("site/matches/m1.html"), before, "the same bytes when it is written again");
+    assert_eq!(std::fs::read(folder.path("site/records/m1.jsonl.gz")).unwrap(), record);
+}
+
+#[test]
+fn the_pages_and_records_of_a_match_are_small() {
+    // By game: the maximum size of page and record together, a quarter more than at present. A match of four or six
+    // seats of Keezenspel has hundreds of moves and as many views as seats.
+    for (game, seats, entrants, most) in [
+        ("checkers", 2, 2, 8_000),
+        ("jeex", 2, 2, 5_300),
+        ("saxum", 2, 2, 12_000),
+        ("xe_queo", 2, 2, 8_400),
+        ("keezen", 2, 2, 16_500),
+        ("keezen", 4, 2, 39_000),
+        ("keezen", 6, 3, 58_000),
+    ] {
+        let head = format!("seats = {seats}\nmirror = 'none'\n[format]\nkind = 'round_robin'");
+        let (folder, site) = cup(game, &head, &["Ada", "Bob", "Eve"][..entrants]);
+        let size = |path: String| std::fs::metadata(path).unwrap().len();
+        let moves = folder.read("cup/records/m1.jsonl").matches("\"kind\":\"move\"").count();
+        let (page, record) =
+            (size(format!("{site}/matches/m1.html")), size(format!("{site}/records/m1.jsonl.gz")));
+        println!("{game}, {seats} seats, {moves} moves: page {page}, record {record} bytes");
+        assert!(page + record < most, "{game}, {seats} seats: {page} + {record} bytes");
+    }
+}
+
+#[test]
+fn a_site_shows_only_sealed_and_valid_records() {
+    let folder = played("python/random_bot.py", "3");
+    let record = |name: &str| folder.path(&format!("cup/records/{name}"));
+    std::fs::rename(record("m1.jsonl"), record("m1.unsealed")).unwrap();
+    let site = site(&folder);
+    let has_replay = |id: u32| folder.read(&format!("site/matches/m{id}.html")).contains("id=\"player\"");
+    assert_eq!([1, 2, 3].map(has_replay), [false, true, true], "m1 is not sealed");
+    assert!(!folder.path("site/records/m1.jsonl.gz").exists());
+    // The seed determines the deals of matches to come.
+    let index = folder.read("site/index.html");
+    assert!(
+        !index.contains(SEED) && index.contains("published when all matches have been played"),
+        "{index}"
+    );
+    // It can be written again, and a damaged record is withdrawn.
+    let forged = folder.read("cup/records/m3.jsonl").replacen("\"took_us\":", "\"took_us\":9", 1);
+    std::fs::write(record("m3.jsonl"), forged).unwrap();
+    let args = ["tournament", "report", &folder.text("cup"), "--site", &site];
+    referee(args).with_code(1).says(&["m3.jsonl: line ", "changed after it was sealed"]);
+    assert!(!has_replay(3) && !folder.path("site/records/m3.jsonl.gz").exists());
+    assert!(folder.read("site/matches/m3.html").contains("The record of this match is damaged."));
+    referee(args.into_iter().chain(["--format", "json"])).with_code(2).says(&["--site"]);
+}
+
+/// A name in JSON and in TOML.
+fn quoted(name: &str) -> String {
+    json!(name).to_string().replace('\u{202e}', "\\u202e")
+}
+
+/// Names that become markup where pages are made of them.
+const HOSTILE: [&str; 4] = [
+    "</script><script>window.hacked=1</script>",
+    "\"><img src=x onerror=window.hacked=1>",
+    "' autofocus onfocus='window.hacked=1' <!--",
+    "</title></style><iframe srcdoc='<script>parent.hacked=1</script>'>\u{202e}",
+];
+
+#[test]
+fn hostile_names_are_text_on_all_pages() {
+    let head = "[format]\nkind = 'round_robin'\n[options]\nturn_limit = 20";
+    let plain = ["Name0", "Name1", "Name2", "Name3"];
+    let (folder, site) = cup("checkers", head, &plain);
+    let hostile: BTreeMap<&str, &str> = plain.into_iter().zip(HOSTILE).collect();
+    let database = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
+    for (plain, hostile) in &hostile {
+        let sql = "UPDATE tournament SET value = replace(value, ?1, ?2) WHERE key = 'config'";
+        database.execute(sql, [&quoted(plain), &quoted(hostile)]).unwrap();
+        database.execute("UPDATE entrants SET name = ?2 WHERE name = ?1", [plain, hostile]).unwrap();
+    }
+    for number in 1..=12 {
+        let file = format!("cup/records/m{number}.jsonl");
+        let record = folder.read(&file);
+        let (lines, seal) = record.trim_end().rsplit_once('\n').unwrap();
+        let lines = hostile.iter().fold(format!("{lines}\n"), |lines, (plain, hostile)| {
+            lines.replace(&quoted(plain), &quoted(hostile))
+        });
+        let (before, _) = seal.split_once("\"sha256\":").unwrap();
+        let seal = format!("{before}\"sha256\":\"{}\"}}\n", digest(lines.as_bytes()));
+        folder.write(&file, lines + &seal);
+    }
+    std::fs::remove_dir_all(&site).unwrap();
+    assert_eq!(told(&folder, &["report", "--site", &site]), "");
+    assert!(folder.read("site/index.html").contains("&lt;img src=x onerror"));
+    visit(&folder, &site, &["file"]);
+}

@@ -1,0 +1,653 @@
+//! Spectators: what `--watch` serves to browsers and programs.
+#![expect(clippy::disallowed_methods, reason = "spectators wait for some real time")]
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::common::http::{Answer, Site, StreamEvent};
+use crate::common::league::{League, drain};
+use crate::common::{Folder, PATIENCE, Referee, SEED, Signal, browser, in_rust};
+
+/// Bots that take this time for a move, in seconds, and play no later turn than `hold` before the test calls [`go`] or
+/// [`go_until`].
+pub(crate) fn bots(folder: &Folder, names: &[&str], pause: f64, hold: u32) -> Vec<String> {
+    let script = format!(
+        "import pathlib, random, time\nrng = random.Random(1)\n\
+         def slow(t):\n    time.sleep({pause})\n    \
+         go = pathlib.Path(__file__).with_name('go-' + t['match'])\n    \
+         while t['turn'] >= (int(go.read_text()) if go.exists() else {hold}):\n        time.sleep(0.02)\n    \
+         move(t, rng.choice(t['legal']))\nplay(turn=slow)"
+    );
+    names.iter().map(|name| folder.bot(name, &script)).collect()
+}
+
+/// Lets the bots play a match to its end.
+pub(crate) fn go(folder: &Folder, id: &str) {
+    go_until(folder, id, u32::MAX);
+}
+
+/// Lets the bots play the turns of a match before this one.
+pub(crate) fn go_until(folder: &Folder, id: &str, turn: u32) {
+    // The bots see the file when it is complete.
+    let file = folder.write(&format!("new-{id}"), turn.to_string());
+    std::fs::rename(file, folder.path(&format!("go-{id}"))).expect("the same folder");
+}
+
+/// Starts matches between such bots, with a server for spectators.
+pub(crate) fn watched(
+    folder: &Folder,
+    game: &str,
+    (pause, hold): (f64, u32),
+    more: &[&str],
+) -> (Referee, Site) {
+    let seats = if game == "keezen" { 4 } else { 2 };
+    let bots = bots(folder, &["one", "two", "three", "four"][..seats], pause, hold);
+    let args = ["play", game].into_iter().chain(bots.iter().map(String::as_str));
+    let args = args.chain(["--seed", SEED, "--json", "--watch", "127.0.0.1:0"]);
+    let mut referee = Referee::start(args.chain(more.iter().copied()));
+    let site = Site::of(&mut referee);
+    (referee, site)
+}
+
+/// Waits until this holds.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Waits until a match shows so many moves.
+#[track_caller]
+pub(crate) fn wait_for_moves(site: &Site, id: &str, moves: u64) {
+    wait_until("the match goes on", || {
+        let found = site.ask("GET", &format!("/api/v1/matches/{id}"), "");
+        found.status == 200 && found.json()["moves"].as_u64() >= Some(moves)
+    });
+}
+
+#[test]
+fn a_browser_follows_a_match_to_its_end() {
+    for game in ["checkers", "saxum", "keezen"] {
+        let folder = Folder::new();
+        let (referee, site) = watched(&folder, game, (0.02, 5), &["--set", "turn_limit=40", "-n", "2"]);
+        // All games have the same pages.
+        let checks = ["overview", "live", "phone", "hostile"];
+        let checks = &checks[..if game == "checkers" { 4 } else { 3 }];
+        browser::run("watch.mjs", &[&[&*site.url("/"), &*folder.text("go-m1")], checks].concat());
+        ["m1", "m2"].iter().for_each(|id| go(&folder, id));
+        referee.end().with_code(0);
+    }
+}
+
+#[test]
+fn the_server_is_read_only_and_answers_only_to_its_own_names() {
+    let folder = Folder::new();
+    let more = ["--set", "turn_limit=30", "--watch-host", "Cup.example"];
+    let (referee, site) = watched(&folder, "checkers", (0.0, 5), &more);
+    for method in ["POST", "PUT", "DELETE"] {
+        assert_eq!(site.ask(method, "/api/v1/run", "").status, 405, "{method}");
+    }
+    for host in ["localhost", "127.0.0.1:1234", "[::1]:80", "cup.example:8080"] {
+        assert_eq!(site.ask("GET", "/api/v1/run", &format!("Host: {host}\r\n")).status, 200, "{host}");
+    }
+    for host in ["evil.example", "localhost.evil.example", "", "127.0.0.1.evil.example"] {
+        let answer = site.ask("GET", "/api/v1/run", &format!("Host: {host}\r\n"));
+        assert_eq!(answer.status, 421, "{host}");
+        assert!(answer.body.contains("--watch-host"), "{}", answer.body);
+    }
+    for path in ["/", "/matches/m1"] {
+        let head = site.get(path).head;
+        assert!(head.contains("content-security-policy: default-src 'none'; script-src 'sha256-"), "{head}");
+        assert!(!head.contains("unsafe"), "{head}");
+    }
+    for path in ["/api/v1/matches/m9", "/api/v1/matches/m9/events", "/nothing", "/api/v1/matches/..%2f..%2fx"]
+    {
+        let answer = site.ask("GET", path, "");
+        assert!(answer.status == 404 && answer.json()["error"].is_string(), "{path}: {}", answer.body);
+    }
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+/// The moves that a reader of these events knows, in order.
+fn moves_of(events: &[StreamEvent]) -> Vec<Value> {
+    let mut moves = Vec::new();
+    let mut add = |step: &Value| {
+        let notes = step["s"].as_array().into_iter().flatten();
+        moves.extend(notes.filter(|note| note[1] == "move").map(|note| note[3].clone()));
+    };
+    for event in events {
+        match &*event.kind {
+            "snapshot" => event.data["steps"].as_array().expect("steps").iter().for_each(&mut add),
+            "step" => add(&event.data["step"]),
+            _ => {}
+        }
+    }
+    moves
+}
+
+/// The positions in an event, each as the number of moves before it.
+fn positions_of(event: &StreamEvent) -> Vec<u64> {
+    let steps = match &*event.kind {
+        "snapshot" => event.data["steps"].as_array().cloned().expect("steps"),
+        "step" => vec![event.data["step"].clone()],
+        _ => Vec::new(),
+    };
+    steps.iter().map(|step| step["n"].as_u64().expect("a number")).collect()
+}
+
+/// The moves in a record.
+fn recorded_moves(record: &str) -> Vec<Value> {
+    let lines = record.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let events = lines.filter(|line| line["type"] == "event" && line["event"]["kind"] == "move");
+    events.map(|line| line["event"]["move"].clone()).collect()
+}
+
+#[test]
+fn a_hundred_cut_streams_leave_no_gap_and_no_duplicate() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let more = ["--set", "turn_limit=60", "--record", &records];
+    let (referee, site) = watched(&folder, "checkers", (0.02, 20), &more);
+    wait_for_moves(&site, "m1", 1);
+    let path = "/api/v1/matches/m1/events";
+    let (mut events, mut cuts) = (Vec::<StreamEvent>::new(), 0);
+    while events.last().is_none_or(|event| event.kind != "end") {
+        let last = events.last().map(|event| event.id.clone());
+        let mut stream = site.stream(path, last.as_deref());
+        if cuts < 100 {
+            // Sometimes nothing has been read when the connection is cut.
+            events.extend((&mut stream).take(usize::from(cuts % 3 == 0)));
+            cuts += 1;
+        } else {
+            go(&folder, "m1");
+            events.extend(stream);
+        }
+    }
+    assert_eq!(events[0].kind, "snapshot");
+    assert!(events[1..].iter().all(|event| event.kind != "snapshot"), "no stream started over");
+    for pair in events.windows(2) {
+        assert_eq!(pair[0].number() + 1, pair[1].number(), "{pair:?}");
+    }
+    referee.end().with_code(0);
+    let record = folder.read("records/m1.jsonl");
+    assert_eq!(moves_of(&events), recorded_moves(&record));
+}
+
+#[test]
+fn polling_gives_the_events_of_the_stream() {
+    let folder = Folder::new();
+    let (referee, site) = watched(&folder, "checkers", (0.01, 8), &["--set", "turn_limit=40"]);
+    wait_for_moves(&site, "m1", 16);
+    let path = "/api/v1/matches/m1/events";
+    let streamed: Vec<StreamEvent> = site.stream(path, None).take(1).collect();
+    let polled = site.get(path).json();
+    assert_eq!(polled["events"].as_array().map(Vec::len), Some(1));
+    assert_eq!(polled["events"][0]["event"], "snapshot");
+    assert_eq!(
+        moves_of(&streamed).len() as u64,
+        polled["events"][0]["data"]["steps"].as_array().unwrap().len() as u64 - 1
+    );
+    let known = streamed[0].id.rsplit_once('-').expect("run and number").0.to_owned();
+    let after = site.get(&format!("{path}?after={known}-3")).json();
+    assert_eq!(after["events"][0]["id"], format!("{known}-4"));
+    assert_eq!(after["events"][0]["event"], "step");
+    let other_run = site.get(&format!("{path}?after=00000000-3")).json();
+    assert_eq!(other_run["events"][0]["event"], "snapshot", "an id of another run is unknown");
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn a_hundred_streams_do_not_delay_the_end_of_an_interrupted_run() {
+    let folder = Folder::new();
+    // They read on, so that they notice the end at once.
+    let bot = folder.bot("bot", "play(turn=lambda t: t['turn'] < 5 and first(t))");
+    let mut referee = Referee::start(["play", "checkers", &bot, &bot, "--json", "--watch", "127.0.0.1:0"]);
+    let site = Site::of(&mut referee);
+    wait_for_moves(&site, "m1", 10);
+    let mut streams: Vec<_> = (0..100).map(|_| site.stream("/api/v1/matches/m1/events", None)).collect();
+    for stream in &mut streams {
+        assert_eq!(stream.next().expect("a snapshot").kind, "snapshot");
+    }
+    let begun = Instant::now();
+    referee.signal(Signal::TERM);
+    referee.end().with_code(130);
+    let took = begun.elapsed();
+    println!("ended after {took:?}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    for stream in &mut streams {
+        assert_eq!(stream.last().expect("the end").kind, "end");
+    }
+}
+
+#[test]
+fn boards_are_behind_by_the_delay_until_the_end() {
+    let folder = Folder::new();
+    let more = ["--set", "turn_limit=60", "--watch-delay", "7"];
+    let (referee, site) = watched(&folder, "checkers", (0.0, 10), &more);
+    let mut stream = site_stream(&site, "m1");
+    // Both bots play 10 moves, then wait. Those that were shown before the stream began are in its snapshot.
+    let mut shown = Vec::new();
+    while shown.last() != Some(&13) {
+        shown.extend(positions_of(&stream.next().expect("an event")));
+    }
+    assert_eq!(shown, (0..=13).collect::<Vec<_>>());
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(site.get("/api/v1/matches/m1").json()["moves"], 13);
+    go(&folder, "m1");
+    let rest: Vec<StreamEvent> = stream.collect();
+    let last = rest.iter().rev().find(|event| event.kind == "step").expect("steps");
+    assert_eq!(last.data["step"]["n"], 60, "after the end everything is shown");
+    referee.end().with_code(0);
+}
+
+/// The stream of a match, once there is one.
+fn site_stream(site: &Site, id: &str) -> crate::common::http::Stream {
+    let path = format!("/api/v1/matches/{id}/events");
+    wait_until("the match begins", || site.ask("GET", &path, "").status == 200);
+    site.stream(&path, None)
+}
+
+#[test]
+fn a_set_that_shares_its_dice_is_shown_when_it_is_complete() {
+    let folder = Folder::new();
+    let more = ["--mirror", "-n", "4", "--set", "turn_limit=12"];
+    let (referee, site) = watched(&folder, "saxum", (0.0, 2), &more);
+    let board = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "").json()["board"].clone();
+    let refused = |id: &str, what: &str| site.ask("GET", &format!("/api/v1/matches/{id}/{what}"), "").status;
+    wait_until("m1 begins", || board("m1") == "held");
+    assert_eq!(refused("m1", "events"), 409);
+    go(&folder, "m1");
+    let result = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "").json()["result"].clone();
+    // Lanes and results report to the server independently of each other.
+    wait_until("m1 ends and m2 begins", || board("m2") == "held" && result("m1").is_object());
+    let first = site.get("/api/v1/matches/m1").json();
+    assert_eq!(first["board"], "held", "its dice are those of m2");
+    assert!(first["result"]["text"].is_string() && first["faults"].is_null(), "{first}");
+    for what in ["events", "record"] {
+        assert_eq!((refused("m1", what), refused("m2", what)), (409, 409), "{what}");
+    }
+    go(&folder, "m2");
+    wait_until("the set is complete", || board("m2") == "replay");
+    assert_eq!(board("m1"), "replay");
+    for id in ["m1", "m2"] {
+        assert!(site.get(&format!("/api/v1/matches/{id}/record")).body.contains("\"type\":\"seal\""));
+        let events = site.get(&format!("/api/v1/matches/{id}/events")).json();
+        assert_eq!(events["events"][1]["event"], "end", "{events}");
+    }
+    ["m3", "m4"].iter().for_each(|id| go(&folder, id));
+    referee.end().with_code(0);
+}
+
+/// Checks a value against a schema of the description.
+#[track_caller]
+fn check_schema(description: &Value, schema: &Value, value: &Value, what: &str) {
+    let mut schema = schema.clone();
+    schema["components"] = description["components"].clone();
+    let validator = jsonschema::draft202012::new(&schema).expect("the description is valid");
+    validator.validate(value).unwrap_or_else(|error| panic!("{what}: {error} at {}", error.instance_path()));
+}
+
+/// Checks a response against its description.
+#[track_caller]
+fn check_description(description: &Value, path: &str, answer: &Answer) {
+    let responses = &description["paths"][path]["get"]["responses"];
+    let described = responses.get(answer.status.to_string());
+    let described = described.unwrap_or_else(|| panic!("{path}: status {} is not described", answer.status));
+    let Some(content) = described["content"].as_object() else {
+        assert!(answer.body.is_empty(), "{path}: a body is not described: {}", answer.body);
+        return;
+    };
+    let kind = content.keys().find(|kind| answer.head.contains(&format!("content-type: {kind}")));
+    let kind = kind.unwrap_or_else(|| panic!("{path}: another type than described: {}", answer.head));
+    let value = if kind == "application/json" { answer.json() } else { json!(answer.body) };
+    check_schema(description, &content[kind]["schema"], &value, path);
+}
+
+/// The paths of the description with their statuses.
+fn described_statuses(description: &Value) -> BTreeSet<(String, u16)> {
+    let paths = description["paths"].as_object().expect("paths").iter();
+    let statuses = paths.flat_map(|(path, item)| {
+        let statuses = item["get"]["responses"].as_object().expect("responses").keys();
+        statuses.map(|status| (path.clone(), status.parse().expect("a status")))
+    });
+    statuses.collect()
+}
+
+#[test]
+fn every_response_fits_the_description_of_its_path() {
+    let (mut tested, mut described) = (BTreeSet::new(), BTreeSet::new());
+    for (game, more) in
+        [("checkers", &["--on-fault", "random"][..]), ("xe_queo", &[]), ("saxum", &["--mirror"])]
+    {
+        let folder = Folder::new();
+        go(&folder, "m1");
+        let records = folder.text("records");
+        let limit = if game == "xe_queo" { &[][..] } else { &["--set", "turn_limit=40"] };
+        let more = [&["-n", "2", "--record", &records], limit, more].concat();
+        let (referee, site) = watched(&folder, game, (0.0, 3), &more);
+        let state = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "");
+        wait_until("m1 ends and m2 begins", || {
+            state("m2").status == 200 && state("m1").json()["result"].is_object()
+        });
+        // The overview follows within a second.
+        wait_until("the overview", || site.get("/api/v1/run").json()["ended"][0]["id"] == "m1");
+        let description = site.get("/api/v1/openapi.json").json();
+        described = described_statuses(&description);
+        let mut check = |path: &str, id: &str, query: &str, head: &str| {
+            let address = path.replace("{id}", id).replace("{name}", id);
+            let answer = site.ask("GET", &(address + query), head);
+            check_description(&description, path, &answer);
+            tested.insert((path.to_owned(), answer.status));
+            answer
+        };
+        let long = format!("?{}", "x".repeat(2048));
+        let paths = description["paths"].as_object().expect("paths");
+        for path in paths.keys() {
+            for id in ["m1", "m2", "m99", "%ff"] {
+                for query in ["", "?view=text", "?limit=1", "?state=ended", "?view=x", "?limit=x", &long] {
+                    check(path, id, query, "");
+                }
+            }
+            check(path, "m1", "", "Host: evil.example\r\n");
+        }
+        for id in ["m1", "m2"] {
+            let path = format!("/api/v1/matches/{id}/events");
+            if site.ask("GET", &path, "").status == 200 {
+                let event = site.stream(&path, None).next().expect("an event");
+                let event = json!({ "id": event.id, "event": event.kind, "data": event.data });
+                check_schema(
+                    &description,
+                    &json!({"$ref": "#/components/schemas/BoardEvent"}),
+                    &event,
+                    &path,
+                );
+            }
+        }
+        if game == "checkers" {
+            let events = "/api/v1/matches/{id}/events";
+            let last = site.stream(&events.replace("{id}", "m1"), None).last().expect("the end").id;
+            let head = format!("Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n");
+            assert_eq!(check(events, "m1", "", &head).status, 204);
+            std::fs::remove_file(folder.path("records/m1.jsonl")).expect("a record");
+            assert_eq!(check(events, "m1", "", "").status, 500);
+            assert_eq!(check("/api/v1/matches/{id}/record", "m1", "", "").status, 500);
+        }
+        go(&folder, "m2");
+        referee.end().with_code(0);
+    }
+    // A ladder of a league has two paths more.
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    server.hear_of("match");
+    let description = site.get("/api/v1/openapi.json").json();
+    let mut check = |path: &str| {
+        let answer = site.ask("GET", &path.replace("{name}", "two"), "");
+        check_description(&description, path, &answer);
+        tested.insert((path.to_owned(), answer.status));
+        answer.status
+    };
+    let player = "/api/v1/players/{name}";
+    for path in ["/api/v1/ladder", "/api/v1/run", "/api/v1/standings", player] {
+        wait_until("an answer", || check(path) == 200);
+    }
+    league.query("DROP TABLE ratings");
+    assert_eq!(check(player), 500);
+    drain(server);
+    assert_eq!(tested, described, "the server sends each status that is described, and no other");
+}
+
+#[test]
+fn requests_with_invalid_parameters_are_rejected_with_the_valid_ones() {
+    let folder = Folder::new();
+    let (referee, site) = watched(&folder, "checkers", (0.0, 0), &["--set", "turn_limit=8"]);
+    wait_for_moves(&site, "m1", 0);
+    for (query, what) in [
+        ("matches?state=over", "state: unknown variant `over`, expected `running` or `ended`"),
+        ("matches?limit=many", "limit: invalid digit found in string"),
+        ("matches/m1/events?view=svg", "view: unknown variant `svg`, expected `shapes` or `text`"),
+    ] {
+        let answer = site.ask("GET", &format!("/api/v1/{query}"), "");
+        let error = answer.json()["error"].as_str().expect("an error").to_owned();
+        assert!(answer.status == 400 && error.ends_with(what), "{query}: {} {error}", answer.status);
+    }
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn a_match_that_outpaces_the_server_loses_no_move() {
+    let folder = Folder::new();
+    let fast = in_rust("referee-random").display().to_string();
+    let slow = bots(&folder, &["slow"], 0.0, 1);
+    let records = folder.text("records");
+    // The first match waits until there is a stream; then it is as fast as it can be.
+    let args =
+        ["play", "keezen", &slow[0], &fast, &fast, &fast, "--seed", SEED, "--json", "--record", &records];
+    let args = args.into_iter().chain(["--set", "turn_limit=1500", "--watch", "127.0.0.1:0"]);
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    let stream = site_stream(&site, "m1");
+    go(&folder, "m1");
+    let events: Vec<StreamEvent> = stream.collect();
+    referee.end().with_code(0);
+    for pair in events.windows(2) {
+        assert_eq!(pair[0].number() + 1, pair[1].number(), "{pair:?}");
+    }
+    let moves = moves_of(&events);
+    assert_eq!(moves, recorded_moves(&folder.read("records/m1.jsonl")));
+    println!("{} moves in {} events", moves.len(), events.len());
+}
+
+#[test]
+fn metrics_count_matches_decisions_and_faults() {
+    let folder = Folder::new();
+    let illegal = folder.illegal_bot("t['turn'] == 2");
+    let slow = bots(&folder, &["slow"], 0.0, 3);
+    go(&folder, "m1");
+    let args = ["play", "checkers", &illegal, &slow[0], "-n", "2", "--set", "turn_limit=12", "--json"];
+    let args = args.into_iter().chain(["--on-fault", "random", "--watch", "127.0.0.1:0"]);
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    wait_until("m1 ends", || site.get("/metrics").body.contains("referee_matches_total{result=\"yes\"} 1\n"));
+    let stream = site_stream(&site, "m2");
+    let metrics = site.get("/metrics").body;
+    for line in [
+        "referee_matches_running 1",
+        "referee_decisions_total 12",
+        "referee_faults_total{code=\"illegal_move\"} 1",
+        "referee_watch_streams 1",
+        "referee_answer_seconds_count 12",
+        "referee_lag_seconds_count 1",
+    ] {
+        assert!(metrics.lines().any(|other| other == line), "{line}: {metrics}");
+    }
+    drop(stream);
+    go(&folder, "m2");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn a_spectator_that_never_reads_delays_no_match() {
+    let folder = Folder::new();
+    let (referee, site) = watched(&folder, "keezen", (0.0, 10), &["--set", "turn_limit=400"]);
+    wait_for_moves(&site, "m1", 20);
+    let request =
+        "GET /api/v1/matches/m1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+    let unread: Vec<_> = (0..20).map(|_| site.send(request)).collect();
+    let stream = site_stream(&site, "m1");
+    go(&folder, "m1");
+    let events: Vec<StreamEvent> = stream.collect();
+    assert_eq!(events.last().expect("events").kind, "end");
+    let result = referee.end().with_code(0);
+    let summary = result.stdout.lines().last().expect("a summary");
+    assert!(!summary.contains("timeout"), "{summary}");
+    drop(unread);
+}
+
+#[test]
+fn a_tournament_shows_its_standings_and_replays() {
+    let folder = Folder::new();
+    let bots = bots(&folder, &["ann", "bob", "cy"], 0.0, 3);
+    let entrants: Vec<String> =
+        bots.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
+    let config = format!(
+        "game = \"checkers\"\nmirror = \"none\"\n[format]\nkind = \"round_robin\"\ncycles = 2\n[options]\n\
+         turn_limit = 10\n{}",
+        entrants.concat()
+    );
+    let config = folder.write("cup.toml", config);
+    (1..6).for_each(|id| go(&folder, &format!("m{id}")));
+    let dir = folder.text("cup");
+    let args = ["tournament", "run", &config, "--dir", &dir, "--json", "--watch", "127.0.0.1:0"];
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    wait_until("five matches end", || {
+        site.get("/api/v1/matches?state=ended").json()["matches"].as_array().map(Vec::len) == Some(5)
+    });
+    let standings = site.get("/api/v1/standings").json();
+    let rows = standings["standings"].as_array().expect("rows");
+    let matches: u64 = rows.iter().filter_map(|row| row["matches"].as_u64()).sum();
+    assert_eq!((rows.len(), matches), (3, 10), "{standings}");
+    let page = site.get("/api/v1/matches?state=ended&limit=2").json();
+    let next = page["next"].as_u64().expect("more");
+    let older = site.get(&format!("/api/v1/matches?state=ended&before={next}")).json();
+    assert_eq!(older["matches"].as_array().map(Vec::len), Some(3), "{older}");
+    assert!(site.get("/api/v1/matches/m1/record").body.ends_with("}\n"));
+    go(&folder, "m6");
+    referee.end().with_code(0);
+}
+
+/// A tournament of two entrants that are slow, and its directory.
+fn cup_of_two(folder: &Folder, game: &str, more: &str) -> [String; 2] {
+    let bots = bots(folder, &["ann", "bob"], 0.0, 1);
+    let entrants: Vec<String> =
+        bots.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
+    let config = format!(
+        "game = \"{game}\"\njobs = 1\n{more}\n[format]\nkind = \"round_robin\"\ncycles = 4\n[options]\n\
+         turn_limit = 10\n{}",
+        entrants.concat()
+    );
+    [folder.write("cup.toml", config), folder.text("cup")]
+}
+
+/// Plays a tournament, and interrupts it when this match has begun and `count` matches have ended.
+fn interrupted(folder: &Folder, [config, dir]: &[String; 2], (begun, count): (&str, usize)) {
+    let args = ["tournament", "run", config, "--dir", dir, "--json", "--watch", "127.0.0.1:0"];
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    (1..=count).for_each(|id| go(folder, &format!("m{id}")));
+    wait_until("the match begins", || site.ask("GET", &format!("/api/v1/matches/{begun}"), "").status == 200);
+    wait_until("the others end", || {
+        site.get("/api/v1/matches?state=ended").json()["matches"].as_array().map(Vec::len) == Some(count)
+    });
+    referee.signal(Signal::TERM);
+    referee.end().with_code(130);
+}
+
+#[test]
+fn a_resumed_tournament_lists_the_matches_that_were_played_before() {
+    let folder = Folder::new();
+    let cup = cup_of_two(&folder, "checkers", "mirror = \"none\"");
+    interrupted(&folder, &cup, ("m3", 2));
+    let mut referee = Referee::start(["tournament", "resume", &cup[1], "--json", "--watch", "127.0.0.1:0"]);
+    let site = Site::of(&mut referee);
+    let listed = site.get("/api/v1/matches?state=ended").json();
+    let ids: Vec<&Value> =
+        listed["matches"].as_array().expect("a list").iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["m3", "m2", "m1"], "{listed}");
+    assert_eq!(listed["matches"][0]["result"]["text"], "aborted", "it was interrupted");
+    assert_eq!(listed["matches"][2]["number"], 1);
+    for id in ["m1", "m2"] {
+        let found = site.get(&format!("/api/v1/matches/{id}")).json();
+        assert_eq!(found["board"], "replay", "{found}");
+        assert!(found["result"]["text"].is_string() && found["moves"] == 10, "{found}");
+        let events = site.get(&format!("/api/v1/matches/{id}/events")).json();
+        let record = site.get(&format!("/api/v1/matches/{id}/record")).body;
+        assert_eq!(events["events"][1]["data"]["result"], found["result"]["text"], "{events}");
+        assert_eq!(moves_of_json(&events["events"][0]), recorded_moves(&record));
+    }
+    assert_eq!(site.get("/api/v1/bots").json()["bots"][0]["matches"], 2);
+    browser::run("watch.mjs", &[&site.url("/"), &folder.text("go-none"), "earlier"]);
+    ["m3.2", "m4"].iter().for_each(|id| go(&folder, id));
+    referee.end().with_code(0);
+}
+
+/// The moves of a snapshot that was polled.
+fn moves_of_json(event: &Value) -> Vec<Value> {
+    let text = |key: &str| event[key].as_str().expect("text").to_owned();
+    moves_of(&[StreamEvent { id: text("id"), kind: text("event"), data: event["data"].clone() }])
+}
+
+#[test]
+fn an_earlier_match_whose_deal_is_incomplete_stays_hidden() {
+    let folder = Folder::new();
+    let cup = cup_of_two(&folder, "saxum", "mirror = \"rotations\"");
+    interrupted(&folder, &cup, ("m2", 1));
+    let mut referee = Referee::start(["tournament", "resume", &cup[1], "--json", "--watch", "127.0.0.1:0"]);
+    let site = Site::of(&mut referee);
+    let board = |id: &str| site.get(&format!("/api/v1/matches/{id}")).json()["board"].clone();
+    assert_eq!(board("m1"), "held");
+    for what in ["events", "record"] {
+        assert_eq!(site.ask("GET", &format!("/api/v1/matches/m1/{what}"), "").status, 409, "{what}");
+    }
+    go(&folder, "m2.2");
+    wait_until("the set is complete", || board("m1") == "replay");
+    assert!(site.get("/api/v1/matches/m1/record").body.contains("\"type\":\"seal\""));
+    (3..=8).for_each(|id| go(&folder, &format!("m{id}")));
+    referee.end().with_code(0);
+}
+
+#[test]
+fn the_first_match_of_a_set_has_a_replay_before_its_record_is_sealed() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let more = ["--mirror", "-n", "2", "--set", "turn_limit=12", "--record", &records];
+    let (referee, site) = watched(&folder, "checkers", (0.0, 2), &more);
+    go(&folder, "m1");
+    let board = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "").json()["board"].clone();
+    wait_until("m1 ends and m2 begins", || board("m1") == "replay" && board("m2") == "live");
+    assert!(!folder.path("records/m1.jsonl").exists());
+    let before = site.get("/api/v1/matches/m1/record").body;
+    let events = site.get("/api/v1/matches/m1/events").json();
+    assert_eq!(moves_of_json(&events["events"][0]), recorded_moves(&before));
+    go(&folder, "m2");
+    referee.end().with_code(0);
+    assert_eq!(folder.read("records/m1.jsonl"), before);
+}
+
+#[test]
+fn spectators_watch_a_regression_test() {
+    let folder = Folder::new();
+    let [new, base] = [0, 1].map(|at| bots(&folder, &["new", "base"], 0.0, 3).swap_remove(at));
+    let args = ["regress", "checkers", "--new", &new, "--base", &base, "--max-sets", "1", "--jobs", "1"];
+    let more = ["--opening-plies", "2", "--seed", SEED, "--json", "--watch", "127.0.0.1:0"];
+    let mut referee = Referee::start(args.into_iter().chain(more));
+    let site = Site::of(&mut referee);
+    // The opening has two moves, then each bot plays up to its third turn.
+    wait_for_moves(&site, "m1", 6);
+    let running = site.get("/api/v1/matches/m1").json();
+    assert_eq!((&running["board"], &running["seats"][0]["name"]), (&json!("live"), &json!("new")));
+    let mut stream = site.stream("/api/v1/matches/m1/events", None);
+    assert_eq!(stream.next().expect("an event").kind, "snapshot");
+    go(&folder, "m1");
+    assert_eq!(stream.last().expect("events").kind, "end");
+    let result = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "").json()["result"].clone();
+    wait_until("m1 has a result", || result("m1").is_object());
+    assert_eq!(site.get("/api/v1/matches/m1").json()["board"], "replay");
+    wait_until("the standings count it", || {
+        let standings = site.get("/api/v1/standings").json();
+        standings["standings"].as_array().expect("rows").iter().all(|row| row["matches"] == 1)
+    });
+    go(&folder, "m2");
+    let ended = referee.end().with_code(3);
+    assert_eq!(ended.all("set").len(), 1);
+}

@@ -1,0 +1,160 @@
+//! The limits of the server for spectators, with real sockets (protocol/spec/watch.md, "Limits").
+#![expect(clippy::disallowed_methods, reason = "limits in time pass while the tests wait")]
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+
+use crate::common::http::Site;
+use crate::common::{Folder, PATIENCE, Referee};
+use crate::watch::{go, wait_for_moves, wait_until, watched};
+
+/// A connection from this address of the loopback interface.
+fn connected(site: &Site, from: Ipv4Addr) -> TcpStream {
+    let to: SocketAddrV4 = site.0.parse().expect("an address");
+    let client = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&client, &SocketAddrV4::new(from, 0)).expect("an address of this machine");
+    connect(&client, &to).expect("it listens");
+    let client = TcpStream::from(client);
+    client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    client
+}
+
+/// Reads until the server closes the connection.
+#[track_caller]
+fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        // What was sent to a closed connection resets it.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("the server leaves the connection open: {error}"),
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether the server answers on a new connection from this address.
+fn is_served(site: &Site, from: Ipv4Addr) -> bool {
+    let mut client = connected(site, from);
+    match client.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n") {
+        Ok(()) => rest(&mut client).contains("\r\n\r\nok\n"),
+        Err(_) => false,
+    }
+}
+
+/// A match that waits at its first move, and its server.
+fn waiting(folder: &Folder) -> (Referee, Site) {
+    let (referee, site) = watched(folder, "checkers", (0.0, 0), &["--set", "turn_limit=8"]);
+    wait_for_moves(&site, "m1", 0);
+    (referee, site)
+}
+
+#[test]
+fn connections_are_limited_by_address_and_in_total() {
+    let folder = Folder::new();
+    let (referee, site) = waiting(&folder);
+    let [first, second, third] = [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last));
+    let mut of_first: Vec<TcpStream> = (0..256).map(|_| connected(&site, first)).collect();
+    assert!(!is_served(&site, first), "256 connections of an address");
+    assert!(is_served(&site, second), "another address");
+    of_first.pop();
+    wait_until("a connection ends and another one is served", || is_served(&site, first));
+    of_first.push(connected(&site, first));
+    let of_second: Vec<TcpStream> = (0..256).map(|_| connected(&site, second)).collect();
+    assert!(!is_served(&site, third), "512 connections in total");
+    drop((of_first, of_second));
+    wait_until("they end", || is_served(&site, first) && is_served(&site, third));
+    let metrics = site.get("/metrics").body;
+    let refused = metrics.lines().find_map(|line| line.strip_prefix("referee_watch_refused_total "));
+    assert!(refused.and_then(|count| count.parse().ok()) >= Some(2), "{metrics}");
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn requests_are_limited_in_size() {
+    let folder = Folder::new();
+    let (referee, site) = waiting(&folder);
+    let status = |request: String| {
+        let mut stream = site.send(&request);
+        let answer = rest(&mut stream);
+        answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok())
+    };
+    let asked = |target: &str, head: &str| {
+        status(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n"))
+    };
+    let target = |length: usize| format!("/healthz?{}", "x".repeat(length - "/healthz?".len()));
+    assert_eq!(asked(&target(2048), ""), Some(200));
+    assert_eq!(asked(&target(2049), ""), Some(414));
+    assert_eq!(asked(&target(70_000), ""), Some(431));
+    let field = |length: usize| format!("Cookie: {}\r\n", "x".repeat(length));
+    assert_eq!(asked("/healthz", &field(15 * 1024)), Some(200));
+    assert_eq!(asked("/healthz", &field(17 * 1024)), Some(431));
+    assert_eq!(asked("/healthz", &"A: b\r\n".repeat(62)), Some(200));
+    assert_eq!(asked("/healthz", &"A: b\r\n".repeat(63)), Some(431));
+    assert_eq!(status("no request\r\n\r\n".to_owned()), Some(400));
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+/// The time until the server closes a connection.
+fn time_until_closed(mut stream: TcpStream) -> Duration {
+    let begun = Instant::now();
+    rest(&mut stream);
+    begun.elapsed()
+}
+
+/// The time until the server closes a connection to which a byte is written every now and then.
+fn time_until_unwritable(mut stream: TcpStream) -> Duration {
+    let begun = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        assert!(begun.elapsed() < PATIENCE, "the server leaves the connection open");
+        thread::sleep(Duration::from_millis(200));
+    }
+    begun.elapsed()
+}
+
+#[test]
+fn connections_that_send_or_read_nothing_are_closed() {
+    let folder = Folder::new();
+    let (referee, site) = waiting(&folder);
+    let (head, unread) = (Duration::from_secs(15), Duration::from_secs(30));
+    let site = &site;
+    thread::scope(|scope| {
+        let silent = scope.spawn(|| time_until_closed(site.send("")));
+        let idle =
+            scope.spawn(|| time_until_closed(site.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+        let slow = scope
+            .spawn(|| time_until_unwritable(site.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ")));
+        // The answers are larger than what the kernel buffers.
+        let request = "GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(400);
+        let unreading = scope.spawn(move || time_until_unwritable(site.send(&request)));
+        let times = [silent, idle, slow, unreading].map(|client| client.join().expect("it is closed"));
+        println!("closed after {times:?}");
+        assert!(times[..3].iter().all(|time| *time >= head) && times[3] >= unread, "{times:?}");
+    });
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn a_stream_without_events_gets_comments() {
+    let folder = Folder::new();
+    let (referee, site) = waiting(&folder);
+    let mut stream = site.send(
+        "GET /api/v1/matches/m1/events HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n",
+    );
+    let mut text = String::new();
+    let mut part = [0; 4096];
+    while !text.ends_with("\n\n:\n\n") {
+        let count = stream.read(&mut part).expect("a comment in time");
+        assert_ne!(count, 0, "{text}");
+        text += std::str::from_utf8(&part[..count]).expect("ASCII");
+    }
+    assert_eq!(text.matches("event: ").count(), 1, "only the snapshot: {text}");
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}

@@ -1,0 +1,115 @@
+//! Ratings of simulated bots whose strengths are known.
+
+use crate::simulation::{TWO, expected, mirrored_set, stream};
+use referee::core::Seating;
+use referee::core::chance::RandomStream;
+use referee::tournament::rating::{bradley_terry, glicko2, weng_lin};
+use referee::tournament::schedule::{Format, Plan, Schedule};
+use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
+
+/// A simulated tournament of entrants with known strengths.
+fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
+    let deals = plan.deals;
+    let schedule = Schedule::new(plan).unwrap();
+    let strength = |lineup: &Lineup, side: usize| {
+        let members: Vec<f64> = lineup.side(side).map(|entrant| elo[entrant.index()]).collect();
+        members.iter().sum::<f64>() / members.len() as f64
+    };
+    let mut results = Vec::new();
+    for (set, number) in schedule.sets().iter().zip(1..) {
+        let p = [0, 1].map(|leg| {
+            let lineup = deals.leg(set.first, leg);
+            expected(strength(&lineup, 0) - strength(&lineup, 1) + advantage)
+        });
+        let legs = mirrored_set(number, set.first, p, 0.4, stream);
+        results.extend(legs.into_iter().take(deals.legs(set.first.seating())));
+    }
+    results
+}
+
+fn assert_covers(name: &str, plan: &Plan, elo: &[f64], runs: u32) {
+    let mut stream = stream(name);
+    let entrants = elo.len();
+    let advantage = 35.0;
+    let (mut covered, mut covered_advantage, mut covered_difference) = (0, 0, 0);
+    let mut bias = vec![0.0; entrants];
+    for _ in 0..runs {
+        let results = played(plan.clone(), elo, advantage, &mut stream);
+        let strengths = bradley_terry::fit(&bradley_terry::Counts::of(entrants, &results));
+        for (index, (estimate, truth)) in strengths.elo.iter().zip(elo).enumerate() {
+            covered += u32::from(estimate.low <= *truth && *truth <= estimate.high);
+            bias[index] += (estimate.value - truth) / f64::from(runs);
+        }
+        let found = strengths.advantage[0];
+        covered_advantage += u32::from(found.low <= advantage && advantage <= found.high);
+        let difference = strengths.difference(Entrant(0), Entrant(1));
+        covered_difference +=
+            u32::from(difference.low <= elo[0] - elo[1] && elo[0] - elo[1] <= difference.high);
+    }
+    let part = |covered: u32, all: u32| f64::from(covered) / f64::from(all);
+    let all = part(covered, runs * entrants as u32);
+    let [of_advantage, of_difference] =
+        [covered_advantage, covered_difference].map(|covered| part(covered, runs));
+    println!(
+        "{name}: {runs} tournaments, {:.2}% of the intervals cover the strength, {:.2}% the seat advantage, {:.2}% a \
+         difference; greatest bias {:.2} Elo",
+        100.0 * all,
+        100.0 * of_advantage,
+        100.0 * of_difference,
+        bias.iter().fold(0.0f64, |most, bias| most.max(bias.abs()))
+    );
+    assert!((0.935..=0.965).contains(&all), "{all}");
+    // Three standard errors of one interval per tournament.
+    let error = 3.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
+    for covered in [of_advantage, of_difference] {
+        assert!((covered - 0.95).abs() < error, "{covered}");
+    }
+    assert!(bias.iter().all(|bias| bias.abs() < 3.0), "{bias:?}");
+}
+
+#[test]
+fn elo_recovers_known_strengths_with_correct_coverage() {
+    let elo = [180.0, 95.0, 40.0, 0.0, -35.0, -60.0, -100.0, -120.0];
+    let round_robin = Plan::new(Format::RoundRobin { cycles: 12 }, TWO, Deals::Mirrored, elo.len());
+    assert_covers("round robin, mirrored", &round_robin, &elo, 800);
+    let single = Plan::new(Format::RoundRobin { cycles: 20 }, TWO, Deals::Single, elo.len());
+    assert_covers("round robin, single", &single, &elo, 800);
+}
+
+#[test]
+fn intervals_from_few_sets_are_conservative() {
+    let elo = [60.0, 20.0, -10.0, -70.0];
+    for cycles in 1..=3 {
+        let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, elo.len());
+        let mut stream = stream(&format!("few sets, {cycles}"));
+        let (mut covered, runs) = (0, 500);
+        for _ in 0..runs {
+            let results = played(plan.clone(), &elo, 35.0, &mut stream);
+            let strengths = bradley_terry::fit(&bradley_terry::Counts::of(elo.len(), &results));
+            let found = strengths.elo.iter().zip(elo);
+            covered += found.filter(|(found, truth)| found.low <= *truth && *truth <= found.high).count();
+        }
+        let part = covered as f64 / (runs * elo.len()) as f64;
+        println!("{cycles} cycles of four: {:.2}% of the intervals cover the strength", 100.0 * part);
+        assert!(part >= 0.93, "{cycles} cycles: {part}");
+    }
+}
+
+#[test]
+fn elo_of_rotating_partners_recovers_individual_strengths() {
+    let elo = [150.0, 60.0, 0.0, -20.0, -70.0, -120.0];
+    let partners = Plan::new(Format::Partners { cycles: 30 }, Seating::new(4, 2), Deals::Mirrored, elo.len());
+    assert_covers("partners", &partners, &elo, 400);
+}
+
+#[test]
+fn other_ratings_give_the_same_order() {
+    let elo = [150.0, 50.0, -50.0, -150.0];
+    let plan = Plan::new(Format::RoundRobin { cycles: 60 }, TWO, Deals::Mirrored, elo.len());
+    let results = played(plan, &elo, 0.0, &mut stream("other ratings"));
+    for ratings in [glicko2::rate(4, &results), weng_lin::rate(4, &results)] {
+        let rated: Vec<_> = ratings.rows.iter().map(|row| row.estimate()).collect();
+        assert!(rated.windows(2).all(|pair| pair[0].value > pair[1].value), "{rated:?}");
+        assert!(rated[0].low > rated[3].high, "{rated:?}");
+    }
+}

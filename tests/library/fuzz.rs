@@ -1,0 +1,44 @@
+//! The seeds of the fuzz targets, and what fuzzing has found.
+
+use std::fs;
+use std::path::PathBuf;
+
+use referee::fuzzing;
+
+/// Runs a target with each of its seeds. What it asserts holds for all of them.
+fn run_seeds(target: &str, run: fn(&[u8])) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let seeds: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!seeds.is_empty(), "{}", folder.display());
+    for seed in seeds {
+        println!("{}", seed.display());
+        run(&fs::read(&seed).unwrap());
+    }
+}
+
+/// A test for each target.
+macro_rules! targets {
+    ($($target:ident),*) => {
+        const TARGETS: &[&str] = &[$(stringify!($target)),*];
+        $(
+            #[test]
+            fn $target() {
+                run_seeds(stringify!($target), fuzzing::$target);
+            }
+        )*
+    };
+}
+
+targets!(fen, imagine, lines, message, pdn, record, session, tournament);
+
+#[test]
+fn every_target_has_seeds_and_is_run() {
+    for folder in ["seeds", "fuzz_targets"] {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(folder);
+        let names = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<String> =
+            names.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        names.sort_unstable();
+        assert_eq!(names, TARGETS, "{folder}");
+    }
+}

@@ -1,0 +1,392 @@
+//! A ladder in virtual time: who meets whom, how long players wait, and how well the ratings know them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use proptest::prelude::*;
+use referee::core::chance::{RandomStream, Seed};
+use referee::core::{Seating, Uniform};
+use referee::tournament::ladder::{Matchmaker, Newcomer, Strength};
+use referee::tournament::rating::bradley_terry::{Counts, Known, fit_anchored};
+use referee::tournament::{Entrant, Lineup, MatchResult};
+
+use crate::simulation::unit;
+
+const TWO: Seating = Seating::new(2, 2);
+const SECOND: u64 = 1_000_000;
+
+fn stream(name: &str) -> RandomStream {
+    Seed([7; 32]).match_key("ladder", name, &["", ""]).stream()
+}
+
+/// A ladder whose matches take a random time.
+struct Simulation {
+    matchmaker: Matchmaker,
+    rng: RandomStream,
+    now: u64,
+    /// The maximum number of matches at once.
+    jobs: usize,
+    strengths: Vec<f64>,
+    known: Known,
+    counts: Counts,
+    running: BinaryHeap<Reverse<(u64, u64, Vec<u16>)>>,
+    played: u64,
+    /// By player: when it became free, and its waits in microseconds.
+    free_since: Vec<u64>,
+    waits: Vec<Vec<u64>>,
+    lineups: Vec<Lineup>,
+    /// By player: how long its matches take compared to others.
+    slowness: Vec<u64>,
+}
+
+impl Simulation {
+    fn new(name: &str, jobs: usize, strengths: Vec<f64>) -> Simulation {
+        let mut matchmaker = Matchmaker::new(TWO);
+        for owner in 0..strengths.len() {
+            let player = matchmaker.join(Newcomer { owner: owner as u32, quota: None });
+            matchmaker.set_places(player, 1, 0);
+        }
+        let players = strengths.len();
+        let mut counts = Counts::default();
+        counts.grow(players);
+        Simulation {
+            matchmaker,
+            rng: stream(name),
+            now: 0,
+            jobs,
+            strengths,
+            known: Known::default(),
+            counts,
+            running: BinaryHeap::new(),
+            played: 0,
+            free_since: vec![0; players],
+            waits: vec![Vec::new(); players],
+            lineups: Vec::new(),
+            slowness: vec![1; players],
+        }
+    }
+
+    fn fill(&mut self) {
+        while self.running.len() < self.jobs
+            && let Some(lineup) = self.matchmaker.next(self.now, &mut self.rng)
+        {
+            let seats: Vec<u16> = lineup.seats().iter().map(|player| player.0).collect();
+            let slow = seats.iter().map(|&seat| self.slowness[usize::from(seat)]).max().unwrap();
+            let takes = slow * (20 * SECOND + self.rng.uniform(40 * SECOND));
+            for &seat in &seats {
+                let seat = usize::from(seat);
+                self.waits[seat].push(self.now - self.free_since[seat]);
+            }
+            self.lineups.push(lineup);
+            self.running.push(Reverse((self.now + takes, self.lineups.len() as u64, seats)));
+        }
+    }
+
+    /// Ends the match that is over next.
+    fn step(&mut self) {
+        self.fill();
+        let Reverse((at, number, seats)) = self.running.pop().expect("a match is running");
+        self.now = at;
+        let lineup = self.lineups[number as usize - 1];
+        let [one, other] = [0, 1].map(|seat: usize| self.strengths[usize::from(seats[seat])]);
+        let wins = unit(&mut self.rng) < 1.0 / (1.0 + 10f64.powf((other - one) / 400.0));
+        let ranks = if wins { [1, 2] } else { [2, 1] };
+        self.counts.add(&MatchResult::played(number as u32, lineup, &ranks));
+        self.matchmaker.ended(&lineup, true, self.now);
+        seats.iter().for_each(|&seat| self.free_since[usize::from(seat)] = self.now);
+        self.played += 1;
+        // The server rates at intervals too.
+        if self.played.is_multiple_of(25) {
+            self.rate();
+        }
+    }
+
+    fn rate(&mut self) {
+        let fit = fit_anchored(&self.counts, &self.known);
+        for (player, elo) in fit.elo.iter().enumerate() {
+            let strength = Strength { rating: elo.value, margin: elo.high - elo.value };
+            self.matchmaker.rate(Entrant(player as u16), strength);
+        }
+    }
+
+    /// By player: the number of matches against each other one.
+    fn meetings(&self) -> Vec<BTreeMap<u16, u32>> {
+        let mut meetings = vec![BTreeMap::new(); self.strengths.len()];
+        for lineup in &self.lineups {
+            let [one, other] = *lineup.seats() else { panic!("two seats") };
+            *meetings[one.index()].entry(other.0).or_default() += 1;
+            *meetings[other.index()].entry(one.0).or_default() += 1;
+        }
+        meetings
+    }
+
+    /// The greatest difference between the numbers of times that two players had each seat against each other.
+    fn imbalance(&self) -> i32 {
+        let mut leads: BTreeMap<(u16, u16), i32> = BTreeMap::new();
+        for lineup in &self.lineups {
+            let [one, other] = *lineup.seats() else { panic!("two seats") };
+            let by = if one < other { 1 } else { -1 };
+            *leads.entry((one.0.min(other.0), one.0.max(other.0))).or_default() += by;
+        }
+        leads.values().map(|lead| lead.abs()).max().unwrap_or(0)
+    }
+}
+
+/// Spearman's rank correlation.
+fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let rank = |value: &f64| values.iter().filter(|other| *other < value).count() as f64;
+        values.iter().map(rank).collect()
+    };
+    let n = one.len() as f64;
+    let squares: f64 = ranks(one).iter().zip(ranks(other)).map(|(a, b)| (a - b).powi(2)).sum();
+    1.0 - 6.0 * squares / (n * (n * n - 1.0))
+}
+
+/// 50 bots spread evenly over 1,000 Elo, in an order that does not depend on it.
+fn field(name: &str) -> Vec<f64> {
+    let mut strengths: Vec<f64> = (0..50).map(|bot| 1000.0 * f64::from(bot) / 49.0).collect();
+    stream(name).shuffle(&mut strengths);
+    strengths
+}
+
+#[test]
+fn fifty_bots_are_ranked_after_sixty_matches_each() {
+    let mut correlations = Vec::new();
+    for run in 0..5 {
+        let name = format!("fifty {run}");
+        let mut ladder = Simulation::new(&name, 10, field(&name));
+        while ladder.played < 60 * 50 / 2 {
+            ladder.step();
+        }
+        let fit = fit_anchored(&ladder.counts, &ladder.known);
+        let rated: Vec<f64> = fit.elo.iter().map(|elo| elo.value).collect();
+        correlations.push(rank_correlation(&ladder.strengths, &rated));
+        let mut waits: Vec<u64> = ladder.waits.concat();
+        waits.sort_unstable();
+        let (median, longest) = (waits[waits.len() / 2], waits[waits.len() - 1]);
+        let meetings = ladder.meetings();
+        let share = |of: &BTreeMap<u16, u32>| {
+            f64::from(*of.values().max().unwrap()) / f64::from(of.values().sum::<u32>())
+        };
+        let worst_pair = meetings.iter().map(share).fold(0.0, f64::max);
+        let played: Vec<u32> = meetings.iter().map(|of| of.values().sum()).collect();
+        println!(
+            "run {run}: correlation {:.4}, median wait {} s, longest {} s, worst pair {:.0}%, matches {} to {}",
+            correlations[run],
+            median / SECOND,
+            longest / SECOND,
+            100.0 * worst_pair,
+            played.iter().min().unwrap(),
+            played.iter().max().unwrap()
+        );
+        assert!(longest <= 3 * median, "the longest wait is {longest} us, the median {median}");
+        assert!(worst_pair <= 0.2, "two bots meet in {worst_pair} of their matches");
+        assert!(ladder.imbalance() <= 1, "seats differ by {}", ladder.imbalance());
+    }
+    let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
+    assert!(mean >= 0.98, "{correlations:?}");
+}
+
+#[test]
+fn a_new_bot_is_paired_soon_and_known_after_a_hundred_matches() {
+    let mut ladder = Simulation::new("new", 10, field("new"));
+    while ladder.played < 60 * 50 / 2 {
+        ladder.step();
+    }
+    let player = ladder.matchmaker.join(Newcomer { owner: 99, quota: None });
+    ladder.strengths.push(700.0);
+    ladder.free_since.push(ladder.now);
+    ladder.waits.push(Vec::new());
+    ladder.slowness.push(1);
+    ladder.counts.grow(51);
+    ladder.matchmaker.set_places(player, 1, ladder.now);
+    while ladder.waits[player.index()].len() <= 100 {
+        ladder.step();
+    }
+    let elo = fit_anchored(&ladder.counts, &ladder.known).elo[player.index()];
+    let first = ladder.waits[player.index()][0];
+    println!("first match after {:.1} s", first as f64 / SECOND as f64);
+    assert!(first <= 10 * SECOND, "{first} us");
+    println!("after 100 matches: {:.0} [{:.0}, {:.0}]", elo.value, elo.low, elo.high);
+    assert!(elo.high - elo.value <= 80.0, "{elo:?}");
+    let mean: f64 = ladder.strengths.iter().sum::<f64>() / 51.0;
+    assert!((elo.low..=elo.high).contains(&(700.0 - mean)), "{elo:?} relative to {mean}");
+}
+
+#[test]
+fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
+    // The number of matches among the others in four hours.
+    let played = |bots: usize, jobs: usize, slowness: u64| {
+        let mut ladder = Simulation::new("slow", jobs, (0..bots).map(|bot| 20.0 * bot as f64).collect());
+        ladder.slowness[3] = slowness;
+        while ladder.now < 4 * 3600 * SECOND {
+            ladder.step();
+        }
+        let meetings = ladder.meetings();
+        let of_others = (0..bots).filter(|&bot| bot != 3).map(|bot| {
+            let of_slow = meetings[bot].get(&3).copied().unwrap_or(0);
+            meetings[bot].values().sum::<u32>() - of_slow
+        });
+        f64::from(of_others.sum::<u32>())
+    };
+    // With a place for every match, the slow bot keeps one other bot busy at a time. With fewer it also has one place.
+    for (bots, jobs, least) in [(50, 25, 0.95), (12, 4, 0.95 * 3.0 / 4.0)] {
+        let kept = played(bots, jobs, 30) / played(bots, jobs, 1);
+        println!("{bots} bots, {jobs} matches at once: the others keep {:.1}%", 100.0 * kept);
+        assert!(kept >= least, "{kept} with {jobs} matches at once");
+    }
+}
+
+proptest! {
+    #[test]
+    fn players_meet_as_promised(
+        owners in prop::collection::vec(0u32..6, 2..12),
+        jobs in 1usize..6,
+        seats in prop::sample::select(vec![(2u8, 2u8), (3, 3), (4, 2), (6, 3)]),
+        seed in any::<[u8; 32]>(),
+        quota in prop::option::of(1u32..20),
+    ) {
+        let seating = Seating::new(seats.0, seats.1);
+        let mut rng = Seed(seed).match_key("ladder", "promises", &["", ""]).stream();
+        let mut ladder = Matchmaker::new(seating);
+        for &owner in &owners {
+            let player = ladder.join(Newcomer { owner, quota });
+            ladder.set_places(player, 1, 0);
+        }
+        let mut now = 0;
+        let mut running: Vec<Lineup> = Vec::new();
+        let mut last: BTreeMap<Entrant, Vec<Entrant>> = BTreeMap::new();
+        let mut began = vec![0; owners.len()];
+        for _ in 0..200 {
+            now += rng.uniform(5 * SECOND);
+            if running.len() < jobs && let Some(lineup) = ladder.next(now, &mut rng) {
+                for (seat, player) in lineup.seats().iter().enumerate() {
+                    began[player.index()] += 1;
+                    let is_playing = running.iter().any(|other| other.has(*player));
+                    prop_assert!(!is_playing, "one match at a time");
+                    for other in &lineup.seats()[seat + 1..] {
+                        prop_assert_ne!(owners[player.index()], owners[other.index()]);
+                    }
+                }
+                running.push(lineup);
+            } else if !running.is_empty() {
+                let ended = running.swap_remove(rng.uniform(running.len() as u64) as usize);
+                match rng.uniform(8) {
+                    0 => ladder.put_back(&ended),
+                    1 => ladder.ended(&ended, false, now),
+                    _ => {
+                        ladder.ended(&ended, true, now);
+                        for &player in ended.seats() {
+                            last.insert(player, ended.seats().to_vec());
+                        }
+                    }
+                }
+                if ladder.has_used_up(ended.seats()[0]) {
+                    let owner = owners[ended.seats()[0].index()];
+                    let own = (0..owners.len()).filter(|&player| owners[player] == owner);
+                    prop_assert!(own.map(|player| began[player]).sum::<u32>() >= quota.unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_three_that_wait_no_two_meet_twice_in_a_row(seed in any::<[u8; 32]>()) {
+        let mut rng = Seed(seed).match_key("ladder", "three", &["", ""]).stream();
+        let mut ladder = Matchmaker::new(TWO);
+        for owner in 0..3 {
+            let player = ladder.join(Newcomer { owner, quota: None });
+            ladder.set_places(player, 1, 0);
+        }
+        let mut last = None;
+        let mut first_seats: BTreeMap<(Entrant, Entrant), i32> = BTreeMap::new();
+        for at in 0..60 {
+            let lineup = ladder.next(at * SECOND, &mut rng).expect("three are free");
+            let [one, other] = *lineup.seats() else { panic!("two seats") };
+            let pair = (one.min(other), one.max(other));
+            *first_seats.entry(pair).or_default() += if one < other { 1 } else { -1 };
+            prop_assert_ne!(last.replace(pair), Some(pair));
+            ladder.ended(&lineup, true, at * SECOND);
+        }
+        prop_assert!(first_seats.values().all(|lead| lead.abs() <= 1), "{first_seats:?}");
+    }
+}
+
+#[test]
+fn two_that_are_alone_play_on() {
+    let mut rng = stream("two");
+    let mut ladder = Matchmaker::new(TWO);
+    for owner in 0..2 {
+        let player = ladder.join(Newcomer { owner, quota: None });
+        ladder.set_places(player, 1, 0);
+    }
+    for at in 0..10 {
+        let lineup = ladder.next(at, &mut rng).expect("only two are available");
+        ladder.ended(&lineup, true, at);
+    }
+}
+
+#[test]
+fn two_that_have_just_met_wait_for_a_third_for_ten_seconds() {
+    let mut rng = stream("third");
+    let mut ladder = Matchmaker::new(TWO);
+    let players: Vec<Entrant> = (0..4).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
+    players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
+    let first = ladder.next(0, &mut rng).unwrap();
+    // The other two play for long.
+    ladder.next(0, &mut rng).unwrap();
+    ladder.ended(&first, true, 0);
+    assert_eq!(ladder.next(9 * SECOND, &mut rng), None);
+    let again = ladder.next(10 * SECOND, &mut rng).expect("the same again");
+    assert!(again.seats().iter().all(|&player| first.has(player)) && again != first, "with seats exchanged");
+}
+
+#[test]
+fn two_do_not_wait_for_a_third_that_is_excluded() {
+    let mut rng = stream("out");
+    let mut ladder = Matchmaker::new(TWO);
+    let players: Vec<Entrant> = (0..3).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
+    players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
+    let first = ladder.next(0, &mut rng).unwrap();
+    ladder.ended(&first, true, 0);
+    let third = *players.iter().find(|&&player| !first.has(player)).unwrap();
+    ladder.exclude(third, 60 * SECOND);
+    assert!(ladder.next(SECOND, &mut rng).is_some());
+}
+
+#[test]
+fn a_quota_is_that_of_the_owner() {
+    let mut rng = stream("owner");
+    let mut ladder = Matchmaker::new(TWO);
+    // Two versions of a bot, and three others.
+    for owner in [0, 0, 1, 2, 3] {
+        let player = ladder.join(Newcomer { owner, quota: Some(2) });
+        ladder.set_places(player, 1, 0);
+    }
+    let mut played = 0;
+    for at in 0..50 {
+        let Some(lineup) = ladder.next(at * 20 * SECOND, &mut rng) else { break };
+        played += lineup.seats().iter().filter(|player| player.0 < 2).count();
+        ladder.ended(&lineup, true, at * 20 * SECOND);
+    }
+    assert_eq!(played, 2, "both versions together");
+}
+
+#[test]
+fn a_quota_ends_with_the_day() {
+    let mut rng = stream("quota");
+    let mut ladder = Matchmaker::new(TWO);
+    for owner in 0..2 {
+        let player = ladder.join(Newcomer { owner, quota: Some(2) });
+        ladder.set_places(player, 1, 0);
+    }
+    let play = |ladder: &mut Matchmaker, rng: &mut RandomStream| {
+        let lineup = ladder.next(0, rng)?;
+        ladder.ended(&lineup, true, 0);
+        Some(lineup)
+    };
+    assert_eq!((0..5).filter_map(|_| play(&mut ladder, &mut rng)).count(), 2);
+    ladder.begin_day(1, [(Entrant(0), 1)]);
+    assert_eq!((0..5).filter_map(|_| play(&mut ladder, &mut rng)).count(), 1);
+}
