@@ -37,6 +37,7 @@ const SUBCOMMANDS: &[&str] = &[
 const NESTED: &[&str] = &[
     "init bot",
     "init tournament",
+    "init league",
     "league init",
     "league check",
     "league add",

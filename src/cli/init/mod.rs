@@ -1,22 +1,22 @@
 //! `referee init`: writes the files of a new project.
 
 mod bot;
+mod competition;
 mod project;
-mod tournament;
 
-pub(super) use bot::quoted;
-pub(super) use project::{Project, name_of};
+pub(super) use competition::{Args as CompetitionArgs, league};
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 
-/// Write a new bot or a new tournament, ready to play
+/// Write a new bot, tournament or league, ready to play
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee init bot --language python mybot
-  referee init tournament cup")]
+  referee init tournament cup
+  referee init league mine")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -25,12 +25,22 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Bot(bot::Args),
-    Tournament(tournament::Args),
+    /// Write a tournament between three bots in Python, to be replaced by yours
+    #[command(after_help = "Examples:
+  referee init tournament cup
+  referee init tournament cup --game saxum")]
+    Tournament(CompetitionArgs),
+    /// Write a league: a file with comments, and two bots in Python, to be replaced by yours
+    #[command(after_help = "Examples:
+  referee init league mine
+  referee init league mine --game saxum")]
+    League(CompetitionArgs),
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match &args.command {
         Command::Bot(args) => bot::run(args),
-        Command::Tournament(args) => tournament::run(args, catalog),
+        Command::Tournament(args) => competition::tournament(args, catalog),
+        Command::League(args) => league(args, catalog),
     }
 }

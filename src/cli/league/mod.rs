@@ -4,7 +4,6 @@ mod bots;
 mod challenge;
 pub(super) mod config;
 mod export;
-mod init;
 mod matches;
 pub(super) mod pages;
 mod standings;
@@ -17,7 +16,7 @@ use std::time::SystemTime;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::league::config::Config;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::{Exit, Failure, init, screen};
 use crate::core::{Catalog, counted};
 use crate::store::{Folder, Journal, League};
 
@@ -41,7 +40,11 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Init(init::Args),
+    /// Write a league, as `referee init league` does
+    #[command(after_help = "Examples:
+  referee league init mine
+  referee league init mine --game saxum")]
+    Init(init::CompetitionArgs),
     Check(CheckArgs),
     Add(bots::AddArgs),
     Revoke(bots::RevokeArgs),
@@ -57,7 +60,7 @@ enum Command {
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match args.command {
-        Command::Init(args) => init::run(&args, catalog),
+        Command::Init(args) => init::league(&args, catalog),
         Command::Check(args) => check(&args, catalog),
         Command::Add(args) => bots::add(args),
         Command::Revoke(args) => bots::revoke(&args),
