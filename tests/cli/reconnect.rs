@@ -1,6 +1,7 @@
 //! Bots that lose their connection in a match and connect again, over real sockets.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -329,15 +330,27 @@ fn in_every_state_there_is_one_fault_after_the_grace_period() {
 #[test]
 fn a_seat_that_is_out_may_lose_its_connection_too() {
     let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let bots = ["tcp:alice", &plain, &plain, &plain, &plain, &plain];
+    let (plain, away) = (folder.plain_bot("plain"), folder.text("away"));
+    // The run does not wait for a connection after the match, so the match waits while alice is away.
+    let waits = folder.bot(
+        "waits",
+        &format!(
+            "import os, time\ndef turn(t):\n    while os.path.exists({away:?}):\n        time.sleep(0.01)\n    \
+             first(t)\nplay(turn=turn)"
+        ),
+    );
+    let bots = ["tcp:alice", &waits, &plain, &plain, &plain, &plain];
     let args = ["--set", "turn_limit=30", "--clock", "none", "--token", "alice=one"];
     let (referee, address) = listening(&[&["play", "keezen"][..], &bots, &args].concat());
     let mut guest = alice(address);
     let turn = guest.play_up_to("turn");
+    folder.write("away", "");
     guest.say(&json!({"type": "resign", "match": turn["match"]}));
     drop(guest);
-    let told = alice(address).play();
+    let mut guest = alice(address);
+    guest.hear_of("start");
+    fs::remove_file(&away).expect("it exists");
+    let told = guest.play();
     assert!(told.iter().any(|message| message["type"] == "end"), "{told:#?}");
     assert!(told.iter().all(|message| message["type"] != "turn"), "{told:#?}");
     let ended = referee.wait().with_code(0);
