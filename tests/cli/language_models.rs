@@ -1,22 +1,34 @@
-//! Language models as bots, through a server in Python that speaks the documented chat API.
+//! Language models as bots: through llama.cpp, and through a server in Python that speaks the documented chat API.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use crate::common::{Folder, ROOT, referee, sample};
 
-/// A server with a model that chooses at random. It ends with its standard input.
+/// A server for a model. It ends with its standard input.
 struct ModelServer {
     process: Child,
     url: String,
 }
 
 impl ModelServer {
+    /// A model that chooses at random.
     fn start() -> ModelServer {
         let mut python = Command::new("python3");
-        python.args(["-m", "tests.model_server"]).current_dir(format!("{ROOT}/bots/python"));
-        let mut process =
-            python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python3 starts");
+        ModelServer::of(python.args(["-m", "tests.model_server"]).current_dir(format!("{ROOT}/bots/python")))
+    }
+
+    /// A small model with random weights, through llama.cpp.
+    fn llama(folder: &Folder) -> ModelServer {
+        let (python, file) = (format!("{ROOT}/target/python/bin/python"), folder.text("tiny.gguf"));
+        let mut writer = Command::new(python);
+        writer.arg(format!("{ROOT}/tests/models/tiny_model.py")).arg(&file);
+        assert!(writer.status().expect("tests/run installs it").success());
+        ModelServer::of(Command::new("node").arg(format!("{ROOT}/tests/models/server.mjs")).arg(&file))
+    }
+
+    fn of(command: &mut Command) -> ModelServer {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut url = String::new();
         let stdout = process.stdout.take().expect("piped");
         BufReader::new(stdout).read_line(&mut url).expect("its address");
@@ -59,6 +71,26 @@ fn a_language_model_plays_a_match_of_every_game() {
         assert!(!infos.is_empty(), "{record:?}");
         for info in infos {
             assert!(info["tokens_in"].as_u64() > Some(100) && info.get("problem").is_none(), "{info}");
+        }
+    }
+}
+
+/// Whatever the weights are, the schema of the request leaves only legal moves.
+#[test]
+fn a_model_of_llama_cpp_gives_only_legal_moves() {
+    let folder = Folder::new();
+    let server = ModelServer::llama(&folder);
+    let (bot, random) = (server.bot("tiny", ""), sample("python/random_bot.py"));
+    for game in ["checkers", "jeex", "keezen", "saxum"] {
+        let records = folder.text(game);
+        let args = ["play", game, &bot, &random, "--set", "turn_limit=6", "--strict", "--record", &records];
+        referee(args).with_code(0);
+        let record = folder.record(&format!("{game}/m1.jsonl"));
+        let infos: Vec<_> = record.iter().filter_map(|line| line.get("info")).collect();
+        assert!(!infos.is_empty(), "{record:?}");
+        for info in infos {
+            assert!(info["tokens_in"].as_u64() > Some(1_000) && info.get("problem").is_none(), "{info}");
+            assert_eq!(info["requests"], 1, "{info}");
         }
     }
 }

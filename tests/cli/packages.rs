@@ -80,12 +80,8 @@ fn the_wheel_of_the_sdk_plays() {
     assert_plays(env!("CARGO_BIN_EXE_referee"), &bot, &folder);
 }
 
-/// Compiles everything again: with `LONG_TESTS` only.
 #[test]
 fn the_wheel_of_the_program_gives_the_command() {
-    if std::env::var_os("LONG_TESTS").is_none() {
-        return;
-    }
     LazyLock::force(&BUILT);
     build(&["wheel"]);
     let folder = Folder::new();
