@@ -81,12 +81,13 @@ fn a_model_of_llama_cpp_gives_only_legal_moves() {
     let folder = Folder::new();
     let server = ModelServer::llama(&folder);
     let (bot, random) = (server.bot("tiny", ""), sample("python/random_bot.py"));
-    // With this one, no hand of Keezenspel leaves its seat without a choice.
+    // With this seed, the model can move in Keezenspel. It would be asked nothing if it had to hand in its cards.
     let seed = format!("{:064}", 2);
     for game in ["checkers", "jeex", "keezen", "saxum"] {
         let records = folder.text(game);
-        let setup = ["--set", "turn_limit=6", "--seed", &seed, "--strict", "--record", &records];
-        referee([&["play", game, &bot, &random], &setup[..]].concat()).with_code(0);
+        let mut args = vec!["play", game, &bot, &random, "--set", "turn_limit=6", "--strict"];
+        args.extend(["--seed", &seed, "--record", &records]);
+        referee(args).with_code(0);
         let record = folder.record(&format!("{game}/m1.jsonl"));
         let infos: Vec<_> = record.iter().filter_map(|line| line.get("info")).collect();
         assert!(!infos.is_empty(), "{record:?}");
