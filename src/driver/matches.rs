@@ -11,6 +11,8 @@ use crate::core::erased::Table;
 use crate::core::seat::{Seat, SeatSet};
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
+use crate::driver::match_clock::MatchClock;
+use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice};
 use crate::referee::{Abort, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
 use crate::transport::ByteStream;
@@ -30,15 +32,17 @@ pub struct Outage {
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) play: Match,
-    /// The lane's time and lag when it was opened.
-    pub(super) opened: (u64, u64),
+    pub(super) clock: MatchClock,
     /// The accumulated pause that the match has been told of.
     pub(super) paused: u64,
+    /// How much of the pauses of the match does not count, in microseconds.
+    pub(super) forgiven: u64,
     pub(super) places: Vec<Option<SessionKey>>,
     /// By seat: the times without a connection.
     pub(super) outages: Vec<Vec<Outage>>,
     /// By seat: the beginning of the last line that was a fault.
     pub(super) malformed: BTreeMap<Seat, String>,
+    pub(super) journal: Option<MatchJournal>,
     pub(super) alarm: Option<u64>,
     pub(super) is_touched: bool,
     /// Since the last flush: whether there is news for the spectator, and how the match has ended.
@@ -65,17 +69,25 @@ impl Running {
 impl<S: ByteStream> Lane<S> {
     /// Opens a match.
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<SeatOccupant>) -> MatchKey {
-        let id = setup.header.r#match.clone();
-        let sessions = places.iter().map(|place| place.as_ref().ok().copied()).collect();
-        let (opened, paused) = ((self.now(), self.lag), self.clock.paused());
-        let play = Match::open(setup, table);
+        let now = self.now();
+        let clock = MatchClock::new(now, self.lag, Tick::default());
+        let key = self.enter(Match::open(setup, table), clock, &places);
+        self.seat_all(key, &places, now);
+        key
+    }
+
+    /// Adds a match.
+    pub(super) fn enter(&mut self, play: Match, clock: MatchClock, places: &[SeatOccupant]) -> MatchKey {
+        let id = play.setup().header.r#match.clone();
         let mut running = Running {
             play,
-            opened,
-            paused,
+            clock,
+            paused: self.clock.paused(),
+            forgiven: 0,
             outages: vec![Vec::new(); places.len()],
-            places: sessions,
+            places: places.iter().map(|place| place.as_ref().ok().copied()).collect(),
             malformed: BTreeMap::new(),
+            journal: None,
             alarm: None,
             is_touched: false,
             has_news: false,
@@ -84,16 +96,20 @@ impl<S: ByteStream> Lane<S> {
         running.poll_events();
         let key = self.matches.insert(|_| running);
         self.by_id.insert(id, key);
-        for (seat, place) in (0..).map(Seat).zip(&places) {
+        key
+    }
+
+    /// Connects the seats of a match with their sessions, and reports those without one.
+    pub(super) fn seat_all(&mut self, key: MatchKey, places: &[SeatOccupant], now: u64) {
+        for (seat, place) in (0..).map(Seat).zip(places) {
             match place {
                 Ok(session) => self.join(*session, key, seat),
                 Err((code, detail)) => {
-                    self.notify_match(key, opened.0, Event::Gone { seat, code: *code, detail });
+                    self.notify_match(key, now, Event::Gone { seat, code: *code, detail });
                 }
             }
         }
         self.touch(key);
-        key
     }
 
     fn join(&mut self, session: SessionKey, key: MatchKey, seat: Seat) {
@@ -140,8 +156,7 @@ impl<S: ByteStream> Lane<S> {
     /// Passes an event to a match. Returns the seats of which it counted faults.
     pub(super) fn notify_match(&mut self, key: MatchKey, now: u64, event: Event<'_>) -> SeatSet {
         let Some(running) = self.matches.get_mut(key) else { return SeatSet::EMPTY };
-        let stamp =
-            Stamp { at: Tick(now.saturating_sub(running.opened.0)), lag: self.lag - running.opened.1 };
+        let stamp = running.clock.stamp(now, self.lag);
         running.play.handle(stamp, event);
         let at_fault = running.poll_events();
         self.touch(key);
@@ -168,12 +183,20 @@ impl<S: ByteStream> Lane<S> {
     }
 
     pub(super) fn finish(&mut self, key: MatchKey, ending: Ending, stamp: Stamp) {
-        let Some(Running { play, places, outages, malformed, alarm, .. }) = self.matches.remove(key) else {
-            return;
-        };
+        let Some(Running { play, outages, malformed, .. }) = self.take(key) else { return };
+        let duration = Duration::from_micros(stamp.at.0);
+        let finished = Finished { key, play, ending, malformed, outages, duration };
+        self.notices.push_back(Notice::Ended(Box::new(finished)));
+    }
+
+    /// Takes a match from its sessions.
+    pub(super) fn take(&mut self, key: MatchKey) -> Option<Running> {
+        let running = self.matches.remove(key)?;
+        let Running { play, places, alarm, .. } = &running;
+        let alarm = *alarm;
         self.timers.cancel(alarm, Timer::Match(key));
         self.by_id.remove(&play.setup().header.r#match);
-        for session in places.into_iter().flatten() {
+        for &session in places.iter().flatten() {
             if let Some(session) = self.sessions.get_mut(session) {
                 let before = session.seats.len();
                 session.seats.retain(|&(of, _)| of != key);
@@ -181,8 +204,6 @@ impl<S: ByteStream> Lane<S> {
                 session.has_played = true;
             }
         }
-        let duration = Duration::from_micros(stamp.at.0);
-        let finished = Finished { key, play, ending, malformed, outages, duration };
-        self.notices.push_back(Notice::Ended(Box::new(finished)));
+        Some(running)
     }
 }

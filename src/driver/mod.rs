@@ -9,6 +9,8 @@ pub(crate) mod incoming;
 mod json_scanner;
 mod keys;
 mod lane;
+mod match_clock;
+mod match_journal;
 mod matches;
 mod notice;
 mod plan;
@@ -32,6 +34,7 @@ pub(crate) use hello::HelloError;
 pub use hello::{BotHello, check_name};
 pub use keys::{MatchKey, SessionKey};
 pub use lane::Lane;
+pub use match_journal::{JournalWriter, JournaledSeat, MatchJournal};
 pub use matches::{Outage, SeatOccupant};
 pub use notice::{Finished, Notice};
 #[cfg(test)]

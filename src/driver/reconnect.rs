@@ -62,7 +62,7 @@ impl<S: ByteStream> Lane<S> {
         }
         for &(key, seat) in &waiting {
             let running = &mut self.matches[key];
-            let lost_us = now.saturating_sub(running.opened.0);
+            let lost_us = running.clock.at(now).0;
             running.outages[seat.index()].push(Outage { lost_us, back_us: None });
         }
         let until = now + self.patience;
@@ -93,13 +93,14 @@ impl<S: ByteStream> Lane<S> {
         session.lines = lines;
         session.out = out.into();
         session.out.extend(&session.unacknowledged);
-        for (key, seat) in session.seats.clone() {
-            let running = &mut self.matches[key];
-            let back_us = now.saturating_sub(running.opened.0);
+        for (at, seat) in session.seats.clone() {
+            let running = &mut self.matches[at];
+            let back_us = running.clock.at(now).0;
             if let Some(outage) = running.outages[seat.index()].last_mut() {
                 outage.back_us = Some(back_us);
             }
-            self.notify_match(key, now, Event::Resumed { seat, wants });
+            self.notify_match(at, now, Event::Resumed { seat, wants });
+            self.journal_seat(at, seat, key);
         }
         self.dirty.push(key);
         self.ready.push(key);

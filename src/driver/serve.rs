@@ -2,12 +2,12 @@
 
 use referee_protocol::limits;
 
-use crate::core::clock::Tick;
 use crate::core::seat::Seat;
 use crate::driver::keys::MatchKey;
 use crate::driver::lane::{Lane, Timer};
+use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
-use crate::referee::{Abort, Event, Stamp};
+use crate::referee::{Abort, Event};
 use crate::transport::ByteStream;
 
 impl<S: ByteStream> Lane<S> {
@@ -71,8 +71,8 @@ impl<S: ByteStream> Lane<S> {
             if us > 0 {
                 self.notify_match(key, stamp, Event::Paused { us });
             }
-            let play = &self.matches[key].play;
-            if play.has_clock() && play.paused() > limits::PAUSED_MS * 1000 {
+            let Running { play, forgiven, .. } = &self.matches[key];
+            if play.has_clock() && play.paused() - forgiven > limits::PAUSED_MS * 1000 {
                 self.notify_match(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
             }
         }
@@ -82,8 +82,8 @@ impl<S: ByteStream> Lane<S> {
     fn expire(&mut self, key: MatchKey, stamp: u64) {
         let Some(running) = self.matches.get_mut(key) else { return };
         running.alarm = None;
-        let opened = running.opened.0;
-        if running.play.next_deadline().is_some_and(|at| opened + at.0 <= stamp) {
+        let clock = running.clock;
+        if running.play.next_deadline().is_some_and(|at| clock.due(at) <= stamp) {
             for session in running.places.clone().into_iter().flatten() {
                 if let Some(session) = self.sessions.get_mut(session) {
                     session.drain();
@@ -125,10 +125,16 @@ impl<S: ByteStream> Lane<S> {
             self.lag += at - stamp;
             self.measured = at;
             let mut touched = std::mem::take(&mut self.touched);
+            let mut has_journaled = false;
             for key in touched.drain(..) {
-                self.flush_match(key, at);
+                has_journaled |= self.flush_match(key, at);
             }
             self.touched = touched;
+            if has_journaled {
+                let written = self.now();
+                self.lag += written - at;
+                self.measured = written;
+            }
         }
         let mut dirty = std::mem::take(&mut self.dirty);
         for key in dirty.drain(..) {
@@ -145,10 +151,11 @@ impl<S: ByteStream> Lane<S> {
         self.dirty = dirty;
     }
 
-    fn flush_match(&mut self, key: MatchKey, at: u64) {
-        let Some(running) = self.matches.get_mut(key) else { return };
+    /// Queues the output of a match. Its journal is written before the output. Returns whether there was anything to write.
+    fn flush_match(&mut self, key: MatchKey, at: u64) -> bool {
+        let Some(running) = self.matches.get_mut(key) else { return false };
         running.is_touched = false;
-        let stamp = Stamp { at: Tick(at - running.opened.0), lag: self.lag - running.opened.1 };
+        let stamp = running.clock.stamp(at, self.lag);
         let told = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
             let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
@@ -167,14 +174,18 @@ impl<S: ByteStream> Lane<S> {
                 told.extend(*place);
             }
         }
+        let has_journaled = running.write_journal();
         if let Some(ending) = running.ending.take() {
-            return self.finish(key, ending, stamp);
+            self.finish(key, ending, stamp);
+            return has_journaled;
         }
         if std::mem::take(&mut running.has_news) {
             self.notices.push_back(Notice::Moved(key));
         }
-        let Some(deadline) = running.play.next_deadline() else { return };
-        let due = running.opened.0 + deadline.0;
-        self.timers.set(&mut running.alarm, due, Timer::Match(key));
+        if let Some(deadline) = running.play.next_deadline() {
+            let due = running.clock.due(deadline);
+            self.timers.set(&mut running.alarm, due, Timer::Match(key));
+        }
+        has_journaled
     }
 }

@@ -50,6 +50,8 @@ impl<S: ByteStream> Lane<S> {
             running.places[seat.index()] = None;
             if left_properly && running.play.awaits_ready(seat) {
                 waiting.push((key, seat));
+                // The next bot of the seat is not known.
+                running.discard_journal();
                 self.notify_match(key, now, Event::Vacated(seat));
             } else {
                 let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail });

@@ -1,12 +1,16 @@
 //! Messages that a bot gets again when it connects again.
 
+use serde::{Deserialize, Serialize};
+
 use crate::driver::hello::BotHello;
 use crate::driver::session::Session;
 
 /// What the connections of a bot have in common.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BotInstance {
-    name: String,
+    /// The name in its `hello`.
+    pub name: String,
     version: Option<String>,
     id: String,
 }

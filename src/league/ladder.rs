@@ -10,11 +10,9 @@ use tokio::time::Instant;
 use crate::core::Seating;
 use crate::core::chance::RandomStream;
 use crate::league::book::{Book, Standing};
-use crate::league::recover::{counted, is_rated};
-use crate::record::{Entry, Line, lines};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Next, Openings, Scheduler, Wait};
-use crate::store::{Challenge, LeagueBot, LeagueMatch, StorageWait, match_id, parse_match_id, utc};
+use crate::store::{Challenge, LeagueBot, LeagueMatch, StorageWait, match_id, parse_match_id};
 use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
 use crate::tournament::{Entrant, Lineup};
 
@@ -304,6 +302,26 @@ impl Ladder {
         Ok(())
     }
 
+    /// A match of an earlier run goes on. If it is a challenge, it fulfils one of these.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn resume(&mut self, id: &str, players: &[&str], challenges: &[Challenge]) -> Result<(), String> {
+        let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
+        let lineup = Lineup::of_seats(self.seating, &seated);
+        let ((number, is_challenge), lineup) = parse_match_id(id)
+            .zip(lineup)
+            .ok_or_else(|| format!("{id} does not fit the {} seats of the ladder", self.seating.seats()))?;
+        let is_running = |id| self.running.values().any(|running| running.challenge == Some(id));
+        let mut open = challenges.iter().filter(|challenge| !is_running(challenge.id));
+        let challenge = open.find(|challenge| is_challenge && is_between(challenge, players));
+        let challenge = challenge.map(|challenge| challenge.id);
+        let now = self.now();
+        self.matchmaker.begin(&lineup, now);
+        self.running.insert(number, Running { lineup, challenge });
+        Ok(())
+    }
+
     fn fixture(&mut self, lineup: Lineup, challenge: Option<i64>) -> Option<Fixture> {
         let bots: Option<Vec<usize>> =
             lineup.seats().iter().map(|player| self.members[player.index()].bot).collect();
@@ -357,32 +375,14 @@ impl Ladder {
     }
 }
 
-/// The row of a match that has ended, from its report and its record.
-pub fn row_of(
-    report: &MatchReport,
-    record: &[u8],
-    seal: Option<String>,
-    ended_at: SystemTime,
-) -> Option<LeagueMatch> {
-    let (number, is_challenge) = parse_match_id(&report.id)?;
-    let Some(Ok(Line { entry: Entry::Record(header), .. })) = lines(record).next() else { return None };
-    let path = report.record.as_ref().and_then(|path| path.file_name());
-    Some(LeagueMatch {
-        number,
-        players: report.seats.clone(),
-        ranks: report.ranks.clone(),
-        scores: report.scores.clone(),
-        faults: report.faults.iter().map(counted).collect(),
-        ended_by: report.ended_by.to_string(),
-        reason: report.reason.clone(),
-        is_rated: is_rated(is_challenge, &header),
-        is_challenge,
-        decisions: report.decisions,
-        duration_us: report.duration_us,
-        record: path.map(|name| name.to_string_lossy().into_owned()),
-        seal,
-        ended_at: utc(ended_at),
-    })
+/// Whether the players of a match are those of a challenge, in any order, or versions of them.
+fn is_between(challenge: &Challenge, players: &[&str]) -> bool {
+    let mut left = players.to_vec();
+    let mut take = |name: &String| {
+        let is_meant = |player: &&str| *player == name || Name::parse(player).bot == *name;
+        left.iter().position(is_meant).map(|at| left.remove(at)).is_some()
+    };
+    challenge.players.iter().all(&mut take) && left.is_empty()
 }
 
 /// Hands out the matches of a ladder.

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
-use crate::record::{self, Account};
+use crate::record::{self, Account, Entry, Line, lines};
 use crate::referee::{Faults, Header, SeatHeader};
+use crate::runner::MatchReport;
 use crate::store::{Journal, League, LeagueMatch, Records, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
@@ -60,9 +61,37 @@ pub fn recorded(
     })
 }
 
+/// The row of a match that has ended, from its report and its record.
+pub fn row_of(
+    report: &MatchReport,
+    record: &[u8],
+    seal: Option<String>,
+    ended_at: SystemTime,
+) -> Option<LeagueMatch> {
+    let (number, is_challenge) = parse_match_id(&report.id)?;
+    let Some(Ok(Line { entry: Entry::Record(header), .. })) = lines(record).next() else { return None };
+    let path = report.record.as_ref().and_then(|path| path.file_name());
+    Some(LeagueMatch {
+        number,
+        players: report.seats.clone(),
+        ranks: report.ranks.clone(),
+        scores: report.scores.clone(),
+        faults: report.faults.iter().map(counted).collect(),
+        ended_by: report.ended_by.to_string(),
+        reason: report.reason.clone(),
+        is_rated: is_rated(is_challenge, &header),
+        is_challenge,
+        decisions: report.decisions,
+        duration_us: report.duration_us,
+        record: path.map(|name| name.to_string_lossy().into_owned()),
+        seal,
+        ended_at: utc(ended_at),
+    })
+}
+
 /// Whether a match counts for ratings: not a challenge, and not one with a bot that never said `hello`. A bot that knows
 /// its opponents cannot prevent that the match counts.
-pub(super) fn is_rated(is_challenge: bool, header: &Header) -> bool {
+fn is_rated(is_challenge: bool, header: &Header) -> bool {
     #[derive(Deserialize)]
     struct Greeted {
         name: String,
@@ -75,7 +104,7 @@ pub(super) fn is_rated(is_challenge: bool, header: &Header) -> bool {
 }
 
 /// Faults as the database has them.
-pub(super) fn counted(faults: &Faults) -> BTreeMap<String, u32> {
+fn counted(faults: &Faults) -> BTreeMap<String, u32> {
     faults.iter().map(|(code, count)| (code.to_string(), count)).collect()
 }
 

@@ -9,6 +9,7 @@ mod format1;
 mod line;
 mod repeat;
 mod replay;
+mod resume;
 mod seal;
 mod sheet;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub use account::{Account, account, is_sealed};
 pub use film::{Film, Note, Step};
 pub use line::{Accepted, Answer, BotLine, Entry, Fault, Line, Moved, RecordedEvent, lines};
 pub use replay::{CUT_OFF, Difference, Replay, verify};
+pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;
 pub use times::{AnswerTime, Times, times};

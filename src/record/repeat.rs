@@ -26,7 +26,9 @@ impl Line<'_> {
         {
             play.handle(stamp, Event::Received { seat: *seat, received: *received });
         }
-        let event = self.event().filter(|_| self.seat().as_ref().is_none_or(has));
+        let of_seats = &play.setup().wants;
+        let wants = |seat: Seat| of_seats.get(seat.index()).copied().unwrap_or_default();
+        let event = self.event(wants).filter(|_| self.seat().as_ref().is_none_or(has));
         play.handle(stamp, event.unwrap_or(Event::Tick));
         while play.poll_event().is_some() {}
     }
@@ -41,11 +43,11 @@ impl Line<'_> {
     }
 
     /// The event that caused this line; `None` if the line is a consequence of other lines.
-    fn event(&self) -> Option<Event<'_>> {
+    fn event(&self, wants: impl Fn(Seat) -> Wants) -> Option<Event<'_>> {
         Some(match &self.entry {
             Entry::Abort { reason } => Event::Abort(reason),
             &Entry::Pause { paused_us } => Event::Paused { us: paused_us },
-            &Entry::Restart { seat, ready_ms } => Event::Restart { seat, ready_ms, wants: Wants::default() },
+            &Entry::Restart { seat, ready_ms } => Event::Restart { seat, ready_ms, wants: wants(seat) },
             Entry::Ready { seat, nonce } => Event::Ready { seat: *seat, nonce: Some(nonce) },
             Entry::Answer(Answer { seat, turn, text, offer_draw, info, .. }) => Event::Answer {
                 seat: *seat,

@@ -98,54 +98,17 @@ impl<'a> Replay<'a> {
             line,
             what,
         };
-        let setup = |what: String| at_line(1, what);
         let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
         let reveal = seal.reveal.as_ref();
         let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
         let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
             at_line(parts.last, "seed and salt are 64 lower-case hex digits each".to_owned())
         })?;
-        let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
-        let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
-        let to_start = header.seats.iter().map(|seat| seat.ready_ms);
-        if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
-            // Larger values would overflow 64 bits in microseconds.
-            return Err(setup("times stay below 2^53 ms".to_owned()));
-        }
-        if !header.limits().are_within(&Limits::MOST) {
-            let what = "a limit is larger than any that this program replays";
-            return Err(setup(what.to_owned()));
-        }
-        let rules = catalog.find(&header.game).map_err(|error| setup(error.to_string()))?;
-        if rules.meta().rules_version != header.rules {
-            let known = rules.meta().rules_version;
-            return Err(setup(format!(
-                "rules version {} of {}; this program knows {known}",
-                header.rules, header.game
-            )));
-        }
-        let seating = header
-            .seating()
-            .filter(|seating| rules.meta().seatings.contains(seating))
-            .ok_or_else(|| setup(format!("the seats are not a seating of {}", header.game)))?;
-        let table = rules.open(&header.options, seating).map_err(|error| setup(error.to_string()))?;
-        if table.options().get() != header.options.get() {
-            return Err(setup(format!("the options are not complete: {}", table.options())));
-        }
-        opening::check(&*table, &header.opening, &header.limits())
-            .map_err(|error| setup(error.to_string()))?;
         let seats = header.seats.len();
-        let setup = Setup {
-            header,
-            seating,
-            seed: Seed(seed),
-            salt,
-            leg: Leg::Only,
-            open_id: None,
-            wants: vec![Wants { view: false, legal: false, event: false, push: false, repeat: false }; seats],
-            watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
-        };
-        let replayed = Match::open(setup, table);
+        let wants =
+            vec![Wants { view: false, legal: false, event: false, push: false, repeat: false }; seats];
+        let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), catalog)
+            .map_err(|what| at_line(1, what))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
         let mut replay = Replay { rest, unsealed, seal, last, line: 1, replayed, compared: 0, turn: None };
@@ -266,6 +229,53 @@ impl<'a> Replay<'a> {
     }
 }
 
+/// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat, and
+/// events for `watched`.
+pub(super) fn open_match(
+    header: Header,
+    (seed, salt): (Seed, [u8; 32]),
+    (wants, watched): (Vec<Wants>, Option<Viewer>),
+    catalog: &Catalog,
+) -> Result<Match, String> {
+    let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
+    let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
+    let to_start = header.seats.iter().map(|seat| seat.ready_ms);
+    if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
+        // Larger values would overflow 64 bits in microseconds.
+        return Err("times stay below 2^53 ms".to_owned());
+    }
+    if !header.limits().are_within(&Limits::MOST) {
+        let what = "a limit is larger than any that this program replays";
+        return Err(what.to_owned());
+    }
+    let rules = catalog.find(&header.game).map_err(|error| error.to_string())?;
+    if rules.meta().rules_version != header.rules {
+        let known = rules.meta().rules_version;
+        return Err(format!("rules version {} of {}; this program knows {known}", header.rules, header.game));
+    }
+    let seating = header
+        .seating()
+        .filter(|seating| rules.meta().seatings.contains(seating))
+        .ok_or_else(|| format!("the seats are not a seating of {}", header.game))?;
+    let table = rules.open(&header.options, seating).map_err(|error| error.to_string())?;
+    if table.options().get() != header.options.get() {
+        return Err(format!("the options are not complete: {}", table.options()));
+    }
+    opening::check(&*table, &header.opening, &header.limits()).map_err(|error| error.to_string())?;
+    let seats = header.seats.len();
+    let setup = Setup {
+        header,
+        seating,
+        seed,
+        salt,
+        leg: Leg::Only,
+        open_id: None,
+        wants,
+        watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
+    };
+    Ok(Match::open(setup, table))
+}
+
 /// The error for a record without a seal.
 pub const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
 
@@ -306,7 +316,7 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     Ok((header, Parts { header: text, happened, seal, last }))
 }
 
-fn shorten(line: &[u8]) -> String {
+pub(super) fn shorten(line: &[u8]) -> String {
     format!("`{}`", excerpt(&String::from_utf8_lossy(line), 300))
 }
 

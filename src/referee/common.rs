@@ -99,6 +99,11 @@ impl Common {
         Stamp { at: self.now, ..stamp }
     }
 
+    /// The latest timestamp so far.
+    pub(super) fn now(&self) -> Tick {
+        self.now
+    }
+
     /// Handles an event that means the same in every phase. Returns the seat that stops deciding for itself, if any.
     pub(super) fn handle(&mut self, stamp: Stamp, event: Event<'_>) -> Flow<Option<(Seat, Exit)>> {
         let exit = match event {

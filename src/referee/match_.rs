@@ -200,6 +200,11 @@ impl Match {
         }
     }
 
+    /// Whether the bot of a seat has left the match.
+    pub fn is_gone(&self, seat: Seat) -> bool {
+        self.common.players[seat.index()].gone
+    }
+
     /// Why the match was aborted; `None` while it runs, if it has a result, or if no bot was left.
     pub fn broken_off(&self) -> Option<&Abort> {
         match &self.phase {
@@ -221,6 +226,11 @@ impl Match {
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub fn worst_lag(&self) -> u64 {
         self.common.worst_lag
+    }
+
+    /// The time of the latest event.
+    pub fn now(&self) -> Tick {
+        self.common.now()
     }
 
     /// How long the referee was suspended during the match, in microseconds. The match clock stood still meanwhile.

@@ -98,7 +98,8 @@ impl Header {
 }
 
 /// The parts of messages that a bot wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wants {
     /// `view` in `turn`.
     pub view: bool,

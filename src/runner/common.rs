@@ -8,7 +8,7 @@ use crate::core::seat::Seating;
 use crate::driver::Run;
 use crate::runner::live::LiveFeed;
 use crate::sources::BotSpec;
-use crate::store::Records;
+use crate::store::{Records, RunningMatches};
 
 /// What all matches of a run have in common.
 pub(super) struct Common {
@@ -21,6 +21,8 @@ pub(super) struct Common {
     /// How long the matches of a lost connection wait for another one.
     pub(super) reconnect: Duration,
     pub(super) records: Option<Records>,
+    /// Where matches are journaled whose bots can connect again.
+    pub(super) running: Option<RunningMatches>,
     /// Where matches are passed on for spectators.
     pub(super) live: Option<LiveFeed>,
 }

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::bot::Process;
 use crate::core::seat::Seat;
-use crate::driver::{DetachedSession, SessionKey, Unacknowledged};
+use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::referee::Detail;
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::live::LastStep;
@@ -31,6 +31,8 @@ pub(super) enum LaneEvent {
     ReturnsConnection(Box<DetachedSession>),
     /// A connection of this bot has ended.
     ConnectionEnded(usize),
+    /// The connections of these bots are for the lane from now on: they play a match of an earlier process.
+    ExpectsBots(Vec<(BotKey, BotInstance)>),
     /// The lane does not wait for this bot to connect again.
     BotGone(BotKey, Unacknowledged),
     /// An error ends the run.

@@ -5,6 +5,7 @@
 //! the reporter, the journal, and a reader of standard error for each bot.
 
 mod changes;
+mod events;
 mod lanes;
 mod supply;
 
@@ -32,12 +33,14 @@ use crate::runner::journal;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::live::LiveFeed;
 use crate::runner::reporter::{Halt, Reporter, RunEvent, Watch, WatchFeed};
+use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{Scheduler, SharedScheduler, Wait};
 use crate::runner::starts::Starts;
-use crate::sources::{BotSpec, Holder, Listen, Lobby, ParkedLobby};
-use crate::store::{Journal, Records};
+use crate::sources::{BotSpec, Listen, Lobby, ParkedLobby};
+use crate::store::{Journal, Records, RunningMatches};
 
 use changes::{Changes, next_change};
+use events::{arrival, signalled};
 use lanes::{LaneThread, Lanes, ToRunner};
 use supply::{Absent, Need};
 
@@ -74,6 +77,10 @@ pub struct MatchRunner {
     pub records: Option<Records>,
     /// Where the start of each match is journaled, if the run can be resumed.
     pub journal: Option<Journal>,
+    /// Where matches are journaled whose bots can connect again, so that they go on after the process was killed.
+    pub running: Option<RunningMatches>,
+    /// The matches of an earlier process that go on.
+    pub resumed: Vec<ResumedMatch>,
     /// The unsealed records of an earlier part of the run. `None` if the run cannot be resumed; then incomplete sets
     /// are sealed at the end.
     pub unsealed: Option<Vec<Unsealed>>,
@@ -119,6 +126,8 @@ impl MatchRunner {
             drain: None,
             records: None,
             journal: None,
+            running: None,
+            resumed: Vec::new(),
             unsealed: None,
             changes: None,
             watch: None,
@@ -195,6 +204,8 @@ impl MatchRunner {
             drain,
             records,
             journal,
+            running,
+            resumed,
             unsealed,
             changes,
             watch,
@@ -226,6 +237,7 @@ impl MatchRunner {
             slots,
             reconnect: listen.as_ref().map_or(Duration::ZERO, |listen| listen.reconnect),
             records: records.clone(),
+            running,
             live,
         });
         let untold = Arc::default();
@@ -242,6 +254,7 @@ impl MatchRunner {
             lanes: Vec::new(),
             needs: Vec::new(),
             guests: BTreeMap::new(),
+            unplaced: resumed.len(),
             absent: BTreeMap::new(),
             ending: JoinSet::new(),
             reports,
@@ -250,7 +263,7 @@ impl MatchRunner {
             let work = move || reporter.work(to_report);
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
             let reporter = reporter.map_err(no_thread)?;
-            let lanes = ((jobs, processes), is_pinned, journal, watched);
+            let lanes = ((jobs, processes), is_pinned, journal, watched, resumed);
             let threads = runtime.block_on(event_loop.run(
                 (listen, lobby),
                 lanes,
@@ -288,6 +301,8 @@ struct EventLoop {
     needs: Vec<Need>,
     /// The bots that have joined by connecting, by name.
     guests: BTreeMap<String, usize>,
+    /// The number of matches of an earlier process whose bots are not expected yet. Until then connections wait.
+    unplaced: usize,
     /// By name. The waiting time of matches starts when a bot is first missed, so that its absence costs this time
     /// once.
     absent: BTreeMap<String, Absent>,
@@ -393,7 +408,7 @@ impl EventLoop {
                     }
                     event => self.handle_event(lane, event, is_stopping),
                 },
-                () = arrival(&mut self.lobby) => {
+                () = arrival(&mut self.lobby), if self.unplaced == 0 => {
                     self.pass_on();
                     self.note_guests();
                     self.supply()
@@ -454,62 +469,6 @@ impl EventLoop {
             // A lane that is done needs no orders.
             let _ = lane.orders.send(LaneOrder::Stop);
         }
-    }
-
-    fn handle_event(&mut self, lane: usize, event: LaneEvent, is_stopping: bool) -> Result<(), Halt> {
-        match event {
-            LaneEvent::NeedsBots(..) if is_stopping => {}
-            LaneEvent::NeedsBots(bots, wait) => {
-                self.needs.push(Need { lane, bots, wait });
-                self.supply()?;
-            }
-            LaneEvent::EndProcess(process) => {
-                self.ending.spawn(process.end());
-            }
-            LaneEvent::ReturnsConnection(moving) => {
-                if let Some(lobby) = &mut self.lobby {
-                    lobby.put_back(*moving);
-                }
-                self.supply()?;
-            }
-            LaneEvent::ConnectionEnded(entrant) => {
-                let entrant = self.common.bots.get(entrant);
-                if let Some((lobby, name)) = self.lobby.as_mut().zip(entrant.source.connects_as()) {
-                    lobby.left(name);
-                }
-                self.note_guests();
-                self.supply()?;
-            }
-            LaneEvent::BotGone(key, unacknowledged) => {
-                if let Some(lobby) = &mut self.lobby {
-                    lobby.bot_gone(unacknowledged, &Holder { lane, bot: key.into() });
-                }
-            }
-            LaneEvent::Failed(why) => return Err(Halt::Because(why)),
-            LaneEvent::Done => {}
-        }
-        Ok(())
-    }
-}
-
-/// Resolves when the signal is sent; never if the sender is dropped.
-async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
-    if let Some(receiver) = signal {
-        let is_told = receiver.await.is_ok();
-        *signal = None;
-        if is_told {
-            return;
-        }
-    }
-    // The sender has been dropped.
-    std::future::pending::<()>().await;
-}
-
-/// Resolves when a bot has connected or left.
-async fn arrival(lobby: &mut Option<Lobby>) {
-    match lobby {
-        Some(lobby) => lobby.next().await,
-        None => std::future::pending().await,
     }
 }
 

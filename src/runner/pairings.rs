@@ -6,6 +6,7 @@
 mod arrivals;
 mod matches;
 mod reconnect;
+mod resumed;
 
 use std::collections::{HashMap, VecDeque};
 use std::future;
@@ -16,9 +17,9 @@ use std::time::Duration;
 
 use slab::Slab;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use crate::driver::{Arena, Lane, MatchKey, Notice, SessionKey};
+use crate::driver::{Arena, BotInstance, Lane, MatchKey, Notice, SessionKey};
 use crate::referee::Abort;
 use crate::runner::bots::{Bot, BotKey, State};
 use crate::runner::common::Common;
@@ -27,6 +28,7 @@ use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneOrder, OVER, Repor
 use crate::runner::live::LiveMatch;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::results::Loss;
+use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{self, Fixture, SharedScheduler, Wait};
 
 /// The maximum number of ended matches that the reporter has not been told of.
@@ -54,6 +56,14 @@ struct Pairing {
 struct QueuedMatch {
     fixture: Fixture,
     is_noted: bool,
+    /// The match, if it has begun in an earlier process.
+    resumed: Option<ResumedMatch>,
+}
+
+impl QueuedMatch {
+    fn new(fixture: Fixture) -> QueuedMatch {
+        QueuedMatch { fixture, is_noted: false, resumed: None }
+    }
 }
 
 struct OpenMatch {
@@ -78,6 +88,9 @@ pub(super) struct Worker {
     by_session: HashMap<SessionKey, BotKey>,
     /// Idle processes; the longest idle first.
     idle: Vec<BotKey>,
+    /// The bots that matches of an earlier process wait for, and until when.
+    expected: HashMap<BotKey, BotInstance>,
+    expected_until: Option<Instant>,
     pairings: Slab<Pairing>,
     open: HashMap<MatchKey, OpenMatch>,
     runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
@@ -115,6 +128,8 @@ impl Worker {
             bots: Arena::default(),
             by_session: HashMap::new(),
             idle: Vec::new(),
+            expected: HashMap::new(),
+            expected_until: None,
             pairings: Slab::new(),
             open: HashMap::new(),
             runner,
@@ -128,8 +143,13 @@ impl Worker {
         }
     }
 
-    /// Plays until the schedule is exhausted.
-    pub(super) async fn work(mut self, mut orders: mpsc::UnboundedReceiver<LaneOrder>) {
+    /// Plays these matches of an earlier process, and further ones until the schedule is exhausted.
+    pub(super) async fn work(
+        mut self,
+        mut orders: mpsc::UnboundedReceiver<LaneOrder>,
+        resumed: Vec<(Fixture, ResumedMatch)>,
+    ) {
+        self.expect_all(resumed);
         self.fill();
         while !(self.is_over && self.pairings.is_empty()) {
             if self.open.is_empty()
@@ -144,6 +164,7 @@ impl Worker {
                 // Never `None`: the lane holds a sender.
                 Some(order) = orders.recv() => self.handle_order(order),
                 notice = self.lane.next() => self.handle_notice(notice),
+                () = at(self.expected_until), if self.expected_until.is_some() => self.give_up_expected(),
                 () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
         }
@@ -192,8 +213,13 @@ impl Worker {
     fn stop(&mut self) {
         self.is_stopping = true;
         self.is_over = true;
+        self.leave_expected();
         for key in self.lane.running() {
-            self.lane.abort(key, &Abort::Interrupted);
+            if self.lane.is_journaled(key) {
+                self.leave(key);
+            } else {
+                self.lane.abort(key, &Abort::Interrupted);
+            }
         }
         for pairing in self.pairing_keys() {
             self.pairings[pairing].next.clear();
@@ -227,7 +253,7 @@ impl Worker {
             });
         }
         let is_fresh = specs.iter().any(|&spec| self.common.bots.get(spec).is_fresh);
-        let next = VecDeque::from([QueuedMatch { fixture, is_noted: false }]);
+        let next = VecDeque::from([QueuedMatch::new(fixture)]);
         let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh };
         let key = self.pairings.insert(pairing);
         self.make_room();
@@ -257,7 +283,7 @@ impl Worker {
                 None => {
                     let specs = &self.pairings[key].specs;
                     match self.schedule.next((self.number, &self.orders), Some(specs)) {
-                        scheduler::Next::Match(fixture) => QueuedMatch { fixture, is_noted: false },
+                        scheduler::Next::Match(fixture) => QueuedMatch::new(fixture),
                         scheduler::Next::Later | scheduler::Next::Never => break,
                     }
                 }
@@ -266,8 +292,12 @@ impl Worker {
                 self.pairings[key].next.push_front(next);
                 return;
             }
-            let QueuedMatch { fixture, is_noted } = next;
-            let begun = if is_noted { self.open(key, fixture) } else { self.note(key, fixture) };
+            let QueuedMatch { fixture, is_noted, resumed } = next;
+            let begun = match (resumed, is_noted) {
+                (Some(resumed), _) => self.restore(key, fixture, resumed),
+                (None, true) => self.open(key, fixture),
+                (None, false) => self.note(key, fixture),
+            };
             if let Err(why) = begun {
                 return self.send_event(LaneEvent::Failed(why));
             }
@@ -292,7 +322,7 @@ impl Worker {
         let pairing = &mut self.pairings[key];
         pairing.noting -= 1;
         if let Some(fixture) = noted.filter(|_| !self.is_stopping) {
-            pairing.next.push_back(QueuedMatch { fixture, is_noted: true });
+            pairing.next.push_back(QueuedMatch { is_noted: true, ..QueuedMatch::new(fixture) });
         }
         self.continue_pairing(key);
     }
@@ -372,8 +402,8 @@ impl Worker {
                 if !had_come {
                     return self.fail(key, code, detail);
                 }
+                self.expect_again(key);
                 let bot = &mut self.bots[key];
-                bot.state = State::Absent;
                 bot.waiting.extend(waiting);
                 if !bot.waiting.is_empty() {
                     self.request_bots(vec![(key, spec)], Wait::Always);
@@ -407,5 +437,13 @@ impl Worker {
         if !self.is_stopping {
             self.fill();
         }
+    }
+}
+
+/// Resolves at this time.
+async fn at(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => future::pending().await,
     }
 }

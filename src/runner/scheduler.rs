@@ -167,6 +167,11 @@ impl SharedScheduler {
         next
     }
 
+    /// A match of an earlier run goes on.
+    pub(super) fn resumed(&self) {
+        self.lock().open += 1;
+    }
+
     /// A match has ended and will be reported. `record`: the size of its record in bytes.
     pub(super) fn ended(&self, fixture: &Fixture, report: &MatchReport, record: usize) {
         let mut inner = self.lock();

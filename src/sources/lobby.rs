@@ -155,7 +155,7 @@ impl Lobby {
     }
 
     /// The name under which a connection is kept.
-    fn name_of(&self, hello: &BotHello) -> String {
+    pub(super) fn name_of(&self, hello: &BotHello) -> String {
         if self.is_open {
             Name::of(&hello.name, hello.version.as_deref()).to_string()
         } else {

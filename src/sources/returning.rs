@@ -13,6 +13,22 @@ impl Lobby {
         mem::take(&mut self.returning)
     }
 
+    /// From now on the connection of this bot is for a lane, also one that waits already.
+    pub(crate) fn expect(&mut self, bot: BotInstance, holder: Holder) {
+        if let Some(&Place::Waiting(session)) = self.places.get(&bot)
+            && let Some(name) = self.lane.hello(session).map(|hello| self.name_of(hello))
+        {
+            if let Some(waiting) = self.waiting.get_mut(&name) {
+                waiting.retain(|waiting| *waiting != session);
+            }
+            match self.lane.release(session) {
+                Some(moving) => self.returning.push((holder, moving)),
+                None => self.left(&name),
+            }
+        }
+        self.place(bot, Place::Held(holder));
+    }
+
     /// Notes where a bot is that may connect again.
     pub(super) fn place(&mut self, bot: BotInstance, place: Place) {
         self.guests.note(&bot, true);

@@ -7,6 +7,7 @@ mod records;
 mod regular;
 mod results;
 mod rows;
+mod running;
 mod wait;
 
 pub use folder::Folder;
@@ -18,4 +19,5 @@ pub use records::{Records, unsealed};
 pub use regular::{open_regular, read_regular, read_secret};
 pub use results::{About, Changes, Results, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
+pub use running::{RunningMatch, RunningMatches};
 pub use wait::StorageWait;

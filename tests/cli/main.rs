@@ -32,6 +32,7 @@ mod language_models;
 mod launcher;
 mod league;
 mod league_pages;
+mod league_restart;
 mod league_service;
 mod league_storage;
 mod mcp;

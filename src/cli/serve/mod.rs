@@ -39,8 +39,9 @@ const CLOSED: &str = "the league is closed for now: connect again later";
 /// Play a league: a server that stays, to which bots connect when they like
 ///
 /// Bots that connect with a token, and programs that the server starts, are paired for as long as they stay. SIGTERM and
-/// Ctrl-C drain: no match begins, those in progress end, and the exit code is 0; a second signal aborts them. After a crash
-/// no result is lost or counted twice. `referee league` manages the league meanwhile.
+/// Ctrl-C drain: no match begins, those in progress end, and the exit code is 0; a second signal stops at once. After that,
+/// or a crash, no result is lost or counted twice, and matches whose bots connect again continue. `referee league` manages the
+/// league meanwhile.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league init mine
@@ -121,7 +122,7 @@ fn play(
     service: &Arc<Service>,
     is_json: bool,
 ) -> Result<(), Failure> {
-    let Opened { config, prepared, seed, ladder, records, journal, wait, watch } = opened;
+    let Opened { config, prepared, seed, ladder, records, journal, running, resumed, wait, watch } = opened;
     let PreparedLadder { rules, seating, terms, limits, listen, reconnect } = prepared;
     let name = &config.name;
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
@@ -146,6 +147,8 @@ fn play(
         drain: Some(drained),
         records: Some(records),
         journal: Some(journal),
+        running: Some(running.clone()),
+        resumed,
         changes: Some(changed),
         live: watch.as_ref().map(|(server, _)| server.feed()),
         ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch()?)
@@ -182,6 +185,9 @@ fn play(
                     .map_err(|error| error.to_string())?;
                 ladder.lock().stored(&unstored)?;
                 for row in unstored.drain(..) {
+                    if let Err(error) = running.remove(&row.id()) {
+                        tracing::warn!("{name} {}: its journal cannot be removed: {error}", row.id());
+                    }
                     if is_json {
                         let line = LeagueMatchLine { ladder: name, id: row.id(), row: &row };
                         // A reader that is gone does not stop the league.

@@ -10,10 +10,11 @@ use crate::cli::league::now;
 use crate::cli::league::pages::LadderPages;
 use crate::cli::league::verify::{LadderSeed, ladder_folder};
 use crate::cli::options::random_seed;
-use crate::core::Catalog;
 use crate::core::chance::Seed;
-use crate::league::{Ladder, SharedLadder, recover};
-use crate::store::{Folder, Journal, League, Records, StorageWait};
+use crate::core::{Catalog, Viewer};
+use crate::league::{Ladder, SharedLadder, recover, resume};
+use crate::runner::ResumedMatch;
+use crate::store::{Folder, Journal, League, Records, RunningMatches, StorageWait};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 
 /// A ladder that is about to be played.
@@ -24,6 +25,9 @@ pub(super) struct Opened<'a> {
     pub(super) ladder: SharedLadder,
     pub(super) records: Records,
     pub(super) journal: Journal,
+    pub(super) running: RunningMatches,
+    /// The matches of an earlier server that go on.
+    pub(super) resumed: Vec<ResumedMatch>,
     /// Waits while the disk is full.
     pub(super) wait: StorageWait,
     pub(super) watch: Option<(WatchServer, Arc<LadderPages>)>,
@@ -69,6 +73,14 @@ pub(super) fn open<'a>(
     });
     read.map_err(wrong)?;
     ladder.begin_day(now(), &today);
+    let running = RunningMatches::open(&own).map_err(wrong)?;
+    let watched = config.watch.is_some().then_some(Viewer::Public);
+    let resumed = resume(&running, (league, name), &seed, watched, catalog).map_err(wrong)?;
+    let challenges = league.challenges(name).map_err(wrong)?;
+    for resumed in &resumed {
+        let players: Vec<&str> = resumed.players().collect();
+        ladder.resume(resumed.id(), &players, &challenges).map_err(Failure::cannot_run)?;
+    }
     let ladder = SharedLadder::new(ladder);
     ladder.rate();
     let watch = match config.watch {
@@ -85,7 +97,7 @@ pub(super) fn open<'a>(
         }
         None => None,
     };
-    Ok(Opened { config, prepared, seed, ladder, records, journal, wait, watch })
+    Ok(Opened { config, prepared, seed, ladder, records, journal, running, resumed, wait, watch })
 }
 
 /// What the pages of a ladder show.

@@ -13,7 +13,7 @@ use crate::store::StorageWait;
 pub(super) struct Stop {
     /// Starts no new match.
     drain: Option<oneshot::Sender<()>>,
-    /// Aborts the matches in progress.
+    /// Aborts the matches in progress that are not journaled.
     interrupt: Option<oneshot::Sender<()>>,
     wait: StorageWait,
 }
@@ -43,7 +43,7 @@ impl Stop {
     }
 }
 
-/// Stops all ladders. The first signal drains them, the second one aborts their matches.
+/// Stops all ladders. The first signal drains them, the second one stops them at once.
 #[derive(Clone)]
 pub(super) struct Stops {
     service: Arc<Service>,
@@ -78,7 +78,7 @@ impl Stops {
     pub(super) fn signal(&self, number: u32) {
         if number == 1 {
             self.service.stopping();
-            complain("stopping: the matches in progress end first; a second signal aborts them");
+            complain("stopping: the matches in progress end first; a second signal stops at once");
         } else {
             self.is_aborted.store(true, Ordering::Relaxed);
         }

@@ -3,6 +3,7 @@
 mod damage;
 mod forgery;
 mod format1;
+mod resume;
 
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;

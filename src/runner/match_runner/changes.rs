@@ -6,6 +6,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::EventLoop;
+use crate::referee::Leg;
+use crate::runner::resumed::ResumedMatch;
+use crate::runner::scheduler::{Fixture, Wait};
 use crate::sources::{BotSpec, Connection, Lobby, TokenHash};
 
 /// A change of a run in progress.
@@ -53,26 +56,54 @@ impl EventLoop {
         self.schedule.join(index, &name).inspect_err(|_| self.common.bots.pop())
     }
 
+    /// The index of a bot that joins by connecting; adds it to the run if it is new.
+    fn guest(&mut self, name: &str) -> Result<usize, String> {
+        if let Some(&index) = self.guests.get(name) {
+            return Ok(index);
+        }
+        let index = self.common.bots.all().len();
+        let source = Arc::new(Connection::of(name));
+        BotSpec::of(vec![source]).drain(..).try_for_each(|bot| self.join(bot))?;
+        self.guests.insert(name.to_owned(), index);
+        Ok(index)
+    }
+
+    /// The fixtures of matches of an earlier process, whose bots join the run.
+    pub(super) fn fixtures(
+        &mut self,
+        resumed: Vec<ResumedMatch>,
+    ) -> Result<Vec<(Fixture, ResumedMatch)>, String> {
+        let fixture = |resumed: ResumedMatch| {
+            let bots: Result<Vec<usize>, String> = resumed.players().map(|name| self.guest(name)).collect();
+            let header = &resumed.play.setup().header;
+            let fixture = Fixture {
+                id: header.r#match.clone(),
+                deal: None,
+                leg: Leg::Only,
+                options: header.options.clone().into(),
+                opening: Arc::new(header.opening.clone()),
+                bots: bots?,
+                wait: Wait::Always,
+            };
+            self.schedule.resumed();
+            Ok((fixture, resumed))
+        };
+        resumed.into_iter().map(fixture).collect()
+    }
+
     /// Tells the schedule how many connections bots have that join by connecting. The first connection of a name adds
     /// its bot to the run.
     pub(super) fn note_guests(&mut self) {
         let changed = self.lobby.as_mut().map(Lobby::take_changed).unwrap_or_default();
         for name in changed {
-            let index = match self.guests.get(&name) {
-                Some(&index) => index,
-                None => {
-                    let index = self.common.bots.all().len();
-                    let source = Arc::new(Connection::of(&name));
-                    let mut spec = BotSpec::of(vec![source]);
-                    if let Err(why) = spec.drain(..).try_for_each(|bot| self.join(bot)) {
-                        tracing::warn!(name, "not admitted: {why}");
-                        if let Some(lobby) = &mut self.lobby {
-                            lobby.dismiss(&name, &why);
-                        }
-                        continue;
+            let index = match self.guest(&name) {
+                Ok(index) => index,
+                Err(why) => {
+                    tracing::warn!(name, "not admitted: {why}");
+                    if let Some(lobby) = &mut self.lobby {
+                        lobby.dismiss(&name, &why);
                     }
-                    self.guests.insert(name.clone(), index);
-                    index
+                    continue;
                 }
             };
             let connections = self.lobby.as_ref().map_or(0, |lobby| lobby.connections(&name));

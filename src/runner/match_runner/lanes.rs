@@ -1,5 +1,6 @@
 //! The threads of the lanes.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
@@ -11,6 +12,8 @@ use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
 use crate::runner::pairings::Worker;
 use crate::runner::reporter::{Halt, WatchFeed};
+use crate::runner::resumed::ResumedMatch;
+use crate::runner::scheduler::Fixture;
 
 /// Why a run ends if the thread of a lane has panicked.
 const LANE_BROKE_DOWN: &str = "a lane panicked";
@@ -25,15 +28,16 @@ pub(super) struct LaneThread {
 /// A sender of events of lanes, by the number of the lane.
 pub(super) type ToRunner = mpsc::UnboundedSender<(usize, LaneEvent)>;
 
-/// How to start lanes: the numbers of pairings and processes, whether to pin, the journal, and the feed of a watched
-/// match.
-pub(super) type Lanes = ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>);
+/// How to start lanes: the numbers of pairings and processes, whether to pin, the journal, the feed of a watched match,
+/// and the matches of an earlier process.
+pub(super) type Lanes =
+    ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>, Vec<ResumedMatch>);
 
 impl EventLoop {
     /// Starts the lanes.
     pub(super) fn start_lanes(
         &mut self,
-        ((jobs, processes), is_pinned, journal, mut watched): Lanes,
+        ((jobs, processes), is_pinned, journal, mut watched, resumed): Lanes,
         runner: ToRunner,
     ) -> Result<(), Halt> {
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
@@ -42,7 +46,9 @@ impl EventLoop {
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
         let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
+        let mut resumed: VecDeque<(Fixture, ResumedMatch)> = self.fixtures(resumed)?.into();
         for number in 0..lanes {
+            let of_lane = resumed.split_off(resumed.len() - resumed.len().div_ceil(lanes - number));
             let cpu = cpus.get(number % cpus.len().max(1)).copied();
             let share = |of: usize| of / lanes + usize::from(number < of % lanes);
             let share = (share(jobs), share(spare));
@@ -50,6 +56,7 @@ impl EventLoop {
             let (common, schedule) = (self.common.clone(), self.schedule.clone());
             let (events, watched) = ((runner.clone(), orders.clone()), watched.take());
             let results = (self.reports.clone(), journal.clone());
+            let of_lane = Vec::from(of_lane);
             let runner = runner.clone();
             let work = move || {
                 let _done = Done(number, runner.clone());
@@ -61,7 +68,7 @@ impl EventLoop {
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
                         let worker = Worker::new((number, share), common, schedule, events, results, watched);
-                        worker.work(to_lane).await;
+                        worker.work(to_lane, of_lane).await;
                     }),
                     Err(error) => {
                         // The receiver is gone if the run is failing.

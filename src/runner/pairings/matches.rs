@@ -6,9 +6,9 @@ use referee_protocol::words::FaultCode;
 
 use super::{MOST_UNTOLD, OpenMatch, Worker};
 use crate::core::seat::Seat;
-use crate::driver::{Finished, MatchKey, MatchPlan, PlannedSeat};
+use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::referee::{Detail, Wants};
-use crate::runner::bots::{BotUsage, State};
+use crate::runner::bots::{BotKey, BotUsage, State};
 use crate::runner::lane_messages::EndedMatch;
 use crate::runner::live::Sight;
 use crate::runner::results::{Loss, MatchReport, cause_of};
@@ -80,12 +80,36 @@ impl Worker {
         });
         let places = places.collect();
         let key = self.lane.open(setup, table, places);
-        let play = self.lane.match_mut(key).map(|play| &*play);
-        let live = common.live.as_ref().zip(sight).zip(play);
-        let live = live.map(|((live, sight), play)| live.open(play, &fixture, sight));
-        self.open.insert(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live });
-        self.pairings[pairing].running += 1;
+        if let Some(journal) = self.begin_journal(&fixture.id, &bots) {
+            self.lane.journal(key, journal);
+        }
+        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, sight);
         Ok(())
+    }
+
+    /// Journals a match if all its bots can connect again.
+    fn begin_journal(&self, id: &str, bots: &[BotKey]) -> Option<MatchJournal> {
+        let running = self.common.running.as_ref()?;
+        let returns = |&key: &BotKey| {
+            let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
+            hello.is_some_and(|hello| hello.instance().is_some())
+        };
+        if !bots.iter().all(returns) {
+            return None;
+        }
+        let begun = running.begin(id).inspect_err(|error| {
+            tracing::warn!("{id}: it cannot be journaled: {error}; it will not continue after a restart");
+        });
+        Some(MatchJournal::new(Box::new(begun.ok()?)))
+    }
+
+    /// Adds a match that the lane has.
+    pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, sight: Option<Sight>) {
+        let play = self.lane.match_mut(key).map(|play| &*play);
+        let live = self.common.live.as_ref().zip(sight).zip(play);
+        open.live = live.map(|((live, sight), play)| live.open(play, &open.fixture, sight));
+        self.pairings[open.pairing].running += 1;
+        self.open.insert(key, open);
     }
 
     /// Handles a match that has ended.

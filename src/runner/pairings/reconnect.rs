@@ -31,6 +31,9 @@ impl Worker {
 
     /// Continues the matches of a bot on another connection.
     pub(super) fn take_over(&mut self, key: BotKey, moving: Box<DetachedSession>) {
+        if self.is_expected(key) {
+            return self.welcome(key, moving);
+        }
         let Some((session, spec)) = self.bots.get(key).and_then(|bot| Some((bot.session()?, bot.spec)))
         else {
             return self.send_event(LaneEvent::ReturnsConnection(moving));

@@ -221,7 +221,8 @@ impl Matchmaker {
         self.pairings
     }
 
-    fn begin(&mut self, lineup: &Lineup, now: u64) {
+    /// Counts a match as begun.
+    pub fn begin(&mut self, lineup: &Lineup, now: u64) {
         self.count(lineup, 1);
         for &player in lineup.seats() {
             *self.today_of(player) += 1;

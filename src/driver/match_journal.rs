@@ -1,0 +1,163 @@
+//! Journals of matches in progress, from which they continue after the process was killed.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::json::{Object, opening};
+use crate::core::seat::Seat;
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::Lane;
+use crate::driver::match_clock::MatchClock;
+use crate::driver::matches::{Running, SeatOccupant};
+use crate::driver::unacknowledged::BotInstance;
+use crate::referee::{Abort, Event, Match, Wants};
+use crate::transport::ByteStream;
+
+/// Where the journal of a match is written.
+pub trait JournalWriter: fmt::Debug + Send {
+    /// Appends complete lines. It handles its own errors: the match goes on without a journal.
+    fn append(&mut self, lines: &[u8]);
+
+    /// Removes the journal: from now on the match cannot be continued.
+    fn discard(&mut self);
+}
+
+/// The journal of a match. It has the lines of the record, and a line for each [`JournaledSeat`].
+#[derive(Debug)]
+pub struct MatchJournal {
+    writer: Box<dyn JournalWriter>,
+    /// How much of the record it has, in bytes.
+    written: usize,
+}
+
+/// The bot that plays a seat from now on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JournaledSeat {
+    /// The seat.
+    pub seat: Seat,
+    /// The bot.
+    pub bot: BotInstance,
+    /// The optional messages that it wants.
+    pub wants: Wants,
+}
+
+impl MatchJournal {
+    /// The journal of a match that has begun.
+    pub fn new(writer: Box<dyn JournalWriter>) -> MatchJournal {
+        MatchJournal::of(writer, 0)
+    }
+
+    /// A journal that has so many bytes of the record.
+    pub fn of(writer: Box<dyn JournalWriter>, written: usize) -> MatchJournal {
+        MatchJournal { writer, written }
+    }
+
+    /// Appends what the record has gained. Returns whether there was anything.
+    fn follow(&mut self, record: &[u8]) -> bool {
+        let Some(new) = record.get(self.written..).filter(|new| !new.is_empty()) else { return false };
+        self.writer.append(new);
+        self.written = record.len();
+        true
+    }
+}
+
+impl Running {
+    /// Writes the journal. Returns whether there was anything to write.
+    pub(super) fn write_journal(&mut self) -> bool {
+        let Running { play, journal, .. } = self;
+        journal.as_mut().is_some_and(|journal| journal.follow(play.log()))
+    }
+
+    /// Gives up the journal: the match cannot be continued any more.
+    pub(super) fn discard_journal(&mut self) {
+        if let Some(mut journal) = self.journal.take() {
+            journal.writer.discard();
+        }
+    }
+
+    /// Writes which bot plays a seat.
+    fn journal_seat(&mut self, seat: &JournaledSeat) {
+        if let Some(journal) = &mut self.journal {
+            let mut line = Vec::new();
+            Object::open(&mut line, opening!("seat")).fields(seat).end_line();
+            journal.writer.append(&line);
+        }
+    }
+}
+
+impl<S: ByteStream> Lane<S> {
+    /// Journals a match that has just been opened. All its bots can connect again.
+    pub fn journal(&mut self, key: MatchKey, journal: MatchJournal) {
+        let Some(running) = self.matches.get_mut(key) else { return };
+        running.journal = Some(journal);
+        for seat in running.play.setup().seating.all().iter() {
+            if let Some(session) = self.matches[key].places[seat.index()] {
+                self.write_seat(key, seat, session);
+            }
+        }
+    }
+
+    /// Journals which bot plays a seat from now on.
+    pub(super) fn journal_seat(&mut self, key: MatchKey, seat: Seat, session: SessionKey) {
+        if let Some(running) = self.matches.get_mut(key) {
+            running.write_journal();
+            self.write_seat(key, seat, session);
+        }
+    }
+
+    fn write_seat(&mut self, key: MatchKey, seat: Seat, session: SessionKey) {
+        let Some(running) = self.matches.get_mut(key).filter(|running| running.journal.is_some()) else {
+            return;
+        };
+        let hello = self.sessions.get(session).and_then(|session| session.hello.as_ref());
+        match hello.and_then(|hello| Some((hello.instance()?, hello.wants))) {
+            Some((bot, wants)) => running.journal_seat(&JournaledSeat { seat, bot, wants }),
+            None => running.discard_journal(),
+        }
+    }
+
+    /// Continues a match of an earlier process, from its last event. The seats without a bot are lost; if all are, the
+    /// match is aborted.
+    pub fn restore(
+        &mut self,
+        play: Match,
+        paused_us: u64,
+        journal: MatchJournal,
+        places: Vec<SeatOccupant>,
+    ) -> MatchKey {
+        let now = self.now();
+        let clock = MatchClock::new(now, self.lag, play.now());
+        let ending = play.ending().cloned();
+        let key = self.enter(play, clock, &places);
+        let running = &mut self.matches[key];
+        (running.journal, running.ending) = (Some(journal), ending);
+        self.notify_match(key, now, Event::Paused { us: paused_us });
+        // A restart does not use up the pauses that the clock allows.
+        let running = &mut self.matches[key];
+        running.forgiven = running.play.paused();
+        for (seat, place) in (0..).map(Seat).zip(&places) {
+            if let Ok(session) = place {
+                let wants = self.hello(*session).map(|hello| hello.wants).unwrap_or_default();
+                self.notify_match(key, now, Event::Resumed { seat, wants });
+                self.journal_seat(key, seat, *session);
+            }
+        }
+        if places.iter().all(Result::is_err) {
+            // No bot is to blame.
+            self.notify_match(key, now, Event::Abort(&Abort::Interrupted));
+        }
+        self.seat_all(key, &places, now);
+        key
+    }
+
+    /// Whether a match would continue after the process was killed.
+    pub fn is_journaled(&self, key: MatchKey) -> bool {
+        self.matches.get(key).is_some_and(|running| running.journal.is_some())
+    }
+
+    /// Leaves a match as it is: its journal keeps it for another process.
+    pub fn leave(&mut self, key: MatchKey) {
+        self.take(key);
+    }
+}

@@ -1,0 +1,45 @@
+//! Matches that go on after their server was killed.
+
+use std::io;
+
+use crate::core::chance::Seed;
+use crate::core::{Catalog, Viewer};
+use crate::runner::ResumedMatch;
+use crate::store::{League, RunningMatches, parse_match_id};
+
+/// Reads the journals of the matches of a ladder that had no result. A match whose journal is damaged is cut off.
+///
+/// # Errors
+/// I/O errors of the directory or the database.
+pub fn resume(
+    running: &RunningMatches,
+    (league, ladder): (&League, &str),
+    seed: &Seed,
+    watched: Option<Viewer>,
+    catalog: &Catalog,
+) -> io::Result<Vec<ResumedMatch>> {
+    let mut resumed = Vec::new();
+    for id in running.ids()? {
+        let number = parse_match_id(&id).map(|(number, _)| number);
+        if let Some(number) = number
+            && league.has_match(ladder, number)?
+        {
+            running.remove(&id)?;
+            continue;
+        }
+        let read = running.resume(&id).map_err(|error| error.to_string());
+        let read = read.and_then(|(journal, lines, paused_us)| {
+            let secrets = (seed.of_deal(&id), seed.salt(&id));
+            ResumedMatch::read((&id, journal, &lines, paused_us), secrets, watched, catalog)
+        });
+        match read {
+            Ok(Some(found)) => resumed.push(found),
+            Ok(None) => running.remove(&id)?,
+            Err(why) => {
+                let kept = running.set_aside(&id)?;
+                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {why}");
+            }
+        }
+    }
+    Ok(resumed)
+}

@@ -1,0 +1,82 @@
+//! Continues a match from the lines that its record has so far.
+
+use crate::core::chance::Seed;
+use crate::core::seat::Seat;
+use crate::core::{Catalog, Viewer, hex};
+use crate::record::Line;
+use crate::record::line::{check_format, read_header};
+use crate::record::replay::{open_match, shorten};
+use crate::referee::{Event, Header, Match, Stamp, Wants};
+
+/// A match that repeats the lines of its record, and then goes on.
+#[derive(Debug)]
+pub struct Resume {
+    play: Match,
+    /// How much of the log of the match has been compared with the record, in bytes.
+    compared: usize,
+}
+
+impl Resume {
+    /// Opens the match of this first line, with the wanted parts of messages by seat, and events for `watched`.
+    ///
+    /// # Errors
+    /// When the line is not the set-up of a match with this seed and salt.
+    pub fn open(
+        first: &[u8],
+        (seed, salt): (Seed, [u8; 32]),
+        (wants, watched): (Vec<Wants>, Option<Viewer>),
+        catalog: &Catalog,
+    ) -> Result<Resume, String> {
+        let header = read_header(first)?;
+        check_format(&header)?;
+        if header.format != Header::FORMAT {
+            return Err(format!(
+                "record format {}; matches go on in format {}",
+                header.format,
+                Header::FORMAT
+            ));
+        }
+        if header.seats.len() != wants.len() {
+            return Err("a seat has no bot".to_owned());
+        }
+        if hex::encode(&seed.commitment(&salt)) != header.commitment {
+            return Err("the match has another seed".to_owned());
+        }
+        let play = open_match(header, (seed, salt), (wants, watched), catalog)?;
+        let mut resume = Resume { play, compared: 0 };
+        resume.compare(first)?;
+        Ok(resume)
+    }
+
+    /// Repeats a line.
+    ///
+    /// # Errors
+    /// When the match writes something else.
+    pub fn line(&mut self, text: &[u8]) -> Result<(), String> {
+        if self.compared == self.play.log().len() {
+            Line::read(text)?.repeat(&mut self.play);
+        }
+        self.compare(text)
+    }
+
+    /// Repeats that another connection of a bot continued the match.
+    pub fn seat(&mut self, seat: Seat, wants: Wants) {
+        let stamp = Stamp { at: self.play.now(), lag: 0 };
+        self.play.handle(stamp, Event::Resumed { seat, wants });
+    }
+
+    fn compare(&mut self, text: &[u8]) -> Result<(), String> {
+        let rest = &self.play.log()[self.compared..];
+        let written = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if written != text {
+            return Err(format!("recorded {}, but the rules give {}", shorten(text), shorten(written)));
+        }
+        self.compared += text.len() + 1;
+        Ok(())
+    }
+
+    /// The match, and how much of its log was repeated, in bytes. The rest are consequences of the last line.
+    pub fn into_match(self) -> (Match, usize) {
+        (self.play, self.compared)
+    }
+}

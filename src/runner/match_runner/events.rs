@@ -1,0 +1,82 @@
+//! What the event loop of a run reacts to.
+
+use tokio::sync::oneshot;
+
+use super::EventLoop;
+use super::supply::Need;
+use crate::runner::lane_messages::LaneEvent;
+use crate::runner::reporter::Halt;
+use crate::sources::{Holder, Lobby};
+
+impl EventLoop {
+    /// Handles an event of a lane.
+    pub(super) fn handle_event(
+        &mut self,
+        lane: usize,
+        event: LaneEvent,
+        is_stopping: bool,
+    ) -> Result<(), Halt> {
+        match event {
+            LaneEvent::NeedsBots(..) if is_stopping => {}
+            LaneEvent::NeedsBots(bots, wait) => {
+                self.needs.push(Need { lane, bots, wait });
+                self.supply()?;
+            }
+            LaneEvent::EndProcess(process) => {
+                self.ending.spawn(process.end());
+            }
+            LaneEvent::ReturnsConnection(moving) => {
+                if let Some(lobby) = &mut self.lobby {
+                    lobby.put_back(*moving);
+                }
+                self.supply()?;
+            }
+            LaneEvent::ConnectionEnded(entrant) => {
+                let entrant = self.common.bots.get(entrant);
+                if let Some((lobby, name)) = self.lobby.as_mut().zip(entrant.source.connects_as()) {
+                    lobby.left(name);
+                }
+                self.note_guests();
+                self.supply()?;
+            }
+            LaneEvent::ExpectsBots(bots) => {
+                for (key, bot) in bots {
+                    if let Some(lobby) = &mut self.lobby {
+                        lobby.expect(bot, Holder { lane, bot: key.into() });
+                    }
+                }
+                self.unplaced = self.unplaced.saturating_sub(1);
+                self.pass_on();
+            }
+            LaneEvent::BotGone(key, unacknowledged) => {
+                if let Some(lobby) = &mut self.lobby {
+                    lobby.bot_gone(unacknowledged, &Holder { lane, bot: key.into() });
+                }
+            }
+            LaneEvent::Failed(why) => return Err(Halt::Because(why)),
+            LaneEvent::Done => {}
+        }
+        Ok(())
+    }
+}
+
+/// Resolves when the signal is sent; never if the sender is dropped.
+pub(super) async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
+    if let Some(receiver) = signal {
+        let is_told = receiver.await.is_ok();
+        *signal = None;
+        if is_told {
+            return;
+        }
+    }
+    // The sender has been dropped.
+    std::future::pending::<()>().await;
+}
+
+/// Resolves when a bot has connected or left.
+pub(super) async fn arrival(lobby: &mut Option<Lobby>) {
+    match lobby {
+        Some(lobby) => lobby.next().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,91 @@
+//! Matches of an earlier process that go on.
+
+use std::collections::BTreeMap;
+
+use crate::core::chance::Seed;
+use crate::core::seat::Seat;
+use crate::core::{Catalog, Viewer};
+use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
+use crate::record::Resume;
+use crate::referee::{Match, Wants};
+use crate::store::RunningMatch;
+
+/// A match of an earlier process, from its journal. It goes on when its bots have connected again.
+#[derive(Debug)]
+pub struct ResumedMatch {
+    pub(super) play: Match,
+    /// By seat; `None` if the bot has left the match.
+    pub(super) bots: Vec<Option<BotInstance>>,
+    pub(super) journal: MatchJournal,
+    /// Since its last event, in microseconds.
+    pub(super) paused_us: u64,
+}
+
+impl JournalWriter for RunningMatch {
+    fn append(&mut self, lines: &[u8]) {
+        RunningMatch::append(self, lines);
+    }
+
+    fn discard(&mut self) {
+        RunningMatch::discard(self);
+    }
+}
+
+impl ResumedMatch {
+    /// Repeats the lines of the journal of a match, with its seed and salt. `None` if the match had not begun.
+    ///
+    /// # Errors
+    /// Why they are not the journal of this match.
+    pub fn read(
+        (id, journal, lines, paused_us): (&str, RunningMatch, &[u8], u64),
+        secrets: (Seed, [u8; 32]),
+        watched: Option<Viewer>,
+        catalog: &Catalog,
+    ) -> Result<Option<ResumedMatch>, String> {
+        let mut bots: BTreeMap<Seat, JournaledSeat> = BTreeMap::new();
+        let mut resume: Option<Resume> = None;
+        for (text, number) in lines.split_inclusive(|&byte| byte == b'\n').zip(2..) {
+            let at_line = |what: String| format!("line {number}: {what}");
+            let text = text.strip_suffix(b"\n").unwrap_or(text);
+            if text.starts_with(b"{\"type\":\"seat\"") {
+                let seat: JournaledSeat =
+                    serde_json::from_slice(text).map_err(|error| at_line(error.to_string()))?;
+                if let Some(resume) = &mut resume {
+                    let known = bots.contains_key(&seat.seat);
+                    known
+                        .then(|| resume.seat(seat.seat, seat.wants))
+                        .ok_or_else(|| at_line("a match has no such seat".to_owned()))?;
+                }
+                bots.insert(seat.seat, seat);
+                continue;
+            }
+            match &mut resume {
+                Some(resume) => resume.line(text).map_err(at_line)?,
+                None => {
+                    let wants: Vec<Wants> = bots.values().map(|seat| seat.wants).collect();
+                    resume = Some(Resume::open(text, secrets, (wants, watched), catalog).map_err(at_line)?);
+                }
+            }
+        }
+        let Some((play, written)) = resume.map(Resume::into_match) else { return Ok(None) };
+        if play.setup().header.r#match != *id {
+            return Err(format!("it is the journal of {}", play.setup().header.r#match));
+        }
+        if !bots.keys().copied().eq(play.setup().seating.all().iter()) {
+            return Err("a seat has no bot".to_owned());
+        }
+        let bots = bots.into_values().map(|of| (!play.is_gone(of.seat)).then_some(of.bot)).collect();
+        let journal = MatchJournal::of(Box::new(journal), written);
+        Ok(Some(ResumedMatch { play, bots, journal, paused_us }))
+    }
+
+    /// The match id.
+    pub fn id(&self) -> &str {
+        &self.play.setup().header.r#match
+    }
+
+    /// The players by seat.
+    pub fn players(&self) -> impl Iterator<Item = &str> {
+        self.play.setup().header.seats.iter().map(|seat| &*seat.name)
+    }
+}
