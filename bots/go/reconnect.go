@@ -11,6 +11,7 @@ import (
 
 const (
 	firstDelay = 500 * time.Millisecond // before the first attempt, doubled with each further one
+	mostDelay  = 5 * time.Second        // the referee may be back just before it stops waiting
 	patience   = time.Minute            // after which the referee does not wait any more
 )
 
@@ -44,6 +45,9 @@ func (l *loss) reconnect(connection Connection) io.ReadWriteCloser {
 		}
 		time.Sleep(wait)
 		l.delay *= 2
+		if l.delay > mostDelay {
+			l.delay = mostDelay
+		}
 		if stream, err := connection.open(); err == nil {
 			log.Printf("refereebot: connected again after %.1f s", time.Since(l.since).Seconds())
 			return stream

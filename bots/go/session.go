@@ -26,7 +26,7 @@ type session struct {
 	hello Hello
 	token string
 	plays map[place]*play
-	over  bool // the referee has said bye
+	over  bool // the referee has said its last bye
 
 	instance   string // what all connections of the process have in common; empty: a match ends with its connection
 	reconnects bool   // the matches go on when the connection is lost and the bot connects again
@@ -96,7 +96,8 @@ func (s *session) handle(line []byte) (any, error) {
 		s.refusal = new(Refused)
 		return nil, json.Unmarshal(line, s.refusal)
 	case "bye":
-		s.over = true
+		// Otherwise the connection ends, and the bot connects again.
+		s.over = !(s.reconnects && head.Reconnect)
 	case "event", "turn", "end":
 		playing := s.plays[at]
 		switch {

@@ -290,4 +290,7 @@ pub struct Ping {
 pub struct Bye {
     /// Why.
     pub reason: String,
+    /// Whether the bot connects again instead of exiting. Only if its `hello` had `reconnect`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reconnect: bool,
 }

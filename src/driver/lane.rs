@@ -160,10 +160,20 @@ impl<S: ByteStream> Lane<S> {
         ended.unacknowledged()
     }
 
-    /// Sends `bye`.
+    /// Sends `bye`: the bot exits.
     pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
+        self.say_bye(session, reason, false);
+    }
+
+    /// Sends `bye`: if the bot can connect again, it does, instead of exiting.
+    pub fn dismiss_for_now(&mut self, session: SessionKey, reason: &str) {
+        self.say_bye(session, reason, true);
+    }
+
+    fn say_bye(&mut self, session: SessionKey, reason: &str, returns: bool) {
         if let Some(open) = self.sessions.get_mut(session) {
-            open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned() }));
+            let reconnect = returns && open.may_reconnect();
+            open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned(), reconnect }));
             let now = self.clock.now();
             open.write(now);
         }

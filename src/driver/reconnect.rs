@@ -70,7 +70,10 @@ impl<S: ByteStream> Lane<S> {
         session.matches = waiting.len() as u32;
         session.seats = waiting;
         if let Some(reason) = farewell {
-            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_string() }));
+            session.say(&message::FromReferee::Bye(message::Bye {
+                reason: reason.to_string(),
+                reconnect: false,
+            }));
         }
         session.end(now);
         session.lines = Lines::new(limits::LINE_FROM_BOT);

@@ -68,7 +68,10 @@ impl<S: ByteStream> Lane<S> {
         session.seats.clear();
         session.matches = 0;
         if let Some(reason) = farewell {
-            session.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_string() }));
+            session.say(&message::FromReferee::Bye(message::Bye {
+                reason: reason.to_string(),
+                reconnect: false,
+            }));
         }
         session.end(now);
         self.notices.push_back(Notice::Gone { session: key, code, detail: detail.clone(), waiting, lost });

@@ -317,17 +317,19 @@ impl Lobby {
         self.changed.insert(name);
     }
 
-    /// Closes all connections.
+    /// Closes all connections. Bots that join the run by connecting may connect to the next one.
     pub(crate) fn close(mut self, reason: &str) {
         self.acceptor.close(reason);
+        let mut open: Vec<SessionKey> = self.waiting.into_values().flatten().collect();
         while let Ok(moving) = self.arrivals.try_recv() {
-            if let Ok(session) = self.lane.adopt(moving) {
-                self.lane.dismiss(session, reason);
-                self.lane.forget(session);
-            }
+            open.extend(self.lane.adopt(moving));
         }
-        for session in self.waiting.into_values().flatten() {
-            self.lane.dismiss(session, reason);
+        for session in open {
+            if self.is_open {
+                self.lane.dismiss_for_now(session, reason);
+            } else {
+                self.lane.dismiss(session, reason);
+            }
             self.lane.forget(session);
         }
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 static const double FIRST_DELAY = 0.5; /* seconds before the first attempt, doubled with each further one */
+static const double MOST_DELAY = 5;    /* seconds: the referee may be back just before it stops waiting */
 static const double PATIENCE = 60;     /* seconds after which the referee does not wait any more */
 
 static bool random_bytes(unsigned char *bytes, size_t length) {
@@ -50,7 +51,7 @@ bool loss_reconnect(loss *loss, connection *connection) {
             return false;
         }
         sleep_for(wait);
-        loss->delay *= 2;
+        loss->delay = 2 * loss->delay < MOST_DELAY ? 2 * loss->delay : MOST_DELAY;
         if (connection_open(connection)) {
             fprintf(stderr, "refereebot: connected again after %.1f s\n", elapsed(loss));
             return true;

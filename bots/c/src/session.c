@@ -210,7 +210,8 @@ cJSON *session_handle(session *session, cJSON *message) {
         add_integer(pong, "id", number_of(message, "id", 0));
         return pong;
     }
-    if (strcmp(type, "bye") == 0) session->is_over = true;
+    /* After `bye` with `reconnect` the connection ends, and the bot connects again. */
+    if (strcmp(type, "bye") == 0) session->is_over = !(session->reconnects && is_true(message, "reconnect"));
     if (strcmp(type, "error") == 0) log_message("error", message);
     if (!match) return NULL;
     int seat = (int)number_of(message, "seat", 0);

@@ -9,7 +9,7 @@ typedef struct session { /* A bot's side of the protocol, without I/O. */
     const referee_bot *bot;
     const char *name, *token;
     play *plays;
-    bool is_over; /* the referee has said bye */
+    bool is_over; /* the referee has said its last bye */
     const char *instance; /* what all connections of the process have in common; NULL: a match ends with its own */
     bool reconnects;      /* the matches go on when the connection is lost and the bot connects again */
     bool has_heard;       /* there was a message on this connection */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "./connection.js";
 
 const FIRST_DELAY = 500; // ms before the first attempt, doubled with each further one
+const MOST_DELAY = 5_000; // ms: the referee may be back just before it stops waiting
 const PATIENCE = 60_000; // ms after which the referee does not wait any more
 
 /** A lost connection. */
@@ -24,7 +25,7 @@ export class Loss {
         return undefined;
       }
       await sleep(wait);
-      this.#delay *= 2;
+      this.#delay = Math.min(2 * this.#delay, MOST_DELAY);
       try {
         const streams = await open(connection);
         log(`connected again after ${((performance.now() - this.#since) / 1000).toFixed(1)} s`);

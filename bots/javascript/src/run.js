@@ -26,7 +26,7 @@ export async function run(bot, hello, args = process.argv.slice(2)) {
   if (session.refusal) throw session.refusal;
 }
 
-/** Plays until the end of the stream. Resolves to whether there was a message, and whether it is `bye`. */
+/** Plays until the end of the stream. Resolves to whether there was a message, and whether the last one is a final `bye`. */
 async function play(session, { input, output }) {
   output.on("error", () => input.destroy()); // it reads no more: nothing is left to do
   let hasHeard = false;
@@ -34,9 +34,10 @@ async function play(session, { input, output }) {
   let failure;
   for await (const line of lines(input)) {
     const message = parse(line);
-    isOver = message?.type === "bye";
-    if (isOver) break;
     if (!message) continue;
+    // After `bye` with `reconnect` the connection ends, and the bot connects again.
+    isOver = message.type === "bye" && !(session.reconnects && message.reconnect === true);
+    if (isOver) break;
     hasHeard = true;
     // Not waited for: a bot that thinks without blocking plays its other matches meanwhile.
     session.handle(message).then(

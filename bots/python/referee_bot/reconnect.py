@@ -11,6 +11,8 @@ from .stream import Stream
 
 FIRST_DELAY = 0.5
 """Seconds before the first attempt, which double with each further one."""
+MOST_DELAY = 5.0
+"""The maximum of these seconds: the referee may be back just before it stops waiting."""
 PATIENCE = 60.0
 """Seconds after which the referee does not wait any more."""
 
@@ -31,7 +33,7 @@ class Loss:
                 _log(f"the referee cannot be reached within {PATIENCE:.0f} s")
                 return None
             time.sleep(wait)
-            self._delay *= 2
+            self._delay = min(2 * self._delay, MOST_DELAY)
             try:
                 stream = connection.open()
             except OSError:

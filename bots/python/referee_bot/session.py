@@ -44,7 +44,7 @@ class Session:
         self.reconnects = False
         """Whether the matches go on when the connection is lost and the bot connects again."""
         self.is_over = False
-        """Whether the referee has sent `bye`."""
+        """Whether the referee has sent its last `bye`."""
 
     @property
     def refusal(self) -> Refused | None:
@@ -76,6 +76,8 @@ class Session:
                 yield [self._start(message)]
             elif kind == "error":
                 _log("error", message)
+            elif kind == "bye" and self.reconnects and message.get("reconnect") is True:
+                pass  # the connection ends, and the bot connects again
             elif kind == "bye":
                 self.is_over = True
                 return

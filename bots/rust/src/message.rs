@@ -16,7 +16,7 @@ pub(crate) enum Message<'a> {
     End(End),
     Ping(Ping),
     Error(Refusal),
-    Bye,
+    Bye(Bye),
     /// An unknown message, from a newer referee.
     Other,
 }
@@ -26,6 +26,14 @@ pub(crate) enum Message<'a> {
 pub(crate) struct Refusal {
     pub(crate) code: String,
     pub(crate) message: String,
+}
+
+/// The last message of a connection.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bye {
+    /// Whether the bot connects again.
+    #[serde(default)]
+    pub(crate) reconnect: bool,
 }
 
 impl<'a> Message<'a> {
@@ -38,7 +46,7 @@ impl<'a> Message<'a> {
             "hello" => Message::Hello(read(line)?),
             "ping" => Message::Ping(read(line)?),
             "error" => Message::Error(read(line)?),
-            "bye" => Message::Bye,
+            "bye" => Message::Bye(read(line)?),
             _ => Message::Other,
         })
     }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// The time before the first attempt, doubled with each further one.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
+/// The maximum of this time: the referee may be back just before it stops waiting.
+const MOST_DELAY: Duration = Duration::from_secs(5);
 /// The time after which the referee does not wait any more.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -32,7 +34,7 @@ impl Loss {
                 return None;
             }
             sleep(wait);
-            self.delay *= 2;
+            self.delay = MOST_DELAY.min(self.delay * 2);
             if let Ok(stream) = connect() {
                 eprintln!("referee_bot: connected again after {:.1} s", self.since.elapsed().as_secs_f64());
                 return Some(stream);

@@ -29,7 +29,7 @@ pub(crate) struct Session<B> {
     pub(crate) reconnects: bool,
     /// Whether there was a message on this connection.
     pub(crate) has_heard: bool,
-    /// Whether the referee has sent `bye`.
+    /// Whether the referee has sent its last `bye`.
     pub(crate) is_over: bool,
     /// The matches in progress, with the bot's seats in them.
     plays: BTreeMap<String, Vec<Play>>,
@@ -84,7 +84,7 @@ impl<B: Bot> Session<B> {
     pub(crate) fn handle(&mut self, line: &str, out: &mut Vec<u8>) -> Result<ControlFlow<()>, Error> {
         let message = Message::read(line);
         self.has_heard = true;
-        if !matches!(message, Ok(Message::Bye)) {
+        if !matches!(message, Ok(Message::Bye(_))) {
             self.refusal = None;
         }
         match message {
@@ -114,7 +114,9 @@ impl<B: Bot> Session<B> {
                 note("the referee says", line);
                 self.refusal = Some(refusal);
             }
-            Ok(Message::Bye) => {
+            // The connection ends, and the bot connects again.
+            Ok(Message::Bye(bye)) if bye.reconnect && self.reconnects => {}
+            Ok(Message::Bye(_)) => {
                 self.is_over = true;
                 return Ok(ControlFlow::Break(()));
             }

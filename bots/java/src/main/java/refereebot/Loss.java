@@ -8,6 +8,8 @@ import java.util.concurrent.ThreadLocalRandom;
 final class Loss {
     /** Milliseconds before the first attempt, doubled with each further one. */
     private static final double FIRST_DELAY = 500;
+    /** The maximum of these milliseconds: the referee may be back just before it stops waiting. */
+    private static final double MOST_DELAY = 5_000;
     /** Milliseconds after which the referee does not wait any more. */
     private static final double PATIENCE = 60_000;
 
@@ -31,7 +33,7 @@ final class Loss {
                 System.err.printf("refereebot: the referee cannot be reached within %.0f s%n", PATIENCE / 1000);
                 return null;
             }
-            delay *= 2;
+            delay = Math.min(2 * delay, MOST_DELAY);
             try {
                 Thread.sleep((long) wait);
                 Connection connection = Connection.open(options);

@@ -62,7 +62,7 @@ final class Session {
         return wasHeard;
     }
 
-    /** Whether the referee has said bye. */
+    /** Whether the referee has said its last bye. */
     boolean isOver() {
         return over;
     }
@@ -96,7 +96,8 @@ final class Session {
                 log("error: " + line);
                 return null;
             case "bye":
-                over = true;
+                // Otherwise the connection ends, and the bot connects again.
+                over = !(reconnects && isTrue(message, "reconnect"));
                 return null;
             case "event", "turn", "end":
                 Place place = new Place(message.get("match").getAsString(), message.get("seat").getAsInt());
