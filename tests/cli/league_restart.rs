@@ -1,27 +1,36 @@
-//! Matches of connected bots that go on after their server was killed.
+//! Bots and matches that go on after a restart of their server.
 
-use std::net::{SocketAddr, TcpListener};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::common::league::{League, drain};
-use crate::common::{Referee, Signal};
+use crate::common::returning::{Returning, hello};
+use crate::common::{ROOT, Referee, Signal, the};
 use crate::watch::wait_until;
 
 /// A league with a fixed address, and no programs.
-struct Setting {
-    league: League,
-    address: SocketAddr,
+pub(crate) struct Setting {
+    pub(crate) league: League,
+    pub(crate) address: SocketAddr,
 }
 
 impl Setting {
-    /// Bots have `patience` to come back after a restart.
-    fn new(patience: &str) -> Setting {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    /// Bots have `patience` to come back after a restart. A match has 30 moves.
+    pub(crate) fn new(patience: &str, ladder: &str) -> Setting {
+        // An address of its own, so that nothing else takes the port before the server and between two servers.
+        static COUNT: AtomicU8 = AtomicU8::new(1);
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let host = Ipv4Addr::new(127, COUNT.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
+        let port = TcpListener::bind((host, 0)).and_then(|listener| listener.local_addr());
         let address = port.expect("a free port");
         let ladder = format!(
-            "listen = \"{address}\"\nclock = \"delay=20s\"\nreconnect = \"{patience}\"\nrest = \"50ms\""
+            "listen = \"{address}\"\nclock = \"delay=20s\"\nreconnect = \"{patience}\"\nrest = \"50ms\"\n{ladder}"
         );
         let mut league = League::new("", &[]);
         let text = league.folder.read("league.toml");
@@ -32,42 +41,100 @@ impl Setting {
         Setting { league, address }
     }
 
-    fn serve(&self) -> Referee {
+    pub(crate) fn serve(&self) -> Referee {
         let (server, address) = self.league.listening();
         assert_eq!(address, self.address);
         server
     }
 
-    /// A bot of the Python SDK that takes 50 ms for a move.
-    fn bot(&self, name: &str) -> Bot {
-        let token = self.league.add(name);
-        let script = "import sys, time, random\nsys.path.insert(0, 'bots/python')\n\
-                      from referee_bot import run\n\
-                      def choose(turn):\n    time.sleep(0.05)\n    return random.choice(turn.legal)\n\
-                      run(choose, name='slow')\n";
-        let path = self.league.folder.write(&format!("{name}.py"), script);
-        let address = self.address.to_string();
-        let mut command = Command::new("python3");
-        command.args([&path, "--connect", &address, "--name", name]).current_dir(crate::common::ROOT);
-        command.env("REFEREE_TOKEN", token).stdin(Stdio::null()).stdout(Stdio::null());
-        let log = std::fs::File::create(self.league.folder.path(&format!("{name}.log"))).expect("a file");
-        Bot(command.stderr(log).spawn().expect("python runs"))
+    /// A new bot of the league that plays `most` moves.
+    pub(crate) fn bot(&self, name: &str, thinking_ms: u64, most: usize) -> Returning {
+        let hello = hello(name, &self.league.add(name));
+        Returning::start(self.address, hello, Duration::from_millis(thinking_ms), most)
     }
 
-    fn running(&self) -> Vec<String> {
+    /// The matches with a journal.
+    pub(crate) fn running(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.league.folder.path("ladders/short/running"));
         let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
         names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// The journal of the match in progress.
-    fn journal(&self) -> String {
-        let [id] = &self.running()[..] else { return String::new() };
-        std::fs::read_to_string(self.league.folder.path(&format!("ladders/short/running/{id}")))
-            .unwrap_or_default()
+    /// The journal of a match; empty if there is none.
+    pub(crate) fn journal(&self, id: &str) -> String {
+        let path = self.league.folder.path(&format!("ladders/short/running/{id}"));
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// The record of a match.
+    pub(crate) fn record(&self, id: &str) -> String {
+        self.league.folder.read(&format!("ladders/short/records/{id}.jsonl"))
     }
 }
 
+pub(crate) fn kill(server: Referee) {
+    server.signal(Signal::KILL);
+    server.wait();
+}
+
+pub(crate) fn answers(journal: &str) -> usize {
+    journal.matches("\"type\":\"answer\"").count()
+}
+
+#[test]
+fn a_match_goes_on_after_the_server_was_killed() {
+    let setting = Setting::new("60s", "");
+    let server = setting.serve();
+    let _bots = ["alice", "bob"].map(|name| setting.bot(name, 50, usize::MAX));
+    wait_until("moves are made", || answers(&setting.journal("m1")) >= 4);
+    kill(server);
+    let before = setting.journal("m1");
+    let mut server = setting.serve();
+    let ended = server.hear_of("match");
+    assert_eq!([&ended["id"], &ended["ended_by"]], [&json!("m1"), &json!("turn_limit")], "{ended}");
+    assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
+    drain(server);
+    let record = setting.record("m1");
+    let lines: Vec<&str> = before.lines().filter(|line| line.contains("\"at_us\"")).collect();
+    assert!(lines.iter().all(|line| record.contains(line)), "the record has all that happened before");
+    assert_eq!(record.matches("\"type\":\"pause\"").count(), 1, "{record}");
+    assert_eq!(setting.running(), Vec::<String>::new());
+    setting.league.verify();
+}
+
+#[test]
+fn no_match_is_lost_or_counted_twice_when_the_server_is_killed_again_and_again() {
+    let (kills, pairs) = if std::env::var_os("LONG_TESTS").is_some() { (200, 50) } else { (10, 3) };
+    let setting = Setting::new("60s", &format!("jobs = {pairs}"));
+    let bots: Vec<Returning> =
+        (0..2 * pairs).map(|number| setting.bot(&format!("bot {number}"), 4, usize::MAX)).collect();
+    let started = || -> BTreeSet<String> { bots.iter().flat_map(Returning::started).collect() };
+    for number in 0..kills {
+        let (server, before) = (setting.serve(), started().len());
+        // Every other time also between two matches.
+        let more = if number % 2 == 0 { 1 } else { pairs };
+        wait_until("matches start", || started().len() >= before + more);
+        // At any point of a match, which takes about 150 ms.
+        std::thread::sleep(Duration::from_millis(number as u64 * 37 % 150));
+        kill(server);
+    }
+    drain(setting.serve());
+    let results = setting.league.verify();
+    let started = started();
+    assert_eq!(results, started.len(), "a result for each match that began");
+    let mut played = BTreeSet::new();
+    for id in &started {
+        let record = setting.league.folder.record(&format!("ladders/short/records/{id}.jsonl"));
+        let result = the("result", &record);
+        assert_eq!(result["ended_by"], "turn_limit", "{id}: {result}");
+        assert!(record.iter().all(|line| line["type"] != "fault"), "{id} has no fault");
+        let answers = record.iter().filter(|line| line["type"] == "answer");
+        played.insert(answers.map(|line| format!("{} {}", line["seat"], line["move"])).collect::<Vec<_>>());
+    }
+    assert_eq!(played.len(), 1, "all matches are the same, as without a restart");
+}
+
+/// A bot of an SDK.
 struct Bot(Child);
 
 impl Drop for Bot {
@@ -78,31 +145,36 @@ impl Drop for Bot {
     }
 }
 
-fn kill(server: Referee) {
-    server.signal(Signal::KILL);
-    server.wait();
-}
-
-fn answers(journal: &str) -> usize {
-    journal.matches("\"type\":\"answer\"").count()
-}
-
-#[test]
-fn a_match_goes_on_after_the_server_was_killed() {
-    let setting = Setting::new("60s");
-    let server = setting.serve();
-    let _bots = ["alice", "bob"].map(|name| setting.bot(name));
-    wait_until("moves are made", || answers(&setting.journal()) >= 4);
-    kill(server);
-    let before = setting.journal();
+/// A bot with this command plays before and after a kill and a restart of the server, without a fault.
+pub(crate) fn stay(command: &str) {
+    let setting = Setting::new("60s", "");
+    // A server learns of a new token within a second, and a bot of an SDK connects once.
+    let token = setting.league.add("sdk");
     let mut server = setting.serve();
-    let ended = server.hear_of("match");
-    assert_eq!([&ended["id"], &ended["ended_by"]], [&json!("m1"), &json!("turn_limit")], "{ended}");
-    assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
+    let log = setting.league.folder.path("log");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &format!("exec {command} --connect {} --name sdk", setting.address)]).current_dir(ROOT);
+    shell.env("REFEREE_TOKEN", token).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut sdk = Bot(shell.stderr(File::create(&log).expect("a file")).spawn().expect("bash runs"));
+    let _other = setting.bot("other", 50, usize::MAX);
+    let mut hear = |server: &mut Referee| {
+        let ended = server.hear_of("match");
+        assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
+        assert_eq!(ended["ended_by"], "turn_limit", "{ended}");
+        assert!(sdk.0.try_wait().expect("a child").is_none(), "it runs");
+        ended["id"].clone()
+    };
+    wait_until("moves are made", || answers(&setting.journal("m1")) >= 4);
+    kill(server);
+    server = setting.serve();
+    assert_eq!(hear(&mut server), "m1");
     drain(server);
-    let record = setting.league.folder.read("ladders/short/records/m1.jsonl");
-    let lines: Vec<&str> = before.lines().filter(|line| line.contains("\"at_us\"")).collect();
-    assert!(lines.iter().all(|line| record.contains(line)), "the record has all that happened before");
-    assert_eq!(record.matches("\"type\":\"pause\"").count(), 1, "{record}");
-    setting.league.verify();
+    server = setting.serve();
+    hear(&mut server);
+    kill(server);
+    let log = std::fs::read_to_string(log).expect("a file");
+    assert!(log.matches("connected again after").count() >= 2, "{log}");
+    drop(sdk);
+    let faulted = setting.league.query("SELECT count(*) FROM matches WHERE faults LIKE '%:%'");
+    assert_eq!(faulted, "0");
 }

@@ -31,6 +31,7 @@ mod jobs;
 mod language_models;
 mod launcher;
 mod league;
+mod league_journal;
 mod league_pages;
 mod league_restart;
 mod league_service;

@@ -103,6 +103,11 @@ macro_rules! sdks {
             fn the_better_bot_clearly_beats_the_random_bot() {
                 super::beat_random(&super::$sdk());
             }
+
+            #[test]
+            fn the_random_bot_plays_on_after_restarts_of_a_league() {
+                crate::league_restart::stay(&super::$sdk().random);
+            }
         }
     )*};
 }

@@ -6,6 +6,7 @@ pub(crate) mod guest;
 pub(crate) mod http;
 pub(crate) mod league;
 pub(crate) mod proxy;
+pub(crate) mod returning;
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
