@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::core::chance::Seed;
-use crate::core::{Catalog, Viewer};
+use crate::core::erased::Rules;
+use crate::core::{Catalog, Seating, Viewer};
 use crate::runner::ResumedMatch;
 use crate::store::{League, RunningMatches, parse_match_id};
 
@@ -14,6 +15,7 @@ use crate::store::{League, RunningMatches, parse_match_id};
 pub fn resume(
     running: &RunningMatches,
     (league, ladder): (&League, &str),
+    (rules, seating): (&dyn Rules, Seating),
     seed: &Seed,
     watched: Option<Viewer>,
     catalog: &Catalog,
@@ -31,6 +33,12 @@ pub fn resume(
         let read = read.and_then(|(journal, lines, paused_us)| {
             let secrets = (seed.of_deal(&id), seed.salt(&id));
             ResumedMatch::read((&id, journal, &lines, paused_us), secrets, watched, catalog)
+        });
+        let read = read.and_then(|found| match &found {
+            Some(found) if !found.is_of(rules, seating) => {
+                Err("the ladder plays another game now".to_owned())
+            }
+            _ => Ok(found),
         });
         match read {
             Ok(Some(found)) => resumed.push(found),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::core::chance::Seed;
-use crate::core::seat::Seat;
+use crate::core::erased::Rules;
+use crate::core::seat::{Seat, Seating};
 use crate::core::{Catalog, Viewer};
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
 use crate::record::Resume;
@@ -82,6 +83,12 @@ impl ResumedMatch {
     /// The match id.
     pub fn id(&self) -> &str {
         &self.play.setup().header.r#match
+    }
+
+    /// Whether it is a match of this game with these seats.
+    pub fn is_of(&self, rules: &dyn Rules, seating: Seating) -> bool {
+        let setup = self.play.setup();
+        setup.header.game == rules.meta().id && setup.seating == seating
     }
 
     /// The players by seat.

@@ -82,12 +82,13 @@ fn an_incomplete_last_line_is_removed() {
 
 #[test]
 fn a_damaged_journal_is_kept_and_play_goes_on_without_its_match() {
-    for damage in ["another move", "no bot", "no text"] {
+    for damage in ["another move", "no bot", "another start of the machine", "no text"] {
         let interrupted = Interrupted::new("60s", kill);
         let journal = interrupted.setting.journal("m1");
         let damaged = match damage {
             "another move" => journal.replacen("\"turn\":1,", "\"turn\":2,", 1),
             "no bot" => journal.lines().filter(|line| !line.contains("\"seat\":0,\"bot\"")).collect(),
+            "another start of the machine" => journal.replacen("\"boot\":\"", "\"boot\":\"0", 1),
             _ => journal.replacen("{\"type\":\"answer\"", "\u{0}\u{0}\u{0}\u{0}", 1),
         };
         assert_ne!(damaged, journal);
@@ -103,6 +104,16 @@ fn a_damaged_journal_is_kept_and_play_goes_on_without_its_match() {
         // The next server does not mind.
         drain(interrupted.setting.serve());
     }
+}
+
+#[test]
+fn a_ladder_that_plays_another_game_now_does_not_continue_its_matches() {
+    let interrupted = Interrupted::new("60s", kill);
+    let folder = &interrupted.setting.league.folder;
+    let text = folder.read("league.toml").replace("game = \"checkers\"", "game = \"saxum\"");
+    folder.write("league.toml", text.replace("options = { turn_limit = 30 }\n", ""));
+    drain(interrupted.setting.serve())
+        .says(&["m1 is cut off: its journal, kept as ", "the ladder plays another game now"]);
 }
 
 #[test]

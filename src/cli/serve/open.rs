@@ -75,7 +75,9 @@ pub(super) fn open<'a>(
     ladder.begin_day(now(), &today);
     let running = RunningMatches::open(&own).map_err(wrong)?;
     let watched = config.watch.is_some().then_some(Viewer::Public);
-    let resumed = resume(&running, (league, name), &seed, watched, catalog).map_err(wrong)?;
+    let resumed =
+        resume(&running, (league, name), (prepared.rules, prepared.seating), &seed, watched, catalog)
+            .map_err(wrong)?;
     let challenges = league.challenges(name).map_err(wrong)?;
     for resumed in &resumed {
         let players: Vec<&str> = resumed.players().collect();
