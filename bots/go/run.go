@@ -12,6 +12,7 @@ import (
 // Run plays every match that the referee starts. It returns after the referee's bye or at the end of the input.
 //
 // If a connection over TCP is lost and the referee offers it, the bot connects again and its matches go on.
+// It also connects again if the bye of a league asks for that.
 //
 // Over stdin and stdout, what the bot prints goes to stderr, which the referee keeps with the match. Run returns an error
 // if hello is not what the protocol allows, if the referee cannot be reached or fails TLS verification, if it refuses the

@@ -32,6 +32,7 @@ def run(
     and what the bot prints goes to stderr, which the referee keeps with the match. For all options see `options`. An
     exception in the bot ends the process, with its traceback on stderr: a bot that plays on after a defect hides it.
     If a connection over TCP is lost and the referee offers it, the bot connects again and its matches go on.
+    It also does if the `bye` of a league asks for that.
 
     Raises ValueError if `name`, `slots` or `wants` is not what the protocol allows, OSError if there is no connection,
     `Refused` if the referee refuses the bot before its first match.

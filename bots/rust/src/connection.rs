@@ -83,7 +83,8 @@ impl Connection {
     }
 
     /// Plays every match that the referee starts, until its `bye` or the end of its stream. If a connection over TCP is lost
-    /// and the referee offers it, the bot connects again and its matches go on.
+    /// and the referee offers it, the bot connects again and its matches go on. It also does if
+    /// the `bye` of a league asks for that.
     ///
     /// # Errors
     ///
