@@ -340,7 +340,8 @@ fn a_seat_that_is_out_may_lose_its_connection_too() {
         ),
     );
     let bots = ["tcp:alice", &waits, &plain, &plain, &plain, &plain];
-    let args = ["--set", "turn_limit=30", "--clock", "none", "--token", "alice=one"];
+    // In this deal both alice and the bot that waits have a card to play.
+    let args = ["--set", "turn_limit=30", "--clock", "none", "--token", "alice=one", "--seed", SEED];
     let (referee, address) = listening(&[&["play", "keezen"][..], &bots, &args].concat());
     let mut guest = alice(address);
     let turn = guest.play_up_to("turn");
