@@ -22,7 +22,8 @@ pub struct Scene {
     /// The other shapes. Shapes of one layer do not hide each other. Scenes may share shapes.
     pub shapes: Vec<Arc<Shape>>,
     /// The position in words, one statement per line. The first line states what comes next or how the match ended.
-    pub words: Vec<String>,
+    /// Scenes may share lines.
+    pub words: Vec<Arc<str>>,
 }
 
 impl Scene {
@@ -64,7 +65,7 @@ impl Scene {
     }
 
     /// Adds a line of words.
-    pub fn say(&mut self, line: impl Into<String>) {
+    pub fn say(&mut self, line: impl Into<Arc<str>>) {
         self.words.push(line.into());
     }
 }

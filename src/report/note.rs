@@ -137,9 +137,20 @@ impl Told {
     /// The notes of a step as a viewer may know them; `None` for a note that tells nothing or that the viewer may not
     /// know.
     pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<Told>> {
+        Told::seen(step, viewer, &mut Vec::new())
+    }
+
+    /// The same for each of these viewers.
+    pub fn of_views(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Vec<Option<Told>>> {
+        let mut read = Vec::new();
+        viewers.iter().map(|&viewer| Told::seen(step, viewer, &mut read)).collect()
+    }
+
+    /// `read` has the events of the step that other viewers have seen, by their JSON.
+    fn seen(step: &Step<'_, '_>, viewer: Viewer, read: &mut Vec<(Vec<u8>, Told)>) -> Vec<Option<Told>> {
         let mut answer = "";
         let told = step.notes.iter().map(|note| {
-            let mut told = Told::note(note, step.table, viewer);
+            let mut told = Told::note(note, step.table, viewer, read);
             let Note::Line(line) = note else { return told };
             match (&line.entry, &mut told) {
                 (Entry::Answer(Answer { text, .. }), _) => answer = text,
@@ -156,7 +167,12 @@ impl Told {
 
     /// A note of a step as a viewer may know it. Faults are known to their seat, because they may tell about its
     /// secrets; in games without hidden information to everyone.
-    fn note(note: &Note<'_>, table: &dyn Table, viewer: Viewer) -> Option<Told> {
+    fn note(
+        note: &Note<'_>,
+        table: &dyn Table,
+        viewer: Viewer,
+        read: &mut Vec<(Vec<u8>, Told)>,
+    ) -> Option<Told> {
         match note {
             Note::Line(line) => {
                 let is_private = matches!(line.entry, Entry::Fault(_) | Entry::Fallback { .. });
@@ -167,7 +183,12 @@ impl Told {
             &Note::Told(index) => {
                 let mut event = Vec::new();
                 table.write_event(index, viewer, &mut event);
-                Some(Told::written(&event))
+                if let Some((_, told)) = read.iter().find(|(json, _)| *json == event) {
+                    return Some(told.clone());
+                }
+                let told = Told::written(&event);
+                read.push((event, told.clone()));
+                Some(told)
             }
         }
     }

@@ -99,7 +99,7 @@ impl LiveReel {
         let looks = self.shared.parts[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shared.parts.len();
         let (c, m) = Change::all(changes.into_iter().map(|changed| (changed, 1)));
-        let words = words.into_iter().map(|(line, words)| (1, line, words));
+        let words = words.into_iter().map(|(line, words)| (1, line, words.map(|words| words.to_string())));
         let notes = told.iter().map(|told| (1, kind_name(told.kind), told.seat, told.text.clone()));
         let step = json!(ReelStep {
             n: self.moves,

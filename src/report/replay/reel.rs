@@ -2,16 +2,16 @@
 //!
 //! A `mask` is a set of views, as bits. What several views share is written once.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use referee_protocol::referee::Clock;
 
-use super::motion::{moved, origins};
+use super::motion::{moved, origins, unchanged};
 use super::svg::{classes, polygon};
 use crate::core::scene::{Form, Layer, Part, Shape};
 use crate::core::{Scene, Seat, Viewer};
@@ -128,31 +128,38 @@ pub(super) struct Seen {
     scene: Scene,
     /// By shape: the number of the thing that it is, and how it is drawn.
     drawn: Vec<(u32, State)>,
-    words: Vec<String>,
-}
-
-/// Numbers equal values consecutively.
-#[derive(Debug, Default)]
-struct Numbers<T>(HashMap<T, u32>);
-
-impl<T: Eq + std::hash::Hash> Numbers<T> {
-    fn of(&mut self, value: T) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(value).or_insert(next)
-    }
+    words: Vec<Arc<str>>,
 }
 
 /// What all views of a match share.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Things by id and the step at which they appeared.
-    things: Numbers<(String, usize)>,
-    looks: HashMap<Vec<Part>, usize>,
+    /// The number of things so far.
+    things: u32,
+    /// The things that appeared in this step, by id.
+    new: (usize, FxHashMap<String, u32>),
+    looks: FxHashMap<Vec<Part>, usize>,
     /// The looks as the player reads them.
     pub(super) parts: Vec<Vec<Value>>,
 }
 
 impl Shared {
+    /// The thing that appears in a step with this id.
+    fn thing(&mut self, step: usize, id: &str) -> u32 {
+        let (latest, new) = &mut self.new;
+        if *latest != step {
+            *latest = step;
+            new.clear();
+        }
+        if let Some(&thing) = new.get(id) {
+            return thing;
+        }
+        let thing = self.things;
+        self.things += 1;
+        new.insert(id.to_owned(), thing);
+        thing
+    }
+
     fn look(&mut self, parts: &[Part]) -> usize {
         if let Some(&look) = self.looks.get(parts) {
             return look;
@@ -195,40 +202,45 @@ impl Seen {
 
     /// Shows the next scene. Returns the changed things. Most shapes are as before, and cost a comparison.
     pub(super) fn show(&mut self, step: usize, scene: Scene, shared: &mut Shared) -> Vec<Changed> {
-        let origins = origins(&self.scene, &scene);
-        let moved = if step > 0 { moved(&self.scene, &scene, &origins) } else { Vec::new() };
         let mut changes = Vec::new();
         if self.is_new {
             self.is_new = false;
             for shape in scene.ground.iter().flat_map(|ground| ground.iter()) {
-                let thing = shared.things.of((shape.id.clone(), step));
+                let thing = shared.thing(step, &shape.id);
                 changes.push((thing, Some(shared.state(shape)), false));
             }
         }
+        let unchanged = unchanged(&self.scene.shapes, &scene.shapes);
         let mut is_gone = vec![true; self.drawn.len()];
-        let mut drawn = Vec::with_capacity(origins.len());
-        for (index, (shape, &origin)) in scene.shapes.iter().zip(&origins).enumerate() {
+        unchanged.iter().flatten().for_each(|&origin| is_gone[origin] = false);
+        let earlier: Vec<usize> = (0..is_gone.len()).filter(|&index| is_gone[index]).collect();
+        let later: Vec<usize> = (0..unchanged.len()).filter(|&index| unchanged[index].is_none()).collect();
+        let of = |scene: &Scene, indices: &[usize]| -> Vec<_> {
+            indices.iter().map(|&index| scene.shapes[index].clone()).collect()
+        };
+        let (before, after) = (of(&self.scene, &earlier), of(&scene, &later));
+        let origins = origins(&before, &after);
+        let moved = if step > 0 { moved(&before, &after, &origins) } else { Vec::new() };
+        let nothing = (0, State::default());
+        let mut drawn: Vec<_> =
+            unchanged.iter().map(|origin| origin.map_or(nothing, |origin| self.drawn[origin])).collect();
+        for (index, (shape, &origin)) in after.iter().zip(&origins).enumerate() {
             let has_moved = moved.contains(&index);
-            let before = origin.map(|origin| (&self.scene.shapes[origin], self.drawn[origin]));
-            let now = match before {
-                Some((before, (thing, state))) => {
-                    let now = if looks_alike(before, shape) { state } else { shared.state(shape) };
-                    if now != state || has_moved {
-                        changes.push((thing, Some(now), has_moved));
-                    }
-                    (thing, now)
+            let now = if let Some(origin) = origin {
+                let (thing, state) = self.drawn[earlier[origin]];
+                is_gone[earlier[origin]] = false;
+                let now = if looks_alike(&before[origin], shape) { state } else { shared.state(shape) };
+                if now != state || has_moved {
+                    changes.push((thing, Some(now), has_moved));
                 }
-                None => {
-                    let thing = shared.things.of((shape.id.clone(), step));
-                    let state = shared.state(shape);
-                    changes.push((thing, Some(state), has_moved));
-                    (thing, state)
-                }
+                (thing, now)
+            } else {
+                let thing = shared.thing(step, &shape.id);
+                let state = shared.state(shape);
+                changes.push((thing, Some(state), has_moved));
+                (thing, state)
             };
-            drawn.push(now);
-            if let Some(origin) = origin {
-                is_gone[origin] = false;
-            }
+            drawn[later[index]] = now;
         }
         let gone = self.drawn.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
         changes.extend(gone.map(|(&(thing, _), _)| (thing, None, false)));
@@ -237,7 +249,7 @@ impl Seen {
     }
 
     /// Returns the changed lines of words; `None` if they are gone.
-    pub(super) fn say(&mut self, words: Vec<String>) -> Vec<(usize, Option<String>)> {
+    pub(super) fn say(&mut self, words: Vec<Arc<str>>) -> Vec<(usize, Option<Arc<str>>)> {
         let count = words.len().max(self.words.len());
         let changes = (0..count).filter(|&line| words.get(line) != self.words.get(line));
         let changes = changes.map(|line| (line, words.get(line).cloned())).collect();
@@ -256,15 +268,20 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The values with the views that share them, as `[mask, ...]`.
-fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> BTreeMap<T, u32> {
-    let mut masks = BTreeMap::new();
-    for (view, values) in of_views.into_iter().enumerate() {
-        for value in values {
-            *masks.entry(value).or_default() |= 1 << view;
+/// The values, sorted, with the mask of the views that share them.
+fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> Vec<(T, u32)> {
+    let of_views = of_views.into_iter().enumerate();
+    let mut all: Vec<(T, u32)> =
+        of_views.flat_map(|(view, values)| values.into_iter().map(move |value| (value, 1 << view))).collect();
+    all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    all.dedup_by(|(value, mask), (kept, masks)| {
+        let is_same = value == kept;
+        if is_same {
+            *masks |= *mask;
         }
-    }
-    masks
+        is_same
+    });
+    all
 }
 
 /// The `info` of an answer in words: what is conventional in it.
@@ -282,7 +299,7 @@ fn info(info: &RawValue) -> Option<String> {
 
 /// What happened in a step: kind, seat and text, with the views that know it.
 fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
-    let told: Vec<_> = viewers.iter().map(|&viewer| Told::of_step(step, viewer)).collect();
+    let told = Told::of_views(step, viewers);
     let mut notes = Vec::new();
     for (index, note) in step.notes.iter().enumerate() {
         if let Note::Line(line) = note
@@ -366,7 +383,9 @@ impl Reel {
                 t: Some(step.at_us / 1000),
                 c,
                 m,
-                w: words.map(|((line, words), mask)| (mask, line, words)).collect(),
+                w: words
+                    .map(|((line, words), mask)| (mask, line, words.map(|words| words.to_string())))
+                    .collect(),
                 s: notes(&step, &viewers),
                 k: took(&step),
                 b: banks(step.banks_ms),
