@@ -50,7 +50,7 @@ impl Default for Options {
 }
 
 /// A game of Keezenspel: a position with its counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keezen {
     position: Position,
     /// The number of the deck cycle, counted from 0.

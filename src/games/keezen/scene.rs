@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Keezen;
 use super::board::{Board, PAWNS, Spot};
-use super::cards::Rank;
+use super::cards::{HAND, Rank};
 use super::position::Position;
 use crate::core::scene::{Layer, Part, Shape, Tone};
 use crate::core::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
@@ -44,6 +44,11 @@ thread_local! {
     static SHAPES: RefCell<HashMap<(usize, Item), Arc<Shape>, FxBuildHasher>> = const {
         RefCell::new(HashMap::with_hasher(FxBuildHasher))
     };
+}
+
+thread_local! {
+    /// Those of the latest scene: the scenes of a position for its viewers are made one after the other.
+    static PARTS: RefCell<Option<Parts>> = const { RefCell::new(None) };
 }
 
 /// The shape of an item, which is made once.
@@ -214,8 +219,8 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     ground
 }
 
-/// The base and the hand of a seat.
-fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer: Viewer) {
+/// The pawns of a seat and the mark of its turn.
+fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat) {
     let board = position.board();
     let (x, y) = plan.block(board, seat);
     let (width, height) = plan.block_size();
@@ -231,14 +236,23 @@ fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer
             plan.pawn(seat, &format!("base-{n}"), plan.base(board, seat, n.into()))
         }));
     }
-    let hand = position.hands().of(seat);
-    let is_shown = position.shows(seat, viewer);
+    for spot in board.pawns(seat).flatten() {
+        let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
+        scene.add(shared(board, Item::Pawn(seat, spot), pawn));
+    }
+}
+
+/// The cards of a seat.
+fn cards(plan: &Plan, position: &Position, seat: Seat, is_shown: bool) -> Vec<Arc<Shape>> {
+    let board = position.board();
+    let ((x, y), (_, height)) = (plan.block(board, seat), plan.block_size());
     let lower = y + height / 2 - 10 - plan.card_height() / 2;
     let spread = plan.card + 6;
-    for (n, &rank) in hand.cards().iter().enumerate() {
+    let hand = position.hands().of(seat);
+    let card = |(n, &rank): (usize, &Rank)| {
         let copy = hand.cards()[..n].iter().filter(|&&other| other == rank).count();
         let face = is_shown.then_some((rank, copy));
-        scene.add(shared(board, Item::Card(seat, n, face), || {
+        shared(board, Item::Card(seat, n, face), || {
             let at = (x - 2 * spread + spread * n as i16, lower);
             let id = match face {
                 Some((rank, copy)) => format!("card-{seat}-{rank}-{copy}"),
@@ -246,8 +260,9 @@ fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, viewer
             };
             let card = plan.card(face.map(|(rank, _)| rank));
             Shape::new(Layer::Piece, id, at).kind("card").with_all(card)
-        }));
-    }
+        })
+    };
+    hand.cards().iter().enumerate().map(card).collect()
 }
 
 /// The undealt cards and the pile.
@@ -286,55 +301,101 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     }
 }
 
-/// The pawns and the hand of a seat in words.
-fn say_seat(scene: &mut Scene, position: &Position, seat: Seat, viewer: Viewer) {
+/// The pawns of a seat in words.
+fn pawns_in_words(board: &Board, seat: Seat) -> String {
     let mut pawns = format!("seat {seat}: pawns");
-    for spot in position.board().pawns(seat) {
+    for spot in board.pawns(seat) {
         let _ = match spot {
             Some(spot) => write!(pawns, " {spot}"),
             None => write!(pawns, " base"),
         };
     }
-    scene.say(pawns);
+    pawns
+}
+
+/// The hand of a seat in words.
+fn hand_in_words(position: &Position, seat: Seat, is_shown: bool) -> String {
     let hand = position.hands().of(seat);
-    scene.say(if position.shows(seat, viewer) && !hand.is_empty() {
-        let mut cards = format!("seat {seat}: cards");
-        for card in hand.cards() {
-            cards.push(' ');
-            cards.push_str(card.name());
+    if !is_shown || hand.is_empty() {
+        return format!("seat {seat}: {} cards", hand.len());
+    }
+    let mut cards = format!("seat {seat}: cards");
+    for card in hand.cards() {
+        cards.push(' ');
+        cards.push_str(card.name());
+    }
+    cards
+}
+
+/// A hand as a viewer sees it: its shapes and its line of words.
+type HandParts = (Vec<Arc<Shape>>, Arc<str>);
+
+/// What the scenes of a position consist of.
+struct Parts {
+    game: Keezen,
+    /// Without the hands.
+    scene: Scene,
+    /// By seat: the hidden and the open hand, and the index of its line of words.
+    hands: Vec<([HandParts; 2], usize)>,
+}
+
+impl Parts {
+    fn of(game: &Keezen) -> Parts {
+        let Keezen { position, cycle, .. } = game;
+        let board = position.board();
+        let plan = Plan::of(board);
+        let mut scene = Scene::new(WIDTH, plan.height());
+        scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
+        scene.ground = Some(ground(plan, board));
+        scene.say(match (game.turn(), position.to_move) {
+            (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
+            (_, Some(seat)) => {
+                let own = board.played_by(seat);
+                let whose =
+                    if own == seat { String::new() } else { format!(" with the pawns of seat {own}") };
+                format!("seat {seat} to move{whose}")
+            }
+            (_, None) => format!("seat {} to deal", position.dealer),
+        });
+        let mut hands = Vec::new();
+        for seat in board.all() {
+            block(&mut scene, plan, position, seat);
+            scene.say(pawns_in_words(board, seat));
+            let hand = [false, true].map(|is_shown| {
+                (cards(plan, position, seat, is_shown), hand_in_words(position, seat, is_shown).into())
+            });
+            hands.push((hand, scene.words.len()));
+            scene.say("");
         }
-        cards
-    } else {
-        format!("seat {seat}: {} cards", hand.len())
-    });
+        middle(&mut scene, plan, position);
+        let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
+        scene.say(format!("cycle {cycle}, deal {}, dealer {}{last}", position.deal, position.dealer));
+        Parts { game: game.clone(), scene, hands }
+    }
+
+    fn seen_by(&self, viewer: Viewer) -> Scene {
+        let Scene { seats, ground, shapes, words, .. } = &self.scene;
+        let mut scene = Scene::new(self.scene.width, self.scene.height);
+        scene.seats.clone_from(seats);
+        scene.ground.clone_from(ground);
+        scene.words.clone_from(words);
+        scene.shapes.reserve(shapes.len() + HAND * seats.len());
+        scene.shapes.extend_from_slice(shapes);
+        for (seat, (hand, line)) in self.game.position.board().all().zip(&self.hands) {
+            let (cards, words) = &hand[usize::from(self.game.position.shows(seat, viewer))];
+            scene.shapes.extend_from_slice(cards);
+            scene.words[*line] = words.clone();
+        }
+        scene
+    }
 }
 
 pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
-    let Keezen { position, cycle, .. } = game;
-    let board = position.board();
-    let plan = Plan::of(board);
-    let mut scene = Scene::new(WIDTH, plan.height());
-    scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
-    scene.ground = Some(ground(plan, board));
-    scene.say(match (game.turn(), position.to_move) {
-        (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
-        (_, Some(seat)) => {
-            let own = board.played_by(seat);
-            let whose = if own == seat { String::new() } else { format!(" with the pawns of seat {own}") };
-            format!("seat {seat} to move{whose}")
-        }
-        (_, None) => format!("seat {} to deal", position.dealer),
-    });
-    for seat in board.all() {
-        block(&mut scene, plan, position, seat, viewer);
-        say_seat(&mut scene, position, seat, viewer);
-        for spot in board.pawns(seat).flatten() {
-            let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
-            scene.add(shared(board, Item::Pawn(seat, spot), pawn));
-        }
-    }
-    middle(&mut scene, plan, position);
-    let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
-    scene.say(format!("cycle {cycle}, deal {}, dealer {}{last}", position.deal, position.dealer));
-    scene
+    PARTS.with_borrow_mut(|latest| {
+        let same = latest.take().filter(|parts| parts.game == *game);
+        let parts = same.unwrap_or_else(|| Parts::of(game));
+        let scene = parts.seen_by(viewer);
+        *latest = Some(parts);
+        scene
+    })
 }
