@@ -2,6 +2,7 @@
 
 mod live;
 mod motion;
+mod names;
 mod pack;
 mod reel;
 mod svg;

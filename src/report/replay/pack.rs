@@ -4,10 +4,11 @@
 //! what changes in the same step. Each is stored relative to the one before. A column of small numbers is a text with a
 //! character per number, from `#` on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
+use super::names::{self, Names, refer};
 use super::reel::{Change, Reel, ReelStep, SeatOf};
 use crate::core::Seat;
 
@@ -174,67 +175,73 @@ impl Changes {
     }
 }
 
-/// Changed lines of words, one line after the other.
+/// Changed lines of words, one stream after the other: the changes of a line that the same views see.
 #[derive(Debug, Default, Serialize)]
 struct Words {
-    /// By line: the number of its changes.
+    /// By stream: its line.
+    line: Column,
+    /// By stream: its views.
+    mask: Column,
+    /// By stream: the number of its changes.
     count: Column,
     /// The steps, each relative to the one before.
     step: Column,
-    mask: Column,
-    /// How many characters of the previous text of the first of the views remain at the start, plus one; 0: this line
-    /// and the following ones are gone.
+    /// How many words of the previous text of the stream remain at the start, plus one; 0: this line and the following
+    /// ones are gone.
     start: Column,
     /// The same at the end, without the plus.
     end: Column,
-    /// What is between them.
+    /// What is between them, with references to the names of the step.
     text: Vec<String>,
 }
 
+/// The words of a text, all but the first with the space before them.
+fn split(text: &str) -> Vec<&str> {
+    let spaces = text.match_indices(' ').map(|(at, _)| at).filter(|&at| at > 0);
+    let ends = spaces.clone().chain([text.len()]);
+    [0].into_iter().chain(spaces).zip(ends).map(|(start, end)| &text[start..end]).collect()
+}
+
+/// The changes of a stream: step and text.
+type Stream<'a> = Vec<(usize, Option<&'a str>)>;
+
 impl Words {
-    fn of(steps: &[ReelStep]) -> Words {
-        let mut lines: Vec<Vec<(u32, u32, Option<&str>)>> = Vec::new();
-        for (number, step) in (0..).zip(steps) {
+    fn of(steps: &[ReelStep], names: &[Names<'_>]) -> Words {
+        let mut streams: BTreeMap<(usize, u32), Stream<'_>> = BTreeMap::new();
+        for (number, step) in steps.iter().enumerate() {
             for (mask, line, text) in &step.w {
-                if lines.len() <= *line {
-                    lines.resize(line + 1, Vec::new());
-                }
-                lines[*line].push((number, *mask, text.as_deref()));
+                streams.entry((*line, *mask)).or_default().push((number, text.as_deref()));
             }
         }
         let mut words = Words::default();
-        for line in lines {
-            words.count.push(line.len() as u32);
-            let (mut before, mut said) = (0, [""; u32::BITS as usize]);
-            for (step, mask, text) in line {
-                words.step.push(step - before);
-                before = step;
-                words.mask.push(mask);
-                words.push(said[mask.trailing_zeros() as usize], text);
-                for (view, said) in (0..).zip(&mut said) {
-                    if mask >> view & 1 == 1 {
-                        *said = text.unwrap_or_default();
-                    }
-                }
+        for ((line, mask), changes) in streams {
+            words.line.push(line as u32);
+            words.mask.push(mask);
+            words.count.push(changes.len() as u32);
+            let (mut before, mut said) = (0, "");
+            for (step, text) in changes {
+                words.step.push((step - before) as u32);
+                words.push(said, text, &names[step]);
+                (before, said) = (step, text.unwrap_or_default());
             }
         }
         words
     }
 
     /// Adds a text that replaces the one before.
-    fn push(&mut self, before: &str, text: Option<&str>) {
+    fn push(&mut self, before: &str, text: Option<&str>, names: &[&str]) {
         let Some(text) = text else {
             self.start.push(0);
             return;
         };
-        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(|(a, b)| a == b).count();
-        let start = same(&mut before.chars().zip(text.chars()));
-        let rest = |text: &str| text.chars().skip(start).collect::<Vec<_>>();
-        let (before, text) = (rest(before), rest(text));
-        let end = same(&mut before.iter().copied().rev().zip(text.iter().copied().rev()));
+        let (before, text) = (split(before), split(text));
+        let same =
+            |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
+        let start = same(&mut before.iter().zip(&text));
+        let end = same(&mut before[start..].iter().rev().zip(text[start..].iter().rev()));
         self.start.push(start as u32 + 1);
         self.end.push(end as u32);
-        self.text.push(text[..text.len() - end].iter().collect());
+        self.text.push(refer(&text[start..text.len() - end].concat(), names));
     }
 }
 
@@ -246,7 +253,7 @@ struct Notes {
     kind: Column,
     /// 0 without a seat, else one more than the seat.
     seat: Column,
-    /// By kind.
+    /// By kind, with references to the names of the step.
     text: [Vec<String>; KINDS.len()],
 }
 
@@ -275,13 +282,15 @@ struct Columns {
 const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
 
 impl Columns {
-    fn of(steps: &[ReelStep]) -> Columns {
-        let mut columns = Columns { c: Changes::of(steps), w: Words::of(steps), ..Columns::default() };
+    fn of(reel: &Reel) -> Columns {
+        let (steps, names) = (&reel.steps, names::of_steps(reel));
+        let mut columns =
+            Columns { c: Changes::of(steps), w: Words::of(steps, &names), ..Columns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
-        for step in steps {
+        for (step, names) in steps.iter().zip(&names) {
             columns.n.push(step.n - moves);
             moves = step.n;
-            columns.notes(step);
+            columns.notes(step, names);
             columns.took(step);
             columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
             banks = &step.b;
@@ -289,7 +298,7 @@ impl Columns {
         columns
     }
 
-    fn notes(&mut self, step: &ReelStep) {
+    fn notes(&mut self, step: &ReelStep, names: &[&str]) {
         self.s.count.push(step.s.len() as u32);
         for (mask, kind, seat, text) in &step.s {
             self.s.mask.push(*mask);
@@ -297,7 +306,7 @@ impl Columns {
             let kind = kind.unwrap_or_else(|| unreachable!("all kinds are listed"));
             self.s.kind.push(kind as u32);
             self.s.seat.push(seat.map_or(0, |Seat(seat)| u32::from(seat) + 1));
-            self.s.text[kind].push(text.clone());
+            self.s.text[kind].push(refer(text, names));
         }
     }
 
@@ -333,7 +342,7 @@ impl<'a> Packed<'a> {
             size: reel.size,
             result: &reel.result,
             looks: &reel.looks,
-            columns: Columns::of(&reel.steps),
+            columns: Columns::of(reel),
         }
     }
 }

@@ -20,7 +20,7 @@ async function unpack(text) {
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const unpacked = await new Response(stream).json();
-  for (const reel of unpacked.matches) reel.steps = rows(reel.columns);
+  for (const reel of unpacked.matches) reel.steps = rows(reel.columns, reel.looks);
   return unpacked;
 }
 
@@ -52,25 +52,51 @@ function readers(columns) {
 }
 
 /** The steps of a match whose data is in columns (pack.rs). */
-function rows({ n, c, w, s, k, b }) {
+function rows({ n, c, w, s, k, b }, looks) {
   const KINDS = ["move", "event", "fault", "fallback", "info"];
   const note = readers(s), answer = readers(k), told = s.text.map((of) => of.values());
   let moves = 0, banks;
   const steps = numbers(n).map((more, i) => {
     moves += more;
     if (b[i].length) banks = b[i];
-    const step = { n: moves, c: [], m: [], w: [], s: [], k: [], b: banks };
-    for (let left = note.count(); left > 0; left--) {
-      const mask = note.mask(), kind = note.kind(), seat = note.seat();
-      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, told[kind].next().value]);
-    }
-    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
-    return step;
+    return { n: moves, c: [], m: [], w: [], s: [], k: [], b: banks };
   });
   unpackChanges(steps, c);
-  unpackWords(steps, w);
+  const names = namesOf(steps, looks);
+  steps.forEach((step, i) => {
+    for (let left = note.count(); left > 0; left--) {
+      const mask = note.mask(), kind = note.kind(), seat = note.seat();
+      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, resolved(told[kind].next().value, names[i])]);
+    }
+    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
+  });
+  unpackWords(steps, w, names);
   return steps;
 }
+
+/** By step, the names that its texts refer to, as in names.rs. */
+function namesOf(steps, looks) {
+  const text = (look) => (looks[look].find(([form]) => form === "t") || []).at(-1) || "";
+  const board = new Map(), places = new Map();
+  for (const [, , x, y, look, layer] of steps[0].c) {
+    if (layer === 0 && text(look) && !board.has(`${x},${y}`)) board.set(`${x},${y}`, text(look));
+  }
+  return steps.map(({ c, m }) => {
+    const names = [], moved = new Set(m.filter(([mask]) => mask & 1).map(([, thing]) => thing));
+    for (const [mask, thing, x, y, look] of c) {
+      if (!(mask & 1)) continue;
+      const before = places.get(thing), now = `${x},${y}`;
+      if (x === undefined) places.delete(thing);
+      else places.set(thing, now);
+      if (moved.has(thing)) names.push(board.get(before) || "", board.get(now) || "", text(look));
+    }
+    return names;
+  });
+}
+
+/** A text with names instead of the references to them. */
+const resolved = (text, names) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
+  (reference, literal) => literal ?? names[reference.charCodeAt(0) - 0x80]);
 
 /** Adds the changes of things. Each is relative to another one. */
 function unpackChanges(steps, { count, first, more, places }) {
@@ -99,23 +125,23 @@ function unpackChanges(steps, { count, first, more, places }) {
 }
 
 /** Adds the changed words. Each text is what remains of the one before and what is new in it. */
-function unpackWords(steps, words) {
-  const word = readers(words), texts = words.text.values();
-  numbers(words.count).forEach((count, line) => {
-    const said = [];
-    let i = 0;
+function unpackWords(steps, columns, names) {
+  const word = readers(columns), texts = columns.text.values();
+  for (const count of numbers(columns.count)) {
+    const line = word.line(), mask = word.mask();
+    let i = 0, said = [];
     for (let left = count; left > 0; left--) {
       i += word.step();
-      const mask = word.mask(), kept = word.start();
-      let text = null;
+      const kept = word.start();
       if (kept) {
-        const before = said[31 - Math.clz32(mask & -mask)] || [], end = word.end();
-        text = [...before.slice(0, kept - 1), ...texts.next().value, ...before.slice(before.length - end)];
+        const end = said.length - word.end(), changed = resolved(texts.next().value, names[i]);
+        said = [...said.slice(0, kept - 1), ...(changed ? changed.split(/(?= )/) : []), ...said.slice(end)];
+      } else {
+        said = [];
       }
-      for (let view = 0; view < 32; view++) if (mask >>> view & 1) said[view] = text;
-      steps[i].w.push([mask, line, text && text.join("")]);
+      steps[i].w.push([mask, line, kept ? said.join("") : null]);
     }
-  });
+  }
 }
 
 /** An element with these attributes. Text is never markup. */
