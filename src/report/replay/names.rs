@@ -1,7 +1,6 @@
 //! References of texts to what moves in their step: `8 t16` names a card and a square whose names the player knows.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::reel::{Change, Reel};
@@ -24,7 +23,7 @@ fn text(look: &[Value]) -> &str {
 /// The names of each step: of every thing that moves in the first view, in order, the text of the board where it was,
 /// where it is, and its own text.
 pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
-    let (mut board, mut places) = (HashMap::new(), HashMap::new());
+    let (mut board, mut places) = (FxHashMap::default(), FxHashMap::default());
     let of_look = |look: usize| text(&reel.looks[look]);
     for Change { state, .. } in reel.steps.first().iter().flat_map(|step| &step.c) {
         if let &Some((x, y, look, 0, _)) = state

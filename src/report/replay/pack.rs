@@ -4,8 +4,9 @@
 //! what changes in the same step. Each is stored relative to the one before. A column of small numbers is a text with a
 //! character per number, from `#` on.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::names::{self, Names, refer};
@@ -71,7 +72,7 @@ struct Known {
 /// The places of things, numbered consecutively.
 #[derive(Debug, Default)]
 struct Places {
-    by_point: HashMap<(i16, i16), i32>,
+    by_point: FxHashMap<(i16, i16), i32>,
     all: Vec<(i16, i16)>,
 }
 
@@ -141,8 +142,9 @@ struct Changes {
     first: Deltas,
     /// The other changes, relative to the change before of the same thing.
     more: Deltas,
-    /// The points that indices of places mean.
-    places: Vec<(i16, i16)>,
+    /// The points that indices of places mean, each relative to the one before, as [`zigzag`].
+    x: Column,
+    y: Column,
 }
 
 impl Changes {
@@ -170,7 +172,12 @@ impl Changes {
                 }
             }
         }
-        changes.places = places.all;
+        let (mut x, mut y) = (0, 0);
+        for place in places.all {
+            changes.x.push(zigzag(i32::from(place.0) - x));
+            changes.y.push(zigzag(i32::from(place.1) - y));
+            (x, y) = (place.0.into(), place.1.into());
+        }
         changes
     }
 }

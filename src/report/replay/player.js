@@ -99,7 +99,9 @@ const resolved = (text, names) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
   (reference, literal) => literal ?? names[reference.charCodeAt(0) - 0x80]);
 
 /** Adds the changes of things. Each is relative to another one. */
-function unpackChanges(steps, { count, first, more, places }) {
+function unpackChanges(steps, { count, first, more, x, y }) {
+  const point = [0, 0], ys = numbers(y);
+  const places = numbers(x).map((dx, i) => [point[0] += signed(dx), point[1] += signed(ys[i])]);
   const change = (columns, known, thing) => {
     let { step, mask, place, look, layer, turn } = known;
     step += columns.step();
@@ -133,11 +135,10 @@ function unpackWords(steps, columns, names) {
     for (let left = count; left > 0; left--) {
       i += word.step();
       const kept = word.start();
-      if (kept) {
+      if (!kept) said = [];
+      else {
         const end = said.length - word.end(), changed = resolved(texts.next().value, names[i]);
         said = [...said.slice(0, kept - 1), ...(changed ? changed.split(/(?= )/) : []), ...said.slice(end)];
-      } else {
-        said = [];
       }
       steps[i].w.push([mask, line, kept ? said.join("") : null]);
     }

@@ -202,7 +202,7 @@ impl Seen {
 
     /// Shows the next scene. Returns the changed things. Most shapes are as before, and cost a comparison.
     pub(super) fn show(&mut self, step: usize, scene: Scene, shared: &mut Shared) -> Vec<Changed> {
-        let mut changes = Vec::new();
+        let mut changes = Vec::with_capacity(scene.shapes.len());
         if self.is_new {
             self.is_new = false;
             for shape in scene.ground.iter().flat_map(|ground| ground.iter()) {
@@ -270,9 +270,10 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
 
 /// The values, sorted, with the mask of the views that share them.
 fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> Vec<(T, u32)> {
-    let of_views = of_views.into_iter().enumerate();
-    let mut all: Vec<(T, u32)> =
-        of_views.flat_map(|(view, values)| values.into_iter().map(move |value| (value, 1 << view))).collect();
+    let mut all: Vec<(T, u32)> = Vec::with_capacity(of_views.iter().map(Vec::len).sum());
+    for (view, values) in of_views.into_iter().enumerate() {
+        all.extend(values.into_iter().map(|value| (value, 1 << view)));
+    }
     all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     all.dedup_by(|(value, mask), (kept, masks)| {
         let is_same = value == kept;
