@@ -343,7 +343,7 @@ fn every_defect_is_found_in_its_step() {
 }
 
 #[test]
-fn a_failure_shows_inexcludeput_and_specification() {
+fn a_failure_shows_input_and_specification() {
     let bot = sample("hostile/illegal_move.py");
     let ended = referee(["check", "checkers", &bot]).with_code(1);
     for part in [
