@@ -19,6 +19,8 @@ pub struct Command {
     pub argv: Vec<String>,
     /// The working directory; by default that of the referee.
     pub directory: Option<PathBuf>,
+    /// The directory with all files of the bot. Its sandbox shows it as a whole, and it goes to other machines with the bot.
+    pub files: Option<PathBuf>,
     /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
     /// Its sandbox; by default none.
@@ -62,12 +64,13 @@ impl Command {
         self.directory.as_deref().unwrap_or(Path::new("")).join(path)
     }
 
-    /// Checks that the working directory and the program exist, without starting the program.
+    /// Checks that the directories and the program exist, without starting the program.
     ///
     /// # Errors
     /// Says what is missing and where it was expected.
     pub fn check(&self) -> Result<(), String> {
-        if let Some(missing) = self.directory.as_ref().filter(|folder| !folder.is_dir()) {
+        let mut folders = [&self.directory, &self.files].into_iter().flatten();
+        if let Some(missing) = folders.find(|folder| !folder.is_dir()) {
             return Err(format!("there is no folder {}", missing.display()));
         }
         let name = &self.argv[0];
@@ -83,6 +86,16 @@ impl Command {
             return Err(format!("the file `{name}` {place} may not be run: `chmod +x` makes it a program"));
         }
         Err(format!("there is no program `{name}` {place}"))
+    }
+
+    /// The working directory relative to the directory with all files of the bot; `None` if it has none.
+    ///
+    /// # Errors
+    /// If one of them does not exist.
+    pub fn directory_in_files(&self) -> std::io::Result<Option<PathBuf>> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let directory = self.resolve(".").canonicalize()?;
+        Ok(Some(directory.strip_prefix(files.canonicalize()?).map_err(std::io::Error::other)?.to_owned()))
     }
 
     /// The path of the program.

@@ -1,10 +1,13 @@
 //! `referee tournament`: the keys of an entrant, and its part of reports.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::net::SocketAddr;
 
 use crate::common::guest::Guest;
 use crate::common::{Folder, Referee, SEED, referee};
+use crate::sandbox::{missing, own_bot};
+use ::referee::bot::sandbox::Layer;
 use serde_json::json;
 
 /// Writes the file of a short tournament: `head`, and an entrant for each name with its additional keys.
@@ -386,4 +389,62 @@ fn the_progress_of_a_swiss_tournament_has_its_full_length() {
     let counts: Vec<String> =
         shown.split('\r').filter_map(of_all).filter(|count| count.contains('/')).collect();
     assert!(!counts.is_empty() && counts.iter().all(|count| count.ends_with("/8")), "{counts:?}");
+}
+
+#[test]
+fn the_sandbox_of_a_bot_shows_all_of_its_files() {
+    let folder = Folder::new();
+    for directory in ["mine/src", "mine/data", "cups"] {
+        fs::create_dir_all(folder.path(directory)).expect("a directory");
+    }
+    fs::copy(folder.path("testbot.py"), folder.path("mine/src/testbot.py")).expect("a copy");
+    folder.bot("mine/src/bot", "open('data/book').close()\nplay()");
+    folder.write("mine/data/book", "moves");
+    let plain = own_bot(&folder, "plain", "play()");
+    let allowed: Vec<&str> = missing().into_iter().map(Layer::as_str).collect();
+    let head = format!("sandbox = {{ mode = 'strict', allow_missing = {allowed:?} }}");
+    let check = |key: &str| {
+        let keys = format!("command = 'python3 src/bot.py'\n{key} = '../mine'");
+        let config = cup(&folder, &head, &[("one", keys), ("two", command(&plain))]);
+        fs::rename(config, folder.path("cups/cup.toml")).expect("it exists");
+        referee(["tournament", "check", &folder.text("cups/cup.toml")])
+    };
+    check("files").with_code(0);
+    let ended = check("directory").with_code(1);
+    assert!(ended.stdout.contains("data/book"), "{ended:#?}");
+}
+
+#[test]
+fn files_of_a_bot_that_cannot_be_used_are_rejected_with_the_reason() {
+    let folder = Folder::new();
+    own_bot(&folder, "mine", "play()");
+    let (script, absolute) = ("command = 'python3 mine.py'", folder.text("mine/mine.py"));
+    for (keys, expected) in [
+        (format!("{script}\nfiles = 'nowhere'"), "there is no folder"),
+        (format!("{script}\nfiles = '.'\ndirectory = 'mine'"), "give the bot a directory of its own"),
+        (format!("{script}\nfiles = 'mine'\ndirectory = '.'"), "is not in `files`"),
+        (
+            format!("command = 'python3 {absolute}'\nfiles = 'mine'"),
+            "give its path relative to the working directory",
+        ),
+        ("tcp = 'alice'\nfiles = 'mine'".to_owned(), "`files` are those of a `command`"),
+    ] {
+        let head = "listen = { address = '127.0.0.1:0' }";
+        let config = cup(&folder, head, &[("one", keys), ("two", command("true"))]);
+        referee(["tournament", "check", &config, "--no-start"]).with_code(2).says(&["entrant one", expected]);
+    }
+}
+
+#[test]
+fn a_tournament_keeps_the_files_of_its_bots() {
+    let folder = Folder::new();
+    own_bot(&folder, "mine", "play()");
+    let keys = || "command = 'python3 mine.py'\nfiles = 'mine'".to_owned();
+    let config = cup(&folder, "", &[("one", keys()), ("two", keys())]);
+    fs::create_dir(folder.path("cups")).expect("a directory");
+    let dir = folder.text("cups/cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    // This validates all entrants again, seen from the directory of the tournament.
+    referee(["tournament", "add", &dir, &folder.plain_bot("late")]).done();
+    referee(["tournament", "resume", &dir]).done();
 }

@@ -45,7 +45,8 @@ pub(in crate::bot) struct View {
 }
 
 impl View {
-    /// The view of a bot: the system, the directories of the files that its command line names, and the paths in `read`.
+    /// The view of a bot: the system, the directories of the files that its command line names, the directory with all of
+    /// its files if it has one, and the paths in `read`.
     ///
     /// A named file is seen without its neighbours if one of the paths in `private`, or the referee's working directory,
     /// is or is below its directory.
@@ -60,7 +61,7 @@ impl View {
                 _ => paths.push(file),
             }
         }
-        paths.extend(read.iter().map(|path| plain(&here.join(path))));
+        paths.extend(read.iter().chain(&command.files).map(|path| plain(&here.join(path))));
         paths.sort();
         // What is below another path is readable with it.
         paths.dedup_by(|path, above| path.starts_with(above));
@@ -123,10 +124,13 @@ mod tests {
     use super::*;
     use crate::bot::sandbox::{Limits, Sandbox};
 
+    fn sandboxed(line: &str) -> Command {
+        Command { sandbox: Sandbox::default(), ..line.parse().unwrap() }
+    }
+
     fn view(line: &str, limits: Limits) -> View {
-        let mut command: Command = line.parse().unwrap();
-        command.sandbox = Sandbox::default().with(limits).unwrap();
-        View::of(&command)
+        let sandbox = Sandbox::default().with(limits).unwrap();
+        View::of(&Command { sandbox, ..sandboxed(line) })
     }
 
     #[test]
@@ -145,6 +149,14 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert!(view.contains(&root.join("Cargo.toml")));
         assert!(!view.contains(&root.join("Cargo.lock")));
+    }
+
+    #[test]
+    fn a_bot_sees_all_of_its_files() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let command = Command { files: Some(root.join("bots/python")), ..sandboxed("python3 random_bot.py") };
+        assert!(View::of(&command).contains(&root.join("bots/python/tests")));
+        assert!(!View::of(&command).contains(&root.join("bots/hostile")));
     }
 
     #[test]

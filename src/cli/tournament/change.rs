@@ -339,6 +339,7 @@ fn decide_to_set(
             return Err(Failure::usage(format!("--command: `{name}` has no command line of its own")));
         };
         bot.directory = Some(directory.to_owned());
+        bot.files = None;
         said.push(format!("{name}: `{command}`, before `{before}`"));
         changed.push(index);
     }

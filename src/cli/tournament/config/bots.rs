@@ -53,10 +53,46 @@ impl Config {
                 sources.push(self.source(bot, &sandbox, &mut names, is_there).map_err(wrong)?);
             }
         }
-        let own = [Some(&self.folder), self.seed_file.as_ref()].into_iter().flatten();
-        let own: Vec<PathBuf> = own.map(|path| self.resolve(path)).collect();
-        change_commands(&mut sources, |mut commands| separate(&mut commands, &own));
+        change_commands(&mut sources, |mut commands| separate(&mut commands, &self.own_paths()));
         Ok(sources)
+    }
+
+    /// The paths that no bot may see: of the tournament and of its seed.
+    fn own_paths(&self) -> Vec<PathBuf> {
+        let own = [Some(&self.folder), self.seed_file.as_ref()].into_iter().flatten();
+        own.map(|path| self.resolve(path)).collect()
+    }
+
+    /// Checks the directory of a bot's files, which the bot sees as a whole.
+    fn check_files(&self, command: &Command) -> Result<(), String> {
+        let Some(files) = &command.files else { return Ok(()) };
+        let canonical = |path: &Path| {
+            // An empty path is the current directory.
+            let canonical = Path::new(".").join(path).canonicalize();
+            canonical.map_err(|what| format!("{}: {what}", path.display()))
+        };
+        let whole = canonical(files)?;
+        for own in self.own_paths() {
+            if canonical(&own)?.starts_with(&whole) {
+                let (files, own) = (files.display(), own.display());
+                return Err(format!("files: {files} contains {own}: give the bot a directory of its own"));
+            }
+        }
+        if let Some(word) = command
+            .argv
+            .iter()
+            .find(|word| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole))
+        {
+            return Err(format!(
+                "command: `{word}` is in `files`: give its path relative to the working directory"
+            ));
+        }
+        match &command.directory {
+            Some(directory) if !canonical(directory)?.starts_with(&whole) => {
+                Err(format!("directory: {} is not in `files`, {}", directory.display(), files.display()))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn source(
@@ -73,16 +109,23 @@ impl Config {
         match (&bot.command, &bot.tcp) {
             (Some(command), None) => {
                 let command: Command = command.parse()?;
-                let directory = self.resolve(bot.directory.as_deref().unwrap_or(Path::new("")));
+                let files = bot.files.as_deref().map(|files| self.resolve(files));
+                let directory = match (&bot.directory, &files) {
+                    (Some(directory), _) => self.resolve(directory),
+                    (None, Some(files)) => files.clone(),
+                    (None, None) => self.resolve(Path::new("")),
+                };
                 let sandbox =
                     sandbox.with(self.seen(&bot.limits)).map_err(|what| format!("limits: {what}"))?;
                 let env = bot.env.clone();
-                let command = Command { directory: Some(directory), env, sandbox, ..command };
+                let command = Command { directory: Some(directory), files, env, sandbox, ..command };
                 if is_there {
                     command.check()?;
+                    self.check_files(&command)?;
                 }
                 Ok(Arc::new(command))
             }
+            (None, Some(_)) if bot.files.is_some() => Err("`files` are those of a `command`".to_owned()),
             (None, Some(name)) => Ok(Arc::new(Connection::new(name)?)),
             _ => Err("it needs either a `command` or a `tcp` name".to_owned()),
         }

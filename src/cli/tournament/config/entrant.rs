@@ -27,6 +27,9 @@ pub(in crate::cli::tournament) struct EntrantConfig {
     pub(in crate::cli::tournament) tcp: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli::tournament) directory: Option<PathBuf>,
+    /// The directory with all of its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli::tournament) files: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::cli::tournament) env: BTreeMap<String, String>,
     #[serde(default = "full")]
@@ -84,11 +87,22 @@ impl EntrantConfig {
 
     /// Whether it has no key of a bot.
     fn is_blank(&self) -> bool {
-        let EntrantConfig { name: _, command, tcp, directory, env, clock_factor, restart, limits, team: _ } =
-            self;
+        let EntrantConfig {
+            name: _,
+            command,
+            tcp,
+            directory,
+            files,
+            env,
+            clock_factor,
+            restart,
+            limits,
+            team: _,
+        } = self;
         command.is_none()
             && tcp.is_none()
             && directory.is_none()
+            && files.is_none()
             && env.is_empty()
             && *clock_factor == full()
             && restart.is_none()
@@ -122,6 +136,7 @@ impl EntrantConfig {
             command: None,
             tcp: None,
             directory: None,
+            files: None,
             env: BTreeMap::new(),
             clock_factor: full(),
             restart: None,

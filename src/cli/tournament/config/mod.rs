@@ -222,7 +222,13 @@ impl Config {
             *path = way.join(&path);
         }
         for entrant in config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut) {
-            entrant.directory = Some(way.join(entrant.directory.take().unwrap_or_default()));
+            // A bot with `files` runs in them by default.
+            let directory = match (entrant.directory.take(), &entrant.files) {
+                (None, Some(_)) => None,
+                (directory, _) => Some(way.join(directory.unwrap_or_default())),
+            };
+            entrant.directory = directory;
+            entrant.files = entrant.files.take().map(|files| way.join(files));
         }
         let common = config.sandbox.iter_mut().map(|sandbox| &mut sandbox.limits);
         let own = config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut).map(|bot| &mut bot.limits);
