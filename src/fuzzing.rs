@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::io::Cursor;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::driver::{
 use crate::games::checkers::Board;
 use crate::record;
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
+use crate::workers::archive::{Limits, check, pack_folder, unpack};
 
 /// Splits bytes into lines. How many bytes a read returns does not matter.
 pub fn lines(data: &[u8]) {
@@ -118,6 +120,20 @@ pub fn fen(data: &[u8]) {
         table.write_legal(&decision, seat, &mut legal);
         assert!(table.count(&decision, seat) > 0 && serde_json::from_slice::<Vec<String>>(&legal).is_ok());
         table.play(decision, &[0]);
+    }
+}
+
+/// Unpacks an archive. A valid one unpacks to files that give the same archive.
+pub fn archive(data: &[u8]) {
+    let limits = Limits { bytes: 1 << 16, entries: 100 };
+    let Ok(id) = check(data, limits) else { return };
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    unpack(Cursor::new(data), &id, folder.path(), limits).unwrap_or_else(|error| panic!("{error}"));
+    // Packing leaves these out.
+    if ![&b".git"[..], b"__pycache__"].iter().any(|name| memchr::memmem::find(data, name).is_some()) {
+        let mut again = Vec::new();
+        let packed = pack_folder(folder.path(), &mut again).unwrap_or_else(|error| panic!("{error}"));
+        assert!(again == data && packed.id == id);
     }
 }
 

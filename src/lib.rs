@@ -34,6 +34,7 @@
 //! * `report`: results as text, JSON and other formats
 //! * `web`: a read-only HTTP server for spectators
 //! * `league`: ladders that a server plays without an end
+//! * `workers`: matches on more than one machine
 //! * `cli`: the subcommands
 //!
 //! # Features
@@ -76,6 +77,8 @@ pub mod store;
 pub mod transport;
 #[cfg(feature = "shell")]
 pub mod web;
+#[cfg(feature = "shell")]
+pub mod workers;
 
 /// Name and version of the referee, as written in messages and records.
 pub const SERVER: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));

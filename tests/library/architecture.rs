@@ -191,8 +191,19 @@ fn modules_above_the_line_do_not_use_the_shell() {
         .map(|name| format!("crate::{name}"))
         .collect();
     below.sort();
-    let known =
-        ["bot", "cli", "driver", "league", "report", "runner", "sources", "store", "transport", "web"];
+    let known = [
+        "bot",
+        "cli",
+        "driver",
+        "league",
+        "report",
+        "runner",
+        "sources",
+        "store",
+        "transport",
+        "web",
+        "workers",
+    ];
     let known = known.map(|name| format!("crate::{name}"));
     assert!(known.iter().all(|name| below.iter().any(|module| module == name)), "{below:?}");
     let below: Vec<&str> = below.iter().map(String::as_str).collect();
@@ -242,6 +253,7 @@ fn modules_of_the_shell_depend_only_on_lower_ones() {
         "driver",
         "sources",
         "runner",
+        "workers",
         "check",
         "report",
         "web",

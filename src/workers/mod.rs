@@ -1,0 +1,3 @@
+//! Matches on more than one machine.
+
+pub mod archive;
