@@ -27,10 +27,11 @@
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |
 //! | `sandbox check` | [`SandboxCheck`] |
+//! | `worker check` | [`WorkerCheck`] |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -43,6 +44,7 @@ use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::store::LeagueMatch;
 use crate::tournament::estimates::Basis;
 use crate::tournament::sprt::EloModel;
+use crate::workers::calibration::Calibration;
 
 /// Bots can connect.
 #[derive(Serialize)]
@@ -192,6 +194,63 @@ pub(super) struct ThreatRow {
     pub(super) threat: &'static str,
     pub(super) strict: Vec<Layer>,
     pub(super) basic: Vec<Layer>,
+}
+
+/// The output of `referee worker check --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "worker_check")]
+pub(super) struct WorkerCheck {
+    /// The processors that a worker may use.
+    pub(super) cores: usize,
+    /// The model of the processors.
+    pub(super) processor: Option<String>,
+    /// Available memory.
+    pub(super) memory_bytes: Option<u64>,
+    pub(super) calibration: Calibration,
+    pub(super) clock: ClockCheck,
+    pub(super) sandboxes: Vec<SandboxVerdict>,
+    pub(super) space: SpaceCheck,
+    pub(super) verdict: MachineVerdict,
+}
+
+/// The clock of a machine.
+#[derive(Serialize)]
+pub(super) struct ClockCheck {
+    /// Its name on Linux.
+    pub(super) source: Option<String>,
+    /// The time to read it, in nanoseconds.
+    pub(super) read_ns: f64,
+    /// How late a timer of 1 ms is, the median and the maximum, in microseconds.
+    pub(super) timer_late_us: f64,
+    pub(super) timer_latest_us: f64,
+}
+
+/// A sandbox, and the layers of it that the machine lacks.
+#[derive(Serialize)]
+pub(super) struct SandboxVerdict {
+    pub(super) mode: Mode,
+    pub(super) complete: bool,
+    pub(super) missing: Vec<Layer>,
+}
+
+/// The space for the archives of bots.
+#[derive(Serialize)]
+pub(super) struct SpaceCheck {
+    pub(super) directory: PathBuf,
+    pub(super) free_bytes: u64,
+}
+
+/// What a coordinator gives a machine.
+#[derive(Serialize)]
+pub(super) struct MachineVerdict {
+    /// The default number of concurrent sets.
+    pub(super) sets: usize,
+    /// Whether it gets matches with a clock.
+    pub(super) timed: bool,
+    /// Whether it has space for the largest archive.
+    pub(super) archives: bool,
+    /// What it does not get, each with the reason.
+    pub(super) limits: Vec<String>,
 }
 
 /// The output of `referee sprt --json`.

@@ -54,6 +54,7 @@ mod syntax;
 mod tournament;
 mod verify;
 mod watch;
+mod worker;
 
 pub use exit::{Exit, Failure};
 #[cfg(feature = "fuzzing")]
@@ -127,6 +128,7 @@ enum Command {
     Tournament(tournament::Args),
     Serve(serve::Args),
     League(league::Args),
+    Worker(worker::Args),
     Check(Box<check::Args>),
     Debug(Box<debug::Args>),
     Sandbox(sandbox::Args),
@@ -169,6 +171,7 @@ impl Cli {
             Command::Tournament(args) => tournament::run(args, catalog),
             Command::Serve(args) => serve::run(&args, catalog),
             Command::League(args) => league::run(args, catalog),
+            Command::Worker(args) => worker::run(args),
             Command::Check(args) => check::run(*args, catalog),
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),

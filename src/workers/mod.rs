@@ -1,3 +1,4 @@
 //! Matches on more than one machine.
 
 pub mod archive;
+pub mod calibration;

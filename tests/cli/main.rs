@@ -71,3 +71,4 @@ mod transcripts;
 mod violations;
 mod watch;
 mod watch_limits;
+mod worker_check;
