@@ -65,6 +65,8 @@ rules! {
         "The bot accepts with `reconnect` in its `hello`: a string of its choice, the same on every connection of one process";
     RETURNS = "connections.md#reconnecting",
         "The bot connects again and sends `hello` with the same `name`, `version` and `reconnect`, and a `token` of that name.";
+    STAYS = "connections.md#reconnecting",
+        "the bot connects again, as after a loss, and exits only if it does not succeed within 60 s";
     NO_OFFER = "match.md#draw-offers",
         "`accept_draw` for a request without `draw_offered` is answered with `error` `no_offer`.";
     PONG = "messages.md#pong", "the id of the `ping`";

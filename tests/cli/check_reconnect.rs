@@ -61,7 +61,7 @@ else:
 #[test]
 fn a_bot_that_does_not_come_back_correctly_fails_with_the_violated_sentence() {
     let folder = Folder::new();
-    let handwritten = connecting(&folder, "handwritten", "token=token, reconnect='a'", 2);
+    let handwritten = connecting(&folder, "handwritten", "token=token, reconnect='a'", 3);
     let (ended, passed) = step(&handwritten);
     assert_eq!(passed["verdict"], "passed", "{passed:#}");
     ended.with_code(0);
@@ -76,6 +76,13 @@ fn a_bot_that_does_not_come_back_correctly_fails_with_the_violated_sentence() {
             "The bot connects again",
         ),
         ("later", "token=token, reconnect='a'", 1, "while a request was open", "The bot connects again"),
+        (
+            "dismissed",
+            "token=token, reconnect='a'",
+            2,
+            "after `bye`",
+            "the bot connects again, as after a loss",
+        ),
         (
             "other",
             "token=token, reconnect=str(number)",

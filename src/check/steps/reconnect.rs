@@ -21,12 +21,11 @@ use crate::transport::{Bound, Listener, Stream, Wire};
 const FEW: u32 = 8;
 
 /// Starts the bot with `--connect` and a token, cuts its connection before its `ready` and while a request is open, and
-/// plays on when it has connected again.
+/// plays on when it has connected again. After the match says `bye` as a league that restarts does.
 pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
     let rules = context.any_game()?;
     let (seating, seat) = (rules.meta().seatings[0], Seat(0));
     context.restart();
-    let cannot = |error: std::io::Error| Stop::CannotRun(format!("the bot cannot connect: {error}"));
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let bound = Bound::listen(address).map_err(cannot)?;
     let address = bound.address().map_err(cannot)?;
@@ -62,35 +61,55 @@ pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
         } else {
             context.exchange(&mut matches).await?;
         }
-        let lost = Instant::now();
-        let talk = context.talk().await?;
-        talk.close();
-        let patience = Duration::from_millis(limits::LOST_MS);
-        if !connects(talk, &listener, patience).await.map_err(cannot)? {
-            let state = if is_ready { "while a request was open" } else { "after `start`" };
-            let then = match talk.exited(Duration::ZERO).await {
-                Some(how) => ended(Some(&how)),
-                None => format!("it did not connect again within {} ms", patience.as_millis()),
-            };
-            let wrong = format!("its connection was cut {state}, and {then}");
-            return Err(talk.complain(wrong, Rule::RETURNS).into());
-        }
-        let again = greet(talk, limit).await?;
-        let of = |hello: &bot::Hello| {
-            [Some(&hello.name), hello.version.as_ref(), hello.reconnect.as_ref(), hello.token.as_ref()]
-                .map(|field| field.cloned())
-        };
-        let fields = ["name", "version", "reconnect", "token"].into_iter();
-        let mut differing = fields.zip(of(&first).into_iter().zip(of(&again))).filter(|(_, (a, b))| a != b);
-        if let Some((field, _)) = differing.next() {
-            let wrong = format!("the `{field}` of its `hello` is not that of its first connection");
-            return Err(talk.complain(wrong, Rule::RETURNS).into());
-        }
-        slowest = slowest.max(lost.elapsed());
-        matches[0].0.resume(seat, lost.elapsed());
+        let cut = if is_ready { "cut while a request was open" } else { "cut after `start`" };
+        let away = returns(context.talk().await?, &listener, limit, &first, (cut, Rule::RETURNS)).await?;
+        slowest = slowest.max(away);
+        matches[0].0.resume(seat, away);
     }
+    context.play_all(&mut matches, FEW).await?;
+    let talk = context.talk().await?;
+    talk.send(b"{\"type\":\"bye\",\"reason\":\"the server restarts\",\"reconnect\":true}\n", limit).await;
+    let asked = ("closed after `bye` with `\"reconnect\":true`", Rule::STAYS);
+    let away = returns(talk, &listener, limit, &first, asked).await?;
+    slowest = slowest.max(away);
     context.notes.push(format!("it connected again after {:.1} s at most", slowest.as_secs_f64()));
-    context.play_all(&mut matches, FEW).await
+    Ok(())
+}
+
+/// Closes the connection of the bot, and waits for its next one and its `hello`. Returns the time that this takes.
+async fn returns(
+    talk: &mut Talk,
+    listener: &Listener,
+    limit: Duration,
+    first: &bot::Hello,
+    (cut, rule): (&str, Rule),
+) -> Result<Duration, Stop> {
+    let lost = Instant::now();
+    talk.close();
+    let patience = Duration::from_millis(limits::LOST_MS);
+    if !connects(talk, listener, patience).await.map_err(cannot)? {
+        let then = match talk.exited(Duration::ZERO).await {
+            Some(how) => ended(Some(&how)),
+            None => format!("it did not connect again within {} ms", patience.as_millis()),
+        };
+        return Err(talk.complain(format!("its connection was {cut}, and {then}"), rule).into());
+    }
+    let again = greet(talk, limit).await?;
+    let of = |hello: &bot::Hello| {
+        [Some(&hello.name), hello.version.as_ref(), hello.reconnect.as_ref(), hello.token.as_ref()]
+            .map(|field| field.cloned())
+    };
+    let fields = ["name", "version", "reconnect", "token"].into_iter();
+    let mut differing = fields.zip(of(first).into_iter().zip(of(&again))).filter(|(_, (a, b))| a != b);
+    if let Some((field, _)) = differing.next() {
+        let wrong = format!("the `{field}` of its `hello` is not that of its first connection");
+        return Err(talk.complain(wrong, Rule::RETURNS).into());
+    }
+    Ok(lost.elapsed())
+}
+
+fn cannot(error: std::io::Error) -> Stop {
+    Stop::CannotRun(format!("the bot cannot connect: {error}"))
 }
 
 /// Waits for a connection of the bot. Returns false if there is none in time.
