@@ -165,14 +165,16 @@ impl<S: ByteStream> Lane<S> {
         self.say_bye(session, reason, false);
     }
 
-    /// Sends `bye`: if the bot can connect again, it does, instead of exiting.
+    /// Sends `bye`: if the bot can connect again, it does, instead of exiting. A connection whose `hello` has not arrived
+    /// may be one of such a bot.
     pub fn dismiss_for_now(&mut self, session: SessionKey, reason: &str) {
         self.say_bye(session, reason, true);
     }
 
     fn say_bye(&mut self, session: SessionKey, reason: &str, returns: bool) {
         if let Some(open) = self.sessions.get_mut(session) {
-            let reconnect = returns && open.may_reconnect();
+            let may_reconnect = open.may_reconnect() || (open.is_pending() && open.role.reconnects());
+            let reconnect = returns && may_reconnect;
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned(), reconnect }));
             let now = self.clock.now();
             open.write(now);

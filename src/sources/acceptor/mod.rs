@@ -36,10 +36,17 @@ use crate::transport::{Bound, Certificate, Listener};
 
 pub(super) use admissions::Admissions;
 
+/// What `bye` says to the pending connections at the end.
+pub(super) struct Farewell {
+    pub(super) reason: String,
+    /// Whether the bots should connect again.
+    pub(super) reconnect: bool,
+}
+
 /// A handle to the acceptor's thread.
 pub(super) struct Acceptor {
     address: SocketAddr,
-    close: oneshot::Sender<String>,
+    close: oneshot::Sender<Farewell>,
     thread: JoinHandle<()>,
 }
 
@@ -76,9 +83,9 @@ impl Acceptor {
     }
 
     /// Closes all pending connections and stops the thread. Nothing arrives after it returns.
-    pub(super) fn close(self, reason: &str) {
+    pub(super) fn close(self, farewell: Farewell) {
         // The thread may have panicked.
-        let _ = self.close.send(reason.to_owned());
+        let _ = self.close.send(farewell);
         let _ = self.thread.join();
     }
 }
@@ -150,14 +157,14 @@ impl AcceptLoop {
         }
     }
 
-    async fn work(mut self, mut closing: oneshot::Receiver<String>) {
+    async fn work(mut self, mut closing: oneshot::Receiver<Farewell>) {
         loop {
             let (paused, due) = (self.paused, self.next_due());
             let until = |at: Option<Instant>| tokio::time::sleep_until(at.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
                 // An error means that the owner of the acceptor has been dropped.
-                reason = &mut closing => return self.close(&reason.unwrap_or_default()),
+                farewell = &mut closing => return self.close(farewell.ok()),
                 notice = self.lane.next() => {
                     self.handle_notice(notice);
                     while let Some(notice) = self.lane.noticed() {
@@ -214,9 +221,13 @@ impl AcceptLoop {
     }
 
     /// Closes all pending connections.
-    fn close(mut self, reason: &str) {
+    fn close(mut self, farewell: Option<Farewell>) {
         for session in self.pending.sessions() {
-            self.lane.dismiss(session, reason);
+            match &farewell {
+                Some(Farewell { reason, reconnect: true }) => self.lane.dismiss_for_now(session, reason),
+                Some(Farewell { reason, reconnect: false }) => self.lane.dismiss(session, reason),
+                None => self.lane.dismiss(session, ""),
+            }
             self.lane.forget(session);
         }
         self.evictions.flush();
