@@ -9,7 +9,7 @@ use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
-use crate::driver::matches::{Running, SeatOccupant};
+use crate::driver::matches::{Outage, Running, SeatOccupant};
 use crate::driver::unacknowledged::BotInstance;
 use crate::referee::{Abort, Event, Match, Wants};
 use crate::transport::ByteStream;
@@ -18,6 +18,9 @@ use crate::transport::ByteStream;
 pub trait JournalWriter: fmt::Debug + Send {
     /// Appends complete lines. It handles its own errors: the match goes on without a journal.
     fn append(&mut self, lines: &[u8]);
+
+    /// Waits until the journal is on the disk. Nothing is appended afterwards.
+    fn close(&mut self);
 
     /// Removes the journal: from now on the match cannot be continued.
     fn discard(&mut self);
@@ -31,7 +34,7 @@ pub struct MatchJournal {
     written: usize,
 }
 
-/// The bot that plays a seat from now on.
+/// The bot of a seat. The journal has it whenever its connection is new or lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JournaledSeat {
     /// The seat.
@@ -40,6 +43,9 @@ pub struct JournaledSeat {
     pub bot: BotInstance,
     /// The optional messages that it wants.
     pub wants: Wants,
+    /// The times without a connection so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
 }
 
 impl MatchJournal {
@@ -51,6 +57,11 @@ impl MatchJournal {
     /// A journal that has so many bytes of the record.
     pub fn of(writer: Box<dyn JournalWriter>, written: usize) -> MatchJournal {
         MatchJournal { writer, written }
+    }
+
+    /// Leaves the journal to another process.
+    pub fn close(mut self) {
+        self.writer.close();
     }
 
     /// Appends what the record has gained. Returns whether there was anything.
@@ -98,7 +109,7 @@ impl<S: ByteStream> Lane<S> {
         }
     }
 
-    /// Journals which bot plays a seat from now on.
+    /// Journals the bot of a seat, and the times without a connection.
     pub(super) fn journal_seat(&mut self, key: MatchKey, seat: Seat, session: SessionKey) {
         if let Some(running) = self.matches.get_mut(key) {
             running.write_journal();
@@ -112,16 +123,19 @@ impl<S: ByteStream> Lane<S> {
         };
         let hello = self.sessions.get(session).and_then(|session| session.hello.as_ref());
         match hello.and_then(|hello| Some((hello.instance()?, hello.wants))) {
-            Some((bot, wants)) => running.journal_seat(&JournaledSeat { seat, bot, wants }),
+            Some((bot, wants)) => {
+                let outages = running.outages[seat.index()].clone();
+                running.journal_seat(&JournaledSeat { seat, bot, wants, outages });
+            }
             None => running.discard_journal(),
         }
     }
 
-    /// Continues a match of an earlier process, from its last event. The seats without a bot are lost; if all are, the
-    /// match is aborted.
+    /// Continues a match of an earlier process, from its last event, with the times without a connection by seat. The
+    /// seats without a bot are lost; if all are, the match is aborted.
     pub fn restore(
         &mut self,
-        play: Match,
+        (play, outages): (Match, Vec<Vec<Outage>>),
         paused_us: u64,
         journal: MatchJournal,
         places: Vec<SeatOccupant>,
@@ -131,13 +145,18 @@ impl<S: ByteStream> Lane<S> {
         let ending = play.ending().cloned();
         let key = self.enter(play, clock, &places);
         let running = &mut self.matches[key];
-        (running.journal, running.ending) = (Some(journal), ending);
+        (running.journal, running.ending, running.outages) = (Some(journal), ending, outages);
         self.notify_match(key, now, Event::Paused { us: paused_us });
         // A restart does not use up the pauses that the clock allows.
         let running = &mut self.matches[key];
         running.forgiven = running.play.paused();
         for (seat, place) in (0..).map(Seat).zip(&places) {
             if let Ok(session) = place {
+                let running = &mut self.matches[key];
+                // Its connection was lost before the process ended.
+                if let Some(outage) = running.outages[seat.index()].last_mut() {
+                    outage.back_us.get_or_insert(running.clock.at(now).0);
+                }
                 let wants = self.hello(*session).map(|hello| hello.wants).unwrap_or_default();
                 self.notify_match(key, now, Event::Resumed { seat, wants });
                 self.journal_seat(key, seat, *session);
@@ -158,6 +177,10 @@ impl<S: ByteStream> Lane<S> {
 
     /// Leaves a match as it is: its journal keeps it for another process.
     pub fn leave(&mut self, key: MatchKey) {
-        self.take(key);
+        let Some(mut running) = self.take(key) else { return };
+        running.write_journal();
+        if let Some(journal) = running.journal {
+            journal.close();
+        }
     }
 }

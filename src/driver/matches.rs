@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
@@ -21,7 +21,7 @@ use crate::transport::ByteStream;
 pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
 
 /// A time without a connection, in microseconds of the match.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Outage {
     /// When the connection was lost.
     pub lost_us: u64,

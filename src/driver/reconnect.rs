@@ -81,6 +81,9 @@ impl<S: ByteStream> Lane<S> {
         (session.has_lines, session.closed, session.blocked) = (false, None, None);
         session.lost = Some(Lost { until, detail: detail.clone() });
         self.timers.set(&mut session.alarm, until, Timer::Session(key));
+        for (at, seat) in self.sessions[key].seats.clone() {
+            self.journal_seat(at, seat, key);
+        }
         self.notices.push_back(Notice::Lost { session: key, faulty });
         true
     }

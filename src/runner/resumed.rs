@@ -6,7 +6,7 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::core::{Catalog, Viewer};
-use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
+use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal, Outage};
 use crate::record::Resume;
 use crate::referee::{Match, Wants};
 use crate::store::RunningMatch;
@@ -17,6 +17,8 @@ pub struct ResumedMatch {
     pub(super) play: Match,
     /// By seat; `None` if the bot has left the match.
     pub(super) bots: Vec<Option<BotInstance>>,
+    /// By seat: the times without a connection.
+    pub(super) outages: Vec<Vec<Outage>>,
     pub(super) journal: MatchJournal,
     /// Since its last event, in microseconds.
     pub(super) paused_us: u64,
@@ -25,6 +27,10 @@ pub struct ResumedMatch {
 impl JournalWriter for RunningMatch {
     fn append(&mut self, lines: &[u8]) {
         RunningMatch::append(self, lines);
+    }
+
+    fn close(&mut self) {
+        RunningMatch::close(self);
     }
 
     fn discard(&mut self) {
@@ -52,10 +58,13 @@ impl ResumedMatch {
                 let seat: JournaledSeat =
                     serde_json::from_slice(text).map_err(|error| at_line(error.to_string()))?;
                 if let Some(resume) = &mut resume {
-                    let known = bots.contains_key(&seat.seat);
-                    known
-                        .then(|| resume.seat(seat.seat, seat.wants))
-                        .ok_or_else(|| at_line("a match has no such seat".to_owned()))?;
+                    if !bots.contains_key(&seat.seat) {
+                        return Err(at_line("a match has no such seat".to_owned()));
+                    }
+                    let is_lost = seat.outages.last().is_some_and(|outage| outage.back_us.is_none());
+                    if !is_lost {
+                        resume.seat(seat.seat, seat.wants);
+                    }
                 }
                 bots.insert(seat.seat, seat);
                 continue;
@@ -75,9 +84,10 @@ impl ResumedMatch {
         if !bots.keys().copied().eq(play.setup().seating.all().iter()) {
             return Err("a seat has no bot".to_owned());
         }
-        let bots = bots.into_values().map(|of| (!play.is_gone(of.seat)).then_some(of.bot)).collect();
+        let (bots, outages) =
+            bots.into_values().map(|of| ((!play.is_gone(of.seat)).then_some(of.bot), of.outages)).unzip();
         let journal = MatchJournal::of(Box::new(journal), written);
-        Ok(Some(ResumedMatch { play, bots, journal, paused_us }))
+        Ok(Some(ResumedMatch { play, bots, outages, journal, paused_us }))
     }
 
     /// The match id.

@@ -1,8 +1,10 @@
 //! The journals of the matches in progress.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::sync::Arc;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +16,36 @@ const FORMAT: u32 = 1;
 /// What follows the name of a journal that cannot be used.
 const SET_ASIDE: &str = ".damaged";
 
-/// A directory with a journal for each match in progress, named by the match and readable by its owner only: it has what
-/// the bots of the match must not know. Nothing waits for the disk, so that journals are valid until the machine stops.
-#[derive(Clone, Debug)]
-pub struct RunningMatches(Arc<Folder>);
+/// The last line of a journal that is on the disk completely.
+const CLOSED: &[u8] = b"{\"type\":\"closed\"}\n";
 
-/// The first line of a journal.
+/// A directory with a journal for each match in progress, named by the match and readable by its owner only: it has what
+/// the bots of the match must not know. Writing does not wait for the disk, so that a journal is valid until the machine
+/// stops, unless it was closed before.
+#[derive(Clone, Debug)]
+pub struct RunningMatches(Arc<Shared>);
+
+/// The directory, and files for further journals: a file system needs much longer to create and remove a file than to
+/// rename one.
+#[derive(Debug)]
+struct Shared {
+    folder: Folder,
+    /// The files of matches that have ended, by id: their results may not be stored yet.
+    ended: Mutex<BTreeMap<String, File>>,
+    /// Empty files, with the ids of earlier matches.
+    free: Mutex<Vec<(String, File)>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for (id, _) in self.free.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // The next server removes empty files too.
+            let _ = self.folder.remove(&id);
+        }
+    }
+}
+
+/// The first line that a process writes to a journal.
 #[derive(Debug, Serialize, Deserialize)]
 struct FirstLine {
     format: u32,
@@ -28,17 +54,27 @@ struct FirstLine {
 }
 
 impl FirstLine {
+    const START: &[u8] = b"{\"type\":\"journal\",";
+
     fn today() -> FirstLine {
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-        FirstLine { format: FORMAT, boot: boot.map(|id| id.trim().to_owned()) }
+        static BOOT: OnceLock<Option<String>> = OnceLock::new();
+        let read = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let boot = BOOT.get_or_init(|| Some(read()?.trim().to_owned()));
+        FirstLine { format: FORMAT, boot: boot.clone() }
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn line(&self) -> Vec<u8> {
+        let mut line = Vec::new();
+        Object::open(&mut line, opening!("journal")).fields(self).end_line();
+        line
+    }
+
+    fn check(&self, is_closed: bool) -> Result<(), String> {
         let FirstLine { boot, .. } = FirstLine::today();
         if self.format != FORMAT {
             return Err(format!("journal format {}; this program reads {FORMAT}", self.format));
         }
-        if self.boot != boot {
+        if self.boot != boot && !is_closed {
             return Err("the machine was restarted, so that its end may be missing".to_owned());
         }
         Ok(())
@@ -51,7 +87,9 @@ pub struct RunningMatch {
     id: String,
     /// `None` after an error.
     file: Option<File>,
-    folder: Arc<Folder>,
+    /// Its length in bytes.
+    length: u64,
+    shared: Arc<Shared>,
 }
 
 impl RunningMatches {
@@ -60,7 +98,8 @@ impl RunningMatches {
     /// # Errors
     /// If it cannot be created or opened.
     pub fn open(ladder: &Folder) -> io::Result<RunningMatches> {
-        Ok(RunningMatches(Arc::new(ladder.make_within("running")?)))
+        let folder = ladder.make_within("running")?;
+        Ok(RunningMatches(Arc::new(Shared { folder, ended: Mutex::default(), free: Mutex::default() })))
     }
 
     /// Creates the journal of a match.
@@ -68,13 +107,19 @@ impl RunningMatches {
     /// # Errors
     /// I/O errors, or if it exists.
     pub fn begin(&self, id: &str) -> io::Result<RunningMatch> {
-        let mut file = self.0.create(id)?;
-        let mut first = Vec::new();
-        Object::open(&mut first, opening!("journal")).fields(&FirstLine::today()).end_line();
-        let written = file.write_all(&first);
-        let journal = RunningMatch { id: id.to_owned(), file: Some(file), folder: self.0.clone() };
-        written.inspect_err(|_| journal.remove())?;
+        let free = lock(&self.0.free).pop();
+        let reuse = |(earlier, file): (String, File)| self.0.folder.rename(&earlier, id).ok().map(|()| file);
+        let file = match free.and_then(reuse) {
+            Some(file) => file,
+            None => self.0.folder.create(id)?,
+        };
+        let mut journal = self.journal(id, file, 0);
+        journal.write(&FirstLine::today().line()).inspect_err(|_| journal.discard())?;
         Ok(journal)
+    }
+
+    fn journal(&self, id: &str, file: File, length: u64) -> RunningMatch {
+        RunningMatch { id: id.to_owned(), file: Some(file), length, shared: self.0.clone() }
     }
 
     /// The ids of the matches with a journal.
@@ -82,32 +127,44 @@ impl RunningMatches {
     /// # Errors
     /// If the directory cannot be read.
     pub fn ids(&self) -> io::Result<Vec<String>> {
-        let mut ids = self.0.names()?;
+        let mut ids = self.0.folder.names()?;
         ids.retain(|name| !name.ends_with(SET_ASIDE));
         ids.sort_unstable();
         Ok(ids)
     }
 
-    /// Continues a journal. Returns its complete lines after the first, and how long ago it was written last, in
+    /// Continues a journal. Returns the complete lines of the match, and how long ago it was written last, in
     /// microseconds. An incomplete last line is removed: its effects were not sent.
     ///
     /// # Errors
-    /// If it cannot be read, or was written by another version or before the machine was restarted.
+    /// If it cannot be read, or was written by another version or, without being closed, before the machine was
+    /// restarted.
     pub fn resume(&self, id: &str) -> io::Result<(RunningMatch, Vec<u8>, u64)> {
-        let mut lines = self.0.read(id)?;
+        let mut lines = self.0.folder.read(id)?;
         lines.truncate(lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
-        let file = self.0.open_file(id, true)?;
+        let is_closed = lines.ends_with(CLOSED);
+        lines.truncate(lines.len() - if is_closed { CLOSED.len() } else { 0 });
+        let file = self.0.folder.open_file(id, true)?;
         let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
-        file.set_len(lines.len() as u64)?;
-        let rest = match lines.iter().position(|&byte| byte == b'\n') {
-            None => Vec::new(),
-            Some(end) => {
-                let first: FirstLine = serde_json::from_slice(&lines[..end]).map_err(io::Error::other)?;
-                first.check().map_err(io::Error::other)?;
-                lines.split_off(end + 1)
+        let mut rest = Vec::with_capacity(lines.len());
+        let mut last = None;
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            if last.is_none() || line.starts_with(FirstLine::START) {
+                last = Some(serde_json::from_slice::<FirstLine>(line).map_err(io::Error::other)?);
+            } else {
+                rest.extend_from_slice(line);
             }
-        };
-        let journal = RunningMatch { id: id.to_owned(), file: Some(file), folder: self.0.clone() };
+        }
+        if let Some(last) = last {
+            last.check(is_closed).map_err(io::Error::other)?;
+        }
+        file.set_len(lines.len() as u64)?;
+        let mut journal = self.journal(id, file, lines.len() as u64);
+        if is_closed {
+            // Not closed any more, also if the machine stops.
+            journal.sync()?;
+            journal.append(&FirstLine::today().line());
+        }
         Ok((journal, rest, age.as_micros() as u64))
     }
 
@@ -116,7 +173,12 @@ impl RunningMatches {
     /// # Errors
     /// I/O errors.
     pub fn remove(&self, id: &str) -> io::Result<()> {
-        self.0.remove(id)
+        let ended = lock(&self.0.ended).remove(id);
+        match ended {
+            Some(file) if file.set_len(0).is_ok() => lock(&self.0.free).push((id.to_owned(), file)),
+            _ => self.0.folder.remove(id)?,
+        }
+        Ok(())
     }
 
     /// Renames a journal that cannot be used. Returns the new name.
@@ -125,16 +187,20 @@ impl RunningMatches {
     /// I/O errors, or if the new name is in use.
     pub fn set_aside(&self, id: &str) -> io::Result<String> {
         let name = format!("{id}{SET_ASIDE}");
-        self.0.rename(id, &name)?;
-        Ok(self.0.path().join(name).display().to_string())
+        lock(&self.0.ended).remove(id);
+        self.0.folder.rename(id, &name)?;
+        Ok(self.0.folder.path().join(name).display().to_string())
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl RunningMatch {
     /// Appends complete lines. After an error the match goes on without a journal.
     pub fn append(&mut self, lines: &[u8]) {
-        let Some(file) = &mut self.file else { return };
-        if let Err(error) = file.write_all(lines) {
+        if let Err(error) = self.write(lines) {
             let id = &self.id;
             tracing::warn!(
                 "{id}: its journal cannot be written: {error}; it will not continue after a restart"
@@ -143,16 +209,43 @@ impl RunningMatch {
         }
     }
 
-    /// Removes the journal.
-    pub fn discard(&mut self) {
-        if self.file.take().is_some() {
-            self.remove();
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        if let Some(file) = &self.file {
+            file.write_all_at(lines, self.length)?;
+            self.length += lines.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Waits until the journal is on the disk, so that the match can continue after a restart of the machine.
+    pub fn close(&mut self) {
+        self.append(CLOSED);
+        if let Err(error) = self.sync() {
+            let id = &self.id;
+            tracing::warn!("{id}: its journal may not survive a restart of the machine: {error}");
         }
     }
 
-    fn remove(&self) {
-        if let Err(error) = self.folder.remove(&self.id) {
+    fn sync(&self) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.sync_data()?;
+        self.shared.folder.sync()
+    }
+
+    /// Removes the journal.
+    pub fn discard(&mut self) {
+        if self.file.take().is_some()
+            && let Err(error) = self.shared.folder.remove(&self.id)
+        {
             tracing::warn!("{}: its journal cannot be removed: {error}", self.id);
+        }
+    }
+}
+
+impl Drop for RunningMatch {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            lock(&self.shared.ended).insert(std::mem::take(&mut self.id), file);
         }
     }
 }

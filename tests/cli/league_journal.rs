@@ -161,17 +161,61 @@ fn another_bot_cannot_continue_a_match_after_a_restart() {
     assert!(heard.iter().all(|message| message["match"] != "m1"), "{heard:?}");
 }
 
+/// Stops a server at once.
+fn stop(server: Referee) {
+    server.signal(Signal::TERM);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.signal(Signal::TERM);
+    server.wait().with_code(130).says(&["a second signal stops at once"]);
+}
+
 #[test]
 fn a_second_signal_leaves_the_match_to_the_next_server() {
-    let stop = |server: Referee| {
-        server.signal(Signal::TERM);
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        server.signal(Signal::TERM);
-        server.wait().with_code(130).says(&["a second signal stops at once"]);
-    };
     let interrupted = Interrupted::new("60s", stop);
     interrupted.goes_on();
     assert_eq!(interrupted.setting.record("m1").matches("\"type\":\"pause\"").count(), 1);
+}
+
+#[test]
+fn a_match_that_a_stopped_server_left_goes_on_after_a_restart_of_the_machine() {
+    let interrupted = Interrupted::new("60s", stop);
+    let restart_machine = || {
+        let journal = interrupted.setting.journal("m1").replace("\"boot\":\"", "\"boot\":\"0");
+        std::fs::write(interrupted.path(), journal).expect("room");
+    };
+    restart_machine();
+    // Without its bots it waits, and is left again.
+    stop(interrupted.setting.serve());
+    restart_machine();
+    kill(interrupted.setting.serve());
+    assert_eq!(interrupted.setting.running(), ["m1"]);
+    interrupted.goes_on();
+}
+
+#[test]
+fn losses_of_a_connection_before_a_restart_count() {
+    let setting = Setting::new("60s", "");
+    let alice = hello("alice", &setting.league.add("alice"));
+    let _bob = setting.bot("bob", 0, usize::MAX);
+    let connect = || {
+        let mut guest = Guest::saying(setting.address, &alice);
+        assert_eq!(guest.hear_of("start")["match"], "m1");
+        guest
+    };
+    let server = setting.serve();
+    (0..3).for_each(|_| drop(connect()));
+    let guest = connect();
+    kill(server);
+    drop(guest);
+    let mut server = setting.serve();
+    (0..3).for_each(|_| drop(connect()));
+    let ended = server.hear_of("match");
+    let faults = ended["faults"].as_array().expect("a list");
+    assert!(faults.contains(&json!({"disconnected": 1})), "{ended}");
+    drain(server);
+    let record = setting.record("m1");
+    assert_eq!(record.matches("\"lost_us\"").count(), 5, "{record}");
+    setting.league.verify();
 }
 
 #[test]

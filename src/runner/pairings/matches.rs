@@ -79,8 +79,10 @@ impl Worker {
             }
         });
         let places = places.collect();
+        // The time of the match begins when it is opened.
+        let journal = self.begin_journal(&fixture.id, &bots);
         let key = self.lane.open(setup, table, places);
-        if let Some(journal) = self.begin_journal(&fixture.id, &bots) {
+        if let Some(journal) = journal {
             self.lane.journal(key, journal);
         }
         self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, sight);

@@ -114,10 +114,10 @@ impl Worker {
             }
         });
         let places = places.collect();
-        let ResumedMatch { play, journal, paused_us, .. } = resumed;
+        let ResumedMatch { play, outages, journal, paused_us, .. } = resumed;
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
         let sight = self.common.live.as_ref().map(|live| live.sight(self.common.rules, &fixture));
-        let key = self.lane.restore(play, paused_us, journal, places);
+        let key = self.lane.restore((play, outages), paused_us, journal, places);
         self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, sight);
         Ok(())
     }
@@ -133,8 +133,12 @@ impl Worker {
     /// Leaves the matches that have not continued to another process.
     pub(super) fn leave_expected(&mut self) {
         self.expected_until = None;
-        for key in std::mem::take(&mut self.expected).into_keys() {
+        for key in mem::take(&mut self.expected).into_keys() {
             self.part(key);
+        }
+        let queued = self.pairings.iter_mut().flat_map(|(_, pairing)| &mut pairing.next);
+        for resumed in queued.filter_map(|queued| queued.resumed.take()) {
+            resumed.journal.close();
         }
     }
 
