@@ -43,6 +43,7 @@ use crate::record::Difference;
 use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::store::LeagueMatch;
 use crate::tournament::estimates::Basis;
+use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::EloModel;
 use crate::workers::calibration::Calibration;
 
@@ -456,7 +457,7 @@ pub(super) struct LadderWatching<'a> {
 #[serde(tag = "type", rename = "match")]
 pub(super) struct LeagueMatchLine<'a> {
     pub(super) ladder: &'a str,
-    /// m17, or c17 for a challenge.
+    /// m17; c17 or, if it is rated, r17 for a challenge.
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) row: &'a LeagueMatch,
@@ -520,6 +521,9 @@ pub(super) struct LadderStandings<'a> {
 pub(super) struct LadderStanding {
     #[serde(flatten)]
     pub(super) row: Standing,
+    /// Its Weng-Lin rating with a 95% interval, if the game has more than two sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) weng_lin: Option<Estimate>,
     /// Without a match for 30 days.
     pub(super) inactive: bool,
 }

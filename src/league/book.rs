@@ -217,6 +217,7 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::MatchKind;
 
     fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
         LeagueMatch {
@@ -228,7 +229,7 @@ mod tests {
             ended_by: "rules".to_owned(),
             reason: "no_moves".to_owned(),
             is_rated,
-            is_challenge: !is_rated,
+            kind: MatchKind::Pairing,
             decisions: 9,
             duration_us: 9,
             record: None,

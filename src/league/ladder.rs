@@ -12,7 +12,7 @@ use crate::core::chance::RandomStream;
 use crate::league::book::{Book, Standing};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Next, Openings, Scheduler, Wait};
-use crate::store::{Challenge, LeagueBot, LeagueMatch, StorageWait, match_id, parse_match_id};
+use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
 use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
 use crate::tournament::{Entrant, Lineup};
 
@@ -32,6 +32,8 @@ pub struct Limits {
     pub versions: u32,
     /// How long a player rests after a match, in milliseconds.
     pub rest_ms: u64,
+    /// Whether challenges between players of different owners are rated.
+    pub rated_challenges: bool,
 }
 
 /// A player of a ladder in progress.
@@ -309,12 +311,12 @@ impl Ladder {
     pub fn resume(&mut self, id: &str, players: &[&str], challenges: &[Challenge]) -> Result<(), String> {
         let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
         let lineup = Lineup::of_seats(self.seating, &seated);
-        let ((number, is_challenge), lineup) = parse_match_id(id)
+        let ((number, kind), lineup) = parse_match_id(id)
             .zip(lineup)
             .ok_or_else(|| format!("{id} does not fit the {} seats of the ladder", self.seating.seats()))?;
         let is_running = |id| self.running.values().any(|running| running.challenge == Some(id));
         let mut open = challenges.iter().filter(|challenge| !is_running(challenge.id));
-        let challenge = open.find(|challenge| is_challenge && is_between(challenge, players));
+        let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players));
         let challenge = challenge.map(|challenge| challenge.id);
         let now = self.now();
         self.matchmaker.begin(&lineup, now);
@@ -322,13 +324,28 @@ impl Ladder {
         Ok(())
     }
 
-    fn fixture(&mut self, lineup: Lineup, challenge: Option<i64>) -> Option<Fixture> {
+    /// The kind of a challenge between these players.
+    fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
+        let owner = |player: &Entrant| {
+            let bot = Name::parse(self.book.name(*player)).bot;
+            self.bots.get(&bot).map(|bot| &bot.owner)
+        };
+        let owners: BTreeSet<_> = players.iter().map(owner).collect();
+        if self.limits.rated_challenges && owners.len() == players.len() {
+            MatchKind::RatedChallenge
+        } else {
+            MatchKind::Challenge
+        }
+    }
+
+    /// The next match; one of a kind other than `Pairing` fulfils a challenge.
+    fn fixture(&mut self, lineup: Lineup, kind: MatchKind, challenge: Option<i64>) -> Option<Fixture> {
         let bots: Option<Vec<usize>> =
             lineup.seats().iter().map(|player| self.members[player.index()].bot).collect();
         let number = self.next;
         let (options, opening) = self.openings.of(number);
         let fixture = Fixture {
-            id: match_id(number, challenge.is_some()),
+            id: match_id(number, kind),
             deal: None,
             leg: Leg::Only,
             options,
@@ -358,7 +375,8 @@ impl Ladder {
             };
             self.challenges.remove(at);
             self.challenged_at = Some(pairings);
-            return self.fixture(lineup, Some(id));
+            let kind = self.kind_of_challenge(lineup.seats());
+            return self.fixture(lineup, kind, Some(id));
         }
         None
     }
@@ -402,7 +420,7 @@ impl Scheduler for LadderScheduler {
         let now = ladder.now();
         let Ladder { matchmaker, rng, .. } = &mut *ladder;
         let Some(lineup) = matchmaker.next(now, rng) else { return Next::Later };
-        ladder.fixture(lineup, None).map_or(Next::Later, Next::Match)
+        ladder.fixture(lineup, MatchKind::Pairing, None).map_or(Next::Later, Next::Match)
     }
 
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {

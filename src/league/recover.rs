@@ -12,7 +12,7 @@ use crate::core::hex;
 use crate::record::{self, Account, Entry, Line, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
-use crate::store::{Journal, League, LeagueMatch, Records, parse_match_id, utc};
+use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
 ///
@@ -25,8 +25,7 @@ pub fn recorded(
     ended_at: SystemTime,
     catalog: &Catalog,
 ) -> Result<LeagueMatch, String> {
-    let (number, is_challenge) =
-        parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
+    let (number, kind) = parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
     let account = record::account(record, catalog).map_err(|differences| {
         let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
         format!("its record differs: {}", differences.join("; "))
@@ -45,14 +44,14 @@ pub fn recorded(
     }
     Ok(LeagueMatch {
         number,
-        is_rated: is_rated(is_challenge, &header),
+        is_rated: is_rated(kind, &header),
         players: header.seats.into_iter().map(|seat| seat.name).collect(),
         ranks: ending.ranks,
         scores: ending.scores,
         faults: faults.iter().map(counted).collect(),
         ended_by: ending.ended_by.to_string(),
         reason: ending.reason,
-        is_challenge,
+        kind,
         decisions,
         duration_us,
         record: Some(format!("{id}.jsonl")),
@@ -68,7 +67,7 @@ pub fn row_of(
     seal: Option<String>,
     ended_at: SystemTime,
 ) -> Option<LeagueMatch> {
-    let (number, is_challenge) = parse_match_id(&report.id)?;
+    let (number, kind) = parse_match_id(&report.id)?;
     let Some(Ok(Line { entry: Entry::Record(header), .. })) = lines(record).next() else { return None };
     let path = report.record.as_ref().and_then(|path| path.file_name());
     Some(LeagueMatch {
@@ -79,8 +78,8 @@ pub fn row_of(
         faults: report.faults.iter().map(counted).collect(),
         ended_by: report.ended_by.to_string(),
         reason: report.reason.clone(),
-        is_rated: is_rated(is_challenge, &header),
-        is_challenge,
+        is_rated: is_rated(kind, &header),
+        kind,
         decisions: report.decisions,
         duration_us: report.duration_us,
         record: path.map(|name| name.to_string_lossy().into_owned()),
@@ -89,9 +88,9 @@ pub fn row_of(
     })
 }
 
-/// Whether a match counts for ratings: not a challenge, and not one with a bot that never said `hello`. A bot that knows
-/// its opponents cannot prevent that the match counts.
-fn is_rated(is_challenge: bool, header: &Header) -> bool {
+/// Whether a match counts for ratings: not an unrated challenge, and not one with a bot that never said `hello`. A bot that
+/// knows its opponents cannot prevent that the match counts.
+fn is_rated(kind: MatchKind, header: &Header) -> bool {
     #[derive(Deserialize)]
     struct Greeted {
         name: String,
@@ -100,7 +99,7 @@ fn is_rated(is_challenge: bool, header: &Header) -> bool {
         let bot = seat.bot.as_ref().and_then(|bot| serde_json::from_str::<Greeted>(bot.get()).ok());
         bot.is_some_and(|bot| !bot.name.is_empty())
     };
-    !is_challenge && header.seats.iter().all(has_greeted)
+    kind.is_rated() && header.seats.iter().all(has_greeted)
 }
 
 /// Faults as the database has them.

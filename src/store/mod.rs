@@ -13,7 +13,8 @@ mod wait;
 pub use folder::Folder;
 pub use journal::Journal;
 pub use league::{
-    Challenge, League, LeagueBot, LeagueMatch, LeaguePlayer, RatingPoint, match_id, parse_match_id, utc,
+    Challenge, League, LeagueBot, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
+    parse_match_id, utc,
 };
 pub use records::{Records, unsealed};
 pub use regular::{open_regular, read_regular, read_secret};

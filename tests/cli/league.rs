@@ -69,7 +69,11 @@ fn bots_that_connect_are_paired_while_they_stay() {
     league.run(&["revoke", "carol"]).done();
     let farewell = carol.join().expect("she plays").pop().expect("a message");
     assert_eq!([&farewell["type"], &farewell["reason"]], ["bye", "its token does not admit it any more"]);
+    // A bot that has not said `hello` yet may be one that can connect again.
+    let mut pending = Guest::connect(address);
+    pending.hear();
     let ended = drain(server);
+    assert_eq!(pending.hear_of("bye")["reconnect"], true);
     let farewell = alice.join().expect("she plays").pop().expect("a message");
     assert_eq!(
         [&farewell["type"], &farewell["reason"]],
@@ -206,6 +210,52 @@ fn a_challenge_is_played_and_not_rated() {
     assert_eq!(matches.iter().filter(|played| played["challenge"] == true).count(), 1);
     league.run(&["challenge", "one", "nobody"]).with_code(2).says(&["no bot called `nobody`"]);
     league.run(&["challenge", "one", "two", "three"]).with_code(2).says(&["checkers has 2 seats"]);
+}
+
+#[test]
+fn challenges_between_owners_are_rated_if_the_league_says_so() {
+    let programs = [("one", "owner = \"me\""), ("two", "owner = \"me\""), ("three", "")];
+    let league = League::new("rated_challenges = true", &programs);
+    league.run(&["challenge", "one", "two"]).done();
+    league.run(&["challenge", "one", "three"]).done();
+    let mut server = league.serve();
+    let mut challenges = Vec::new();
+    while challenges.len() < 2 {
+        challenges.extend(Some(server.hear_of("match")).filter(|played| played["challenge"] == true));
+    }
+    drain(server);
+    for (played, letter, is_rated) in [(&challenges[0], 'c', false), (&challenges[1], 'r', true)] {
+        assert!(played["id"].as_str().unwrap().starts_with(letter), "{played}");
+        assert_eq!(played["rated"], is_rated, "{played}");
+    }
+    league.verify();
+}
+
+#[test]
+fn a_game_with_more_than_two_sides_has_weng_lin_ratings_too() {
+    let programs = ["a", "b", "c", "d", "e", "f"].map(|name| (name, ""));
+    let mut league = League::new("", &programs);
+    let text = league.folder.read("league.toml");
+    let fen = text.lines().find(|line| line.starts_with("options")).unwrap().to_owned();
+    let text = text.replace("checkers", "keezen").replace("\"0s\"", "\"60s\"");
+    let text = text.replace(&fen, "seats = 6\noptions = { turn_limit = 300 }");
+    league.file = league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let played = server.hear_of("match");
+    drain(server);
+    league.verify();
+    let standings = |args: &[&str]| league.standings(args)["standings"].clone();
+    assert_eq!(standings(&[]), standings(&["--from-records"]));
+    let rows = standings(&[]);
+    let rating = |seat: usize| {
+        let own = rows.as_array().unwrap().iter().find(|row| row["player"] == played["players"][seat]);
+        own.unwrap()["weng_lin"]["value"].as_f64().unwrap()
+    };
+    for (seat, other) in (0..6).flat_map(|seat| (0..6).map(move |other| (seat, other))) {
+        let ranks = [seat, other].map(|seat| played["ranks"][seat].as_u64().unwrap());
+        assert!(ranks[0] >= ranks[1] || rating(seat) > rating(other), "{played} {rows}");
+    }
+    assert!(league.run(&["standings"]).done().stdout.contains("Weng-Lin"));
 }
 
 #[test]

@@ -7,9 +7,10 @@ use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::tournament::ladder::Name;
 
-/// Ask for an unrated match between these bots
+/// Ask for a match between these bots
 ///
-/// It is played as soon as all of them are free. Challenges take at most a tenth of the matches.
+/// It is played as soon as all of them are free, and is not rated unless the file of the league says so
+/// (`rated_challenges`). Challenges take at most a tenth of the matches.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league challenge alice bob

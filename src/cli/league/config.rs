@@ -74,6 +74,8 @@ pub(in crate::cli) struct LadderConfig {
     #[serde(default = "versions")]
     versions_per_day: u32,
     #[serde(default)]
+    rated_challenges: bool,
+    #[serde(default)]
     listen: Option<SocketAddr>,
     #[serde(default = "defaults::connections")]
     connections: u32,
@@ -317,6 +319,7 @@ impl LadderConfig {
             quota: self.quota,
             versions: self.versions_per_day,
             rest_ms: time("rest", &self.rest)?,
+            rated_challenges: self.rated_challenges,
         };
         let reconnect = Duration::from_millis(time("reconnect", &self.reconnect)?);
         let listen = self.listen.map(|address| (address, certificate, self.connections as usize));

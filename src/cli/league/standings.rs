@@ -11,6 +11,9 @@ use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, json};
 use crate::league::{Book, Standing};
 use crate::report::table;
+use crate::store::LeagueMatch;
+use crate::tournament::MatchResult;
+use crate::tournament::rating::weng_lin;
 
 /// After this time without a match a player is inactive.
 const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -18,7 +21,7 @@ const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Print the standings of a league, also while it runs
 ///
 /// Ratings are Elo from a Bradley-Terry fit over all rated matches, with 95% intervals; anchors are fixed. They do not
-/// drift with time. A rating is provisional (marked with `?`) while its interval reaches further than 80 Elo to either
+/// drift with time. In games with more than two sides, Weng-Lin ratings are beside them. A rating is provisional (marked with `?`) while its interval reaches further than 80 Elo to either
 /// side; such players come last. Players without a match for 30 days are listed with --all only, and keep their rating.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -56,27 +59,40 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let (rules, seating) = ladder.rules(catalog)?;
         let mut book = Book::new(seating, anchors.clone());
         let mut matches = 0;
+        let mut results = Vec::new();
+        let mut add = |row: &LeagueMatch| {
+            matches += 1;
+            let lineup = book.add(row)?.filter(|_| row.is_rated && seating.sides() > 2);
+            results.extend(
+                lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
+            );
+            Ok::<_, String>(())
+        };
         if args.from_records {
             for row in recorded_rows(&config, &league, ladder, catalog)? {
                 let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?;
-                matches += 1;
-                book.add(&row).map_err(Failure::cannot_run)?;
+                add(&row).map_err(Failure::cannot_run)?;
             }
         } else {
-            let read = league.for_each_match(&ladder.name, |row| {
-                matches += 1;
-                book.add(&row).map(drop).map_err(std::io::Error::other)
-            });
+            let read = league.for_each_match(&ladder.name, |row| add(&row).map_err(std::io::Error::other));
             read.map_err(Failure::cannot_run)?;
         }
+        // These ratings depend on the order.
+        results.sort_unstable_by_key(|result| result.set);
+        let weng_lin = weng_lin::rate(book.len(), &results).rows;
+        let weng_lin = |row: &Standing| {
+            let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
+            rating.map(|player| weng_lin[player.index()].estimate())
+        };
         let mut rows = book.standings(&book.strengths());
         let is_inactive = |row: &Standing| is_inactive(row, now());
         if !args.all {
             rows.retain(|row| !is_inactive(row));
         }
         if args.json {
-            let standings =
-                rows.into_iter().map(|row| LadderStanding { inactive: is_inactive(&row), row }).collect();
+            let standing =
+                |row: Standing| LadderStanding { weng_lin: weng_lin(&row), inactive: is_inactive(&row), row };
+            let standings = rows.into_iter().map(standing).collect();
             let game = rules.meta().id;
             let line = LadderStandings { ladder: &ladder.name, game, matches, standings };
             writeln!(out, "{}", json::text(&line))?;
@@ -92,7 +108,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             };
             let half = (row.rating.high - row.rating.low) / 2.0;
             let interval = if row.is_anchor { String::new() } else { format!("{half:.0}") };
-            vec![
+            let mut cells = vec![
                 row.place.to_string(),
                 row.player.clone(),
                 format!("{:.0}{mark}", row.rating.value),
@@ -103,11 +119,19 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 row.losses.to_string(),
                 row.faulted.to_string(),
                 row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
-            ]
+            ];
+            let second = weng_lin(row)
+                .map(|rating| [format!("{:.1}", rating.value), format!("{:.1}", rating.high - rating.value)]);
+            cells.splice(4..4, second.into_iter().flatten());
+            cells
         };
-        let headings =
-            ["", "player", "Elo", "+/-", "matches", "won", "drawn", "lost", "with faults", "last match"];
-        let table = table(&headings, rows.iter().map(cells).collect(), 2..9);
+        let mut headings =
+            vec!["", "player", "Elo", "+/-", "matches", "won", "drawn", "lost", "with faults", "last match"];
+        if seating.sides() > 2 {
+            headings.splice(4..4, ["Weng-Lin", "+/-"]);
+        }
+        let numbers = 2..headings.len() - 1;
+        let table = table(&headings, rows.iter().map(cells).collect(), numbers);
         writeln!(out, "{} ({})\n{table}", ladder.name, rules.meta().id)?;
     }
     out.flush()?;

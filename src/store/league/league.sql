@@ -40,15 +40,15 @@ CREATE TABLE players (
 CREATE TABLE matches (
     -- Every match that ended. Lists by seat are JSON.
     ladder TEXT NOT NULL,
-    number INTEGER NOT NULL,                 -- m17 is 17; c18, a challenge, is 18
+    number INTEGER NOT NULL,                 -- m17 is 17; the challenges c18 and r18 are 18
     players TEXT NOT NULL,                   -- by seat: the names of the players
     ranks TEXT,                              -- by seat; null without a result
     scores TEXT,                             -- by seat
     faults TEXT NOT NULL,                    -- by seat: code -> count
     ended_by TEXT NOT NULL,                  -- as in `end`
     reason TEXT NOT NULL,                    -- as in `end`
-    is_challenge INTEGER NOT NULL,
-    is_rated INTEGER NOT NULL,               -- 0 for a challenge, and if a bot never said `hello`
+    is_challenge INTEGER NOT NULL,           -- 1: a challenge (c18); 2: a rated one (r18)
+    is_rated INTEGER NOT NULL,               -- 0 for c18, and if a bot never said `hello`
     decisions INTEGER NOT NULL,
     duration_us INTEGER NOT NULL,
     record TEXT,                             -- its file

@@ -90,8 +90,8 @@ pub struct LeagueMatch {
     #[serde(rename = "rated")]
     pub is_rated: bool,
     /// Whether it was requested with `referee league challenge`.
-    #[serde(rename = "challenge")]
-    pub is_challenge: bool,
+    #[serde(rename = "challenge", serialize_with = "is_challenge")]
+    pub kind: MatchKind,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -107,23 +107,58 @@ pub struct LeagueMatch {
 impl LeagueMatch {
     /// The match id.
     pub fn id(&self) -> String {
-        match_id(self.number, self.is_challenge)
+        match_id(self.number, self.kind)
     }
 }
 
-/// The id of a match: m17, or c17 if it is a challenge.
-pub fn match_id(number: u32, is_challenge: bool) -> String {
-    format!("{}{number}", if is_challenge { 'c' } else { 'm' })
+/// Why a match is played. The database has the number of the variant, the id of the match its letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchKind {
+    /// The ladder paired the players.
+    Pairing = 0,
+    /// A challenge, which is not rated.
+    Challenge = 1,
+    /// A challenge on a ladder where challenges are rated.
+    RatedChallenge = 2,
 }
 
-/// The number in a match id, and whether it is a challenge.
-pub fn parse_match_id(id: &str) -> Option<(u32, bool)> {
-    let (number, is_challenge) = match (id.strip_prefix('m'), id.strip_prefix('c')) {
-        (Some(number), _) => (number, false),
-        (None, challenge) => (challenge?, true),
-    };
-    let number = number.parse().ok()?;
-    (match_id(number, is_challenge) == id).then_some((number, is_challenge))
+impl MatchKind {
+    const ALL: [MatchKind; 3] = [MatchKind::Pairing, MatchKind::Challenge, MatchKind::RatedChallenge];
+
+    fn letter(self) -> char {
+        match self {
+            MatchKind::Pairing => 'm',
+            MatchKind::Challenge => 'c',
+            MatchKind::RatedChallenge => 'r',
+        }
+    }
+
+    /// Whether it was requested with `referee league challenge`.
+    pub fn is_challenge(self) -> bool {
+        self != MatchKind::Pairing
+    }
+
+    /// Whether such matches count for ratings.
+    pub fn is_rated(self) -> bool {
+        self != MatchKind::Challenge
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_challenge<S: serde::Serializer>(kind: &MatchKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(kind.is_challenge())
+}
+
+/// The id of a match: m17; c17 or, if it is rated, r17 for a challenge.
+pub fn match_id(number: u32, kind: MatchKind) -> String {
+    format!("{}{number}", kind.letter())
+}
+
+/// The number in a match id, and the kind of the match.
+pub fn parse_match_id(id: &str) -> Option<(u32, MatchKind)> {
+    let kind = MatchKind::ALL.into_iter().find(|kind| id.starts_with(kind.letter()))?;
+    let number = id[1..].parse().ok()?;
+    (match_id(number, kind) == id).then_some((number, kind))
 }
 
 /// A match that was asked for.
@@ -462,6 +497,12 @@ fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T>
     })
 }
 
+fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
+    let number = row.get(column)?;
+    let kind = MatchKind::ALL.into_iter().find(|&kind| kind as i64 == number);
+    kind.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
 fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
     let text = |column: usize| row.get::<_, Option<String>>(column);
     Ok(LeagueMatch {
@@ -478,7 +519,7 @@ fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         record: row.get(10)?,
         seal: row.get(11)?,
         ended_at: row.get(12)?,
-        is_challenge: row.get(13)?,
+        kind: read_kind(row, 13)?,
     })
 }
 
@@ -501,7 +542,7 @@ fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::R
         row.record,
         row.seal,
         row.ended_at,
-        row.is_challenge,
+        row.kind as i64,
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
