@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use crate::common::league::{League, drain};
 use crate::common::returning::{Returning, hello};
-use crate::common::{ROOT, Referee, Signal, the};
+use crate::common::{ROOT, Referee, Signal, sample, the};
 use crate::watch::wait_until;
 
 /// A league with a fixed address, and no programs.
@@ -145,6 +146,43 @@ impl Drop for Bot {
     }
 }
 
+/// Starts a bot that connects.
+fn connect(setting: &Setting, command: &str, (name, token): (&str, &str), log: &Path) -> Bot {
+    let mut shell = Command::new("bash");
+    let command = format!("exec {command} --connect {} --name {name}", setting.address);
+    shell.args(["-c", &command]).current_dir(ROOT).env("REFEREE_TOKEN", token);
+    shell.stdin(Stdio::null()).stdout(Stdio::null());
+    Bot(shell.stderr(File::create(log).expect("a file")).spawn().expect("bash runs"))
+}
+
+#[test]
+fn bots_of_two_sdks_play_over_tls_and_stay_through_a_restart() {
+    let setting = Setting::new("60s", "tls_cert = \"chain.pem\"\ntls_key = \"key.pem\"");
+    let (league, address) = (&setting.league, setting.address.ip().to_string());
+    let made = rcgen::generate_simple_self_signed([address]).expect("a certificate");
+    let chain = league.folder.write("chain.pem", made.cert.pem());
+    league.folder.write_secret("key.pem", made.signing_key.serialize_pem());
+    let commands = [sample("python/random_bot.py"), format!("node '{ROOT}/bots/javascript/bots/random.js'")];
+    let names = ["python", "javascript"];
+    let tokens = names.map(|name| league.add(name));
+    let mut server = setting.serve();
+    let _bots = [0, 1].map(|which| {
+        let command = format!("{} --tls --ca '{chain}'", commands[which]);
+        connect(&setting, &command, (names[which], &tokens[which]), &league.folder.path(names[which]))
+    });
+    server.hear_of("match");
+    kill(server);
+    server = setting.serve();
+    server.hear_of("match");
+    drain(server);
+    for name in names {
+        let log = league.folder.read(name);
+        assert!(log.contains("connected again after"), "{name}: {log}");
+    }
+    assert_eq!(league.query("SELECT count(*) FROM matches WHERE faults LIKE '%:%'"), "0");
+    league.verify();
+}
+
 /// A bot with this command plays before and after a kill and a restart of the server, without a fault.
 pub(crate) fn stay(command: &str) {
     let setting = Setting::new("60s", "");
@@ -152,10 +190,7 @@ pub(crate) fn stay(command: &str) {
     let token = setting.league.add("sdk");
     let mut server = setting.serve();
     let log = setting.league.folder.path("log");
-    let mut shell = Command::new("bash");
-    shell.args(["-c", &format!("exec {command} --connect {} --name sdk", setting.address)]).current_dir(ROOT);
-    shell.env("REFEREE_TOKEN", token).stdin(Stdio::null()).stdout(Stdio::null());
-    let mut sdk = Bot(shell.stderr(File::create(&log).expect("a file")).spawn().expect("bash runs"));
+    let mut sdk = connect(&setting, command, ("sdk", &token), &log);
     let _other = setting.bot("other", 50, usize::MAX);
     let mut hear = |server: &mut Referee| {
         let ended = server.hear_of("match");

@@ -68,6 +68,7 @@ mod tournament_reports;
 mod tournament_site;
 mod tournament_teams;
 mod transcripts;
+mod transcripts_connections;
 mod violations;
 mod watch;
 mod watch_limits;
