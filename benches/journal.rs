@@ -6,21 +6,18 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
+use common::league::{Ended, League};
 use common::{Limit, Result, VIEW_AND_LEGAL, answer, each_chunk, lines, pin};
-use serde_json::Value;
 
 const ROUNDS: usize = 7;
 const MATCHES: usize = 300;
 /// More time than a round takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(300);
-
-const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -74,51 +71,21 @@ fn bench(matches: usize) -> Result<()> {
 
 /// The time of a decision in a new league, in microseconds.
 fn decision(kind: &str, matches: usize) -> Result<f64> {
-    let folder = tempfile::tempdir()?;
-    let config = folder.path().join("league.toml");
-    std::fs::write(
-        &config,
-        "[[ladders]]\nname = 'bench'\ngame = 'checkers'\nlisten = '127.0.0.1:0'\nrest = '0s'\n",
-    )?;
-    let tokens = [add(&config, "a")?, add(&config, "b")?];
-    let mut command = Command::new(REFEREE);
-    command.arg("serve").arg(&config).args(["--json", "--log-level", "error"]).stdout(Stdio::piped());
-    let mut server = Ended(command.spawn()?);
-    let mut lines = BufReader::new(server.0.stdout.take().ok_or("no output")?).lines();
-    let line = lines.next().ok_or("it does not listen")??;
-    let listening: Value = serde_json::from_str(&line)?;
-    let address = listening["address"].as_str().ok_or("no address")?;
+    let league = League::new("rest = '0s'")?;
+    let tokens = [league.add("a")?, league.add("b")?];
+    let mut server = league.serve()?;
     let bot = |name: &str, token: &str| {
         let mut bot = Command::new(std::env::current_exe()?);
-        Ok::<_, std::io::Error>(Ended(bot.args(["as-bot", address, name, token, kind]).spawn()?))
+        Ok::<_, std::io::Error>(Ended(bot.args(["as-bot", &server.address, name, token, kind]).spawn()?))
     };
     let _bots = [bot("a", &tokens[0])?, bot("b", &tokens[1])?];
     let mut each = Vec::new();
     while each.len() < matches {
-        let line: Value = serde_json::from_str(&lines.next().ok_or("the server ended")??)?;
+        let line = server.ended()?;
         if let Some((us, decisions)) = line["duration_us"].as_f64().zip(line["decisions"].as_f64()) {
             each.push(us / decisions);
         }
     }
     each.sort_by(f64::total_cmp);
     Ok(each[each.len() / 2])
-}
-
-/// Adds a bot to the league. Returns its token.
-fn add(config: &Path, name: &str) -> Result<String> {
-    let output =
-        Command::new(REFEREE).args(["league", "add", name, "--json", "--league"]).arg(config).output()?;
-    let added: Value = serde_json::from_slice(&output.stdout)?;
-    Ok(added["token"].as_str().ok_or("no token")?.to_owned())
-}
-
-/// A process that is killed when it is dropped.
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

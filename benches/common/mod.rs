@@ -1,6 +1,8 @@
-//! Shared by the benchmarks: an instant bot, CPU pinning, and a time limit.
+//! Shared by the benchmarks: an instant bot, a league, CPU pinning, and a time limit.
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
+
+pub(crate) mod league;
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
