@@ -1,7 +1,7 @@
 // Imagined positions, from a running `referee imagine`.
 
 import { spawn } from "node:child_process";
-import { lines } from "./lines.js";
+import { eachLine } from "./lines.js";
 
 const POSITIONS = 64; // so many positions are kept
 
@@ -76,13 +76,13 @@ export class Imaginer {
   }
 
   async _read() {
-    for await (const line of lines(this._process.stdout)) {
+    await eachLine(this._process.stdout, (line) => {
       const { resolve, reject } = this._waiting.shift();
       this._hold(this._waiting.length > 0);
       const answer = JSON.parse(line);
       if (answer.type === "error") reject(new ImagineError(answer));
       else resolve(answer);
-    }
+    });
     // The reason why it could not be started comes later.
     setImmediate(() => this._fail(new Error("`referee imagine` has ended")));
   }

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { fromArgs, open } from "./connection.js";
 import { check } from "./hello.js";
-import { lines } from "./lines.js";
+import { eachLine } from "./lines.js";
 import { Loss } from "./reconnect.js";
 import { Session } from "./session.js";
 
@@ -32,22 +32,27 @@ async function play(session, { input, output }) {
   let hasHeard = false;
   let isOver = false;
   let failure;
-  for await (const line of lines(input)) {
+  const fail = (error) => {
+    failure ??= error;
+    input.destroy();
+  };
+  const say = (answer) => answer && output.write(JSON.stringify(answer) + "\n");
+  await eachLine(input, (line) => {
     const message = parse(line);
-    if (!message) continue;
+    if (!message) return;
     // After `bye` with `reconnect` the connection ends, and the bot connects again.
     isOver = message.type === "bye" && !(session.reconnects && message.reconnect === true);
-    if (isOver) break;
+    if (isOver) return input.destroy();
     hasHeard = true;
-    // Not waited for: a bot that thinks without blocking plays its other matches meanwhile.
-    session.handle(message).then(
-      (answer) => answer && output.write(JSON.stringify(answer) + "\n"),
-      (error) => {
-        failure ??= error;
-        input.destroy();
-      },
-    );
-  }
+    try {
+      const answer = session.handle(message);
+      // Not waited for: a bot that thinks without blocking plays its other matches meanwhile.
+      if (answer instanceof Promise) answer.then(say, fail);
+      else say(answer);
+    } catch (error) {
+      fail(error);
+    }
+  });
   await new Promise(setImmediate); // flushes pending answers
   output.end();
   if (failure) throw failure;
@@ -55,13 +60,12 @@ async function play(session, { input, output }) {
 }
 
 function parse(line) {
-  if (line.trim() === "") return null;
   try {
     const message = JSON.parse(line);
     if (typeof message === "object" && message !== null && !Array.isArray(message)) return message;
     console.error("referee-bot: skipped a line that is no JSON object");
   } catch (error) {
-    console.error(`referee-bot: skipped a line that is not JSON: ${error.message}`);
+    if (line.trim() !== "") console.error(`referee-bot: skipped a line that is not JSON: ${error.message}`);
   }
   return null;
 }

@@ -30,8 +30,8 @@ export class Session {
     return Object.assign(new Error(`the referee refused the bot: ${code}: ${message}`), { code });
   }
 
-  /** Handles a message; unknown ones are ignored. Resolves to the answer, if the message asks for one. */
-  async handle(message) {
+  /** Handles a message; unknown ones are ignored. Returns the answer or a promise of it, if the message asks for one. */
+  handle(message) {
     const { type, match, seat } = message;
     this.#error = type === "error" ? message : null;
     if (type === "hello") return this.#greet(message);
@@ -73,10 +73,9 @@ export class Session {
     return play.ready;
   }
 
-  async #begin(start) {
+  #begin(start) {
     const { match, seat } = start;
-    const nonce = await this.#bot.start?.(start);
-    return { type: "ready", match, seat, nonce: nonce ?? undefined };
+    return then(this.#bot.start?.(start), (nonce) => ({ type: "ready", match, seat, nonce: nonce ?? undefined }));
   }
 
   #turn(play, message) {
@@ -88,13 +87,23 @@ export class Session {
     return play.answer;
   }
 
-  async #choose(play, message) {
-    const { start, events } = play;
+  #choose(play, turn) {
+    turn.view ??= {};
+    turn.legal ??= [];
+    turn.clock ??= null;
+    turn.turns_left ??= null;
+    turn.draw_offered ??= false;
+    turn.retry ??= null;
+    turn.start = play.start;
+    turn.events = play.events;
     play.events = [];
-    const defaults = { view: {}, legal: [], clock: null, turns_left: null, draw_offered: false, retry: null };
-    const turn = { ...defaults, ...message, start, events };
-    return toMessage(await this.#bot.choose(turn), turn);
+    return then(this.#bot.choose(turn), (reply) => toMessage(reply, turn));
   }
+}
+
+/** Passes a value on, or a promise of it: not every value as a promise, which would take as long as the rest of a turn. */
+function then(value, next) {
+  return typeof value?.then === "function" ? Promise.resolve(value).then(next) : next(value);
 }
 
 const key = (match, seat) => `${match} ${seat}`;

@@ -111,7 +111,9 @@ class Turn:
     def from_json(cls, message: Json, start: Start, events: list[Json]) -> Turn:
         clock = message.get("clock")
         retry = message.get("retry")
-        return cls(
+        turn = cls.__new__(cls)
+        # The constructor of a frozen class assigns each field by a call, which would take as long as parsing the message.
+        vars(turn).update(
             match=message["match"],
             seat=message["seat"],
             turn=message["turn"],
@@ -124,6 +126,7 @@ class Turn:
             start=start,
             events=events,
         )
+        return turn
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,9 @@ def to_json(reply: Reply, turn: Turn) -> Json:
 
     Raises TypeError if `reply` is none of the known kinds: most often `choose` forgot its `return`.
     """
-    where: Json = {"match": turn.match, "seat": turn.seat}
     if isinstance(reply, str):
-        reply = Move(reply)
+        return {"type": "move", "match": turn.match, "seat": turn.seat, "turn": turn.turn, "move": reply}
+    where: Json = {"match": turn.match, "seat": turn.seat}
     if isinstance(reply, Move):
         message: Json = {"type": "move", **where, "turn": turn.turn, "move": reply.move}
         if reply.offer_draw:

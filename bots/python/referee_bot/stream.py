@@ -9,7 +9,11 @@ from typing import Any, Protocol
 
 from .messages import Json
 
-_CHUNK = 1 << 20
+# As much as a pipe holds. The buffer of a larger read would be mapped into memory anew each time.
+_CHUNK = 1 << 16
+
+_decode = json.JSONDecoder().raw_decode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class Reader(Protocol):
@@ -45,14 +49,14 @@ class Stream:
         rest = b""
         while data := self._read():
             *lines, rest = (rest + data).split(b"\n")
-            yield [message for line in lines if line.strip() and (message := _parse(line)) is not None]
+            yield [message for line in lines if (message := _parse(line)) is not None]
 
     def send(self, *messages: Json) -> None:
         """Writes each message as one line, all of them in one write unless the system takes only a part.
 
         Raises Disconnected if the referee has closed it, ValueError if it holds a number that JSON cannot express.
         """
-        lines = (json.dumps(message, separators=(",", ":"), allow_nan=False) + "\n" for message in messages)
+        lines = [_encode(message) + "\n" for message in messages]
         rest = memoryview("".join(lines).encode("ascii"))
         try:
             while rest:
@@ -69,6 +73,20 @@ class Stream:
 
 
 def _parse(line: bytes) -> Json | None:
+    try:
+        text = line.decode()
+        message, end = _decode(text)
+        if end == len(text) and type(message) is dict:
+            return message
+    except (ValueError, RecursionError):
+        pass
+    return _parse_other(line)
+
+
+def _parse_other(line: bytes) -> Json | None:
+    """Parses a line that is not exactly a JSON object: with a byte order mark, spaces or a carriage return, or invalid."""
+    if not line.strip():
+        return None
     try:
         message = json.loads(line)  # takes off a byte order mark
     except (ValueError, RecursionError) as error:

@@ -198,9 +198,10 @@ class Stream(unittest.TestCase):
 
     def test_a_line_that_is_no_json_object_is_logged_and_skipped(self) -> None:
         with FakeReferee.of_code(FIRST) as referee:
-            referee.send_bytes(b'{"type":\n\xff\xfe\n[1]\n')
+            too_deep = b"[" * 100_000 + b"\n"
+            referee.send_bytes(b'{"type":\n\xff\xfe\n[1]\n{}1\n' + too_deep)
             referee.ping()
-            self.assertEqual(referee.stderr().count("referee_bot: skipped a line"), 3)
+            self.assertEqual(referee.stderr().count("referee_bot: skipped a line"), 5)
 
     def test_a_message_of_a_match_that_never_started_is_ignored(self) -> None:
         with FakeReferee.of_code(FIRST) as referee:
