@@ -9,7 +9,8 @@ use crate::common::{Folder, ROOT};
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/packages");
 
 /// The packages that contain the program of this test.
-static BUILT: LazyLock<()> = LazyLock::new(|| build(&["tarball", "sdk-wheel", "npm", "deb", "crates"]));
+static BUILT: LazyLock<()> =
+    LazyLock::new(|| build(&["tarball", "sdk-wheel", "native-wheel", "npm", "deb", "crates"]));
 
 /// The script that builds packages, with the programs that it needs.
 fn script() -> Command {
@@ -78,6 +79,22 @@ fn the_wheel_of_the_sdk_plays() {
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee_bot-", ".whl")]);
     assert_plays(env!("CARGO_BIN_EXE_referee"), &bot, &folder);
+}
+
+#[test]
+fn the_native_wheel_opens_matches() {
+    LazyLock::force(&BUILT);
+    let folder = Folder::new();
+    run("python3", &["-m", "venv", "env"], &folder);
+    let python = folder.text("env/bin/python");
+    let wheel = package("referee_bot_native-", ".whl");
+    // Only its batches need NumPy.
+    run(&python, &["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", &wheel], &folder);
+    let open = r#"{"type":"open","game":"jeex","seed":"SEED","deal":"e0","auto_ready":true}"#;
+    let open = open.replace("SEED", &"0".repeat(64));
+    let code = format!("import referee_bot_native\nprint(referee_bot_native.Referee().handle(b'{open}'))");
+    let said = run(&python, &["-c", &code], &folder);
+    assert!(said.contains("place a1 N"), "{said}");
 }
 
 #[test]
@@ -166,7 +183,10 @@ fn the_image_is_linted_where_it_cannot_be_built() {
 fn an_unknown_package_is_an_error_that_lists_them() {
     let wrong = Command::new(format!("{ROOT}/packaging/build")).arg("rpm").output().expect("it starts");
     let text = String::from_utf8_lossy(&wrong.stderr);
-    assert!(text.contains("unknown package `rpm`; available: tarball, wheel, sdk-wheel"), "{text}");
+    assert!(
+        text.contains("unknown package `rpm`; available: tarball, wheel, sdk-wheel, native-wheel"),
+        "{text}"
+    );
     assert_eq!(wrong.status.code(), Some(2));
 }
 
@@ -174,6 +194,8 @@ fn an_unknown_package_is_an_error_that_lists_them() {
 fn every_package_has_the_version_of_the_program() {
     for (file, line) in [
         ("bots/python/pyproject.toml", "version = \"VERSION\""),
+        ("bots/python/pyproject.toml", "referee-bot-native==VERSION"),
+        ("bots/python/native/Cargo.toml", "version = \"VERSION\""),
         ("bots/javascript/package.json", "\"version\": \"VERSION\""),
         ("bots/java/pom.xml", "<version>VERSION</version>"),
         ("Cargo.toml", "referee-protocol = { path = \"protocol\", version = \"VERSION\" }"),

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise unittest.SkipTest("the packages of the extra `env` are not installed") from error
 
-from referee_bot.env import Referee
+from referee_bot.env import Batch, Referee
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = os.environ.get("REFEREE", str(ROOT / "target/debug/referee"))
@@ -38,5 +38,14 @@ class WithReferee(unittest.TestCase):
     """One referee serves all environments of a test."""
 
     def setUp(self) -> None:
-        self.referee = Referee(STDIO)
-        self.addCleanup(self.referee.close)
+        self.referee = self.new_referee()
+
+    def new_referee(self, *, events: bool = False) -> Referee:
+        referee = Referee(STDIO, events=events)
+        self.addCleanup(referee.close)
+        return referee
+
+    def batch(self, game: str, size: int, **more: Any) -> Batch:
+        batch = Batch(game, size, referee=self.referee, **more)
+        self.addCleanup(batch.close)
+        return batch

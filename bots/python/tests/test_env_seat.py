@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from .environments import ROOT, STDIO, WithReferee, pick, tables  # skips the tests where packages are missing
+from .environments import ROOT, WithReferee, pick, tables  # skips the tests where packages are missing
 
 # isort: split
 import gymnasium
@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 from referee_bot import Bot, End, Start, Turn
-from referee_bot.env import BotProcess, Referee, SeatEnv
+from referee_bot.env import BotProcess, SeatEnv
 
 RANDOM_BOT = [sys.executable, str(ROOT / "bots/python/random_bot.py"), "--seed", "1"]
 
@@ -37,7 +37,7 @@ class EveryGame(WithReferee):
         for game, seats in tables():
             for seat in range(seats):
                 with self.subTest(game, seats=seats, seat=seat):
-                    name = f"referee/{game}-{seats}-{seat}-v0"
+                    name = f"{type(self).__name__}/{game}-{seats}-{seat}-v0"
                     gymnasium.register(name, partial(SeatEnv, game, seats=seats, seat=seat, referee=self.referee))
                     check_env(gymnasium.make(name, disable_env_checker=True).unwrapped)
 
@@ -76,8 +76,7 @@ class Opponents(WithReferee):
             def end(self, end: End) -> None:
                 self.told.append(f"end {end.ended_by}")
 
-        referee = Referee(STDIO, events=True)
-        self.addCleanup(referee.close)
+        referee = self.new_referee(events=True)
         room = SeatEnv("checkers", Watcher(), options={"fen": "B:W18,32:B14,1"}, referee=referee)
         room.reset()
         room.step(13 * 4 + 1)

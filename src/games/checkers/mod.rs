@@ -58,6 +58,16 @@ pub struct Checkers {
 }
 
 impl Checkers {
+    /// The position without counters.
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Consecutive plies without capture or crowning.
+    pub const fn quiet_plies(&self) -> u32 {
+        self.quiet_plies
+    }
+
     /// The outcome, if the game is over. The rules' own endings precede the turn limit, and a loss precedes the draw.
     fn outcome(&self) -> Option<Outcome> {
         let winner = || self.board.to_move().other().seat().index();

@@ -59,6 +59,11 @@ impl Jeex {
         &self.board
     }
 
+    /// Consecutive rotations.
+    pub const fn quiet_plies(&self) -> u32 {
+        self.quiet_plies
+    }
+
     /// The outcome, if the game is over. The rules' own endings precede the limits (J4).
     fn outcome(&self) -> Option<Outcome> {
         let claimant = self.board.to_move();

@@ -72,6 +72,16 @@ impl Position {
         }
     }
 
+    /// The dealer of this cycle.
+    pub const fn dealer(&self) -> Seat {
+        self.dealer
+    }
+
+    /// The round within the cycle, 0 to 2.
+    pub const fn deal(&self) -> u8 {
+        self.deal
+    }
+
     /// The pawns.
     pub const fn board(&self) -> &Board {
         &self.board

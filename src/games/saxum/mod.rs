@@ -62,6 +62,11 @@ pub struct Saxum {
 }
 
 impl Saxum {
+    /// The position without its turn limit and goals.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
     /// The outcome, if the game is over. The turn limit is tested last.
     fn outcome(&self) -> Option<Outcome> {
         let Position { points, rows, insurance, .. } = &self.position;

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::pawn::{PAWNS, Pawn};
+use super::position::other;
 use super::square::Square;
+use crate::core::Seat;
 
 /// Maximum number of moves of a pawn in a round: there are at most 27 different distances to the ring on a 7x7
 /// board, and each move decreases the distance.
@@ -11,6 +13,11 @@ pub(super) const MOVES_OF_A_PAWN: usize = 26;
 
 /// Maximum number of moves of a round.
 pub(super) const CAPACITY: usize = PAWNS * MOVES_OF_A_PAWN;
+
+/// The seats that made this many alternating moves of a round, given the seat whose turn it is now.
+pub(super) fn movers(count: usize, to_move: Seat) -> impl Iterator<Item = Seat> {
+    (0..count).map(move |at| if (count - at).is_multiple_of(2) { to_move } else { other(to_move) })
+}
 
 /// The moves of a round, in order.
 #[derive(Clone)]
@@ -24,6 +31,12 @@ impl Log {
 
     pub(super) fn moved(&self) -> &[(Pawn, Square)] {
         &self.moved[..self.len]
+    }
+
+    /// The moves with their seats, given the seat whose turn it is now.
+    pub(super) fn by_seat(&self, to_move: Seat) -> impl Iterator<Item = (Seat, Pawn, Square)> {
+        let moved = self.moved();
+        movers(moved.len(), to_move).zip(moved).map(|(seat, &(pawn, to))| (seat, pawn, to))
     }
 
     /// Appends a move. The capacity suffices for every legal round.

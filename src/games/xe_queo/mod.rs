@@ -54,6 +54,11 @@ impl XeQueo {
         &self.position
     }
 
+    /// This round's moves: seat, pawn and destination.
+    pub fn moves(&self) -> impl Iterator<Item = (Seat, Pawn, Square)> {
+        self.log.by_seat(self.position.to_move)
+    }
+
     /// The number of the round, counted from 1; in a finished game that of the last round.
     fn round(&self) -> u8 {
         let over: u8 = self.position.rings.iter().sum();

@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::XeQueo;
-use super::log::{CAPACITY, Log};
+use super::log::{CAPACITY, Log, movers};
 use super::pawn::{PAWNS, Pawn, Pawns};
 use super::position::{GOAL, Phase, Position, other};
 use super::round::Round;
@@ -80,15 +80,8 @@ struct Moves<'a> {
 
 impl Serialize for Moves<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let moved = self.log.moved();
-        let movers = movers(moved.len(), self.to_move);
-        serializer.collect_seq(movers.zip(moved).map(|(seat, (pawn, to))| (seat, pawn, to)))
+        serializer.collect_seq(self.log.by_seat(self.to_move))
     }
-}
-
-/// The seats that made this many alternating moves of a round, given the seat whose turn it is now.
-fn movers(count: usize, to_move: Seat) -> impl Iterator<Item = Seat> {
-    (0..count).map(move |at| if (count - at).is_multiple_of(2) { to_move } else { other(to_move) })
 }
 
 impl Serialize for Square {

@@ -9,10 +9,11 @@ file tells what observations and actions mean.
 """
 
 from .aec import RefereeEnv, env
-from .batch import Batch, Step
+from .batch import Batch
 from .encodings import GAMES
 from .opponent import BotProcess
-from .referee import Referee
+from .referee import Backend, Referee
 from .seat import SeatEnv
+from .step import Step
 
-__all__ = ["GAMES", "Batch", "BotProcess", "Referee", "RefereeEnv", "SeatEnv", "Step", "env"]
+__all__ = ["GAMES", "Backend", "Batch", "BotProcess", "Referee", "RefereeEnv", "SeatEnv", "Step", "env"]

@@ -11,19 +11,26 @@ from pettingzoo.utils import wrappers
 
 from ..messages import Json
 from .encodings import encoding
-from .referee import Referee
+from .referee import Backend, Referee
 from .table import Decision, Table, blank, observation_space
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def env(game: str, *, seats: int | None = None, options: Json | None = None, referee: Referee | None = None) -> AECEnv:
+def env(
+    game: str,
+    *,
+    seats: int | None = None,
+    options: Json | None = None,
+    referee: Referee | None = None,
+    backend: Backend = "process",
+) -> AECEnv:
     """Returns the environment of a game as PettingZoo's own come: an illegal action ends the match and costs 1.
 
     `seats` is by default the game's smallest number, `options` are the game's. Without a `referee` it starts one of
-    its own, which ends with `close`.
+    its own, which ends with `close`: a program or, with the `backend` `native`, one in this process.
     """
-    raw = RefereeEnv(game, seats=seats, options=options, referee=referee)
+    raw = RefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend)
     return wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1))
 
 
@@ -31,7 +38,13 @@ class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
     """The bare environment: `step` raises ValueError if the action is not possible."""
 
     def __init__(
-        self, game: str, *, seats: int | None = None, options: Json | None = None, referee: Referee | None = None
+        self,
+        game: str,
+        *,
+        seats: int | None = None,
+        options: Json | None = None,
+        referee: Referee | None = None,
+        backend: Backend = "process",
     ) -> None:
         super().__init__()
         self._encoding = encoding(game, seats)
@@ -41,7 +54,7 @@ class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
         self.infos: dict[str, dict[str, Any]] = {}
         self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
-        self._referee = referee or Referee()
+        self._referee = Referee.of(referee, backend)
         self._owns_referee = referee is None
         self._table = Table(self._referee, self._encoding, options)
         self._seen: dict[str, Decision] = {}

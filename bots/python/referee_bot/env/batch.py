@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..messages import Json
-from .encodings import encoding
-from .referee import Referee
+from .encodings import Encoding, encoding
+from .native_batch import NativeMatches
+from .referee import Backend, Referee
+from .step import Step
 from .table import Table, observation_space
 
 
-class Step(NamedTuple):
-    """What all matches show, n of them. A match that ended in this step shows the beginning of the next one."""
-
-    observation: NDArray[np.float32]
-    """n observations of the seats that are asked."""
-    action_mask: NDArray[np.int8]
-    """n masks."""
-    seat: NDArray[np.int64]
-    """n numbers: the seats with an open request."""
-    reward: NDArray[np.float32]
-    """n rows, in each what the step brought to every seat: zeros unless the match ended."""
-    terminated: NDArray[np.bool_]
-    """n: whether the match ended by its rules."""
-    truncated: NDArray[np.bool_]
-    """n: whether it ended by the turn limit."""
-    infos: list[dict[str, Any]]
-    """n: what the asked seats were told, and `end` where a match ended."""
-
-
 class Batch:
-    """`size` matches over one referee: one write and one read for a step of all, two where matches end."""
+    """`size` matches of one game that step together.
+
+    With the backend `process` they are matches of `referee`: one write and one read for a step of all, two where matches
+    end. With `native` they are played in this process, by the package referee-bot-native.
+    """
 
     def __init__(
         self,
@@ -45,29 +32,67 @@ class Batch:
         seats: int | None = None,
         options: Json | None = None,
         referee: Referee | None = None,
+        backend: Backend = "process",
     ) -> None:
-        self._encoding = encoding(game, seats)
-        self.seats = self._encoding.seats
-        self.observation_space = observation_space(self._encoding)["observation"]
-        self.action_space = spaces.Discrete(self._encoding.actions)
-        self._referee = referee or Referee()
-        self._owns_referee = referee is None
-        self._tables = [Table(self._referee, self._encoding, options) for _ in range(size)]
+        spelt = encoding(game, seats)
+        self.seats = spelt.seats
+        self.observation_space = observation_space(spelt)["observation"]
+        self.action_space = spaces.Discrete(spelt.actions)
+        self._size = size
+        self._matches: _Matches
+        if backend == "native" and referee is None:
+            self._matches = NativeMatches(spelt, size, options)
+        else:
+            self._matches = _ProcessMatches(spelt, size, options, Referee.of(referee, backend), referee is None)
 
     def reset(self, seed: int | None = None) -> Step:
         """Begins all matches; match i has the seed `seed` + i."""
+        return self._matches.reset(seed)
+
+    def step(self, actions: Sequence[int] | NDArray[np.integer[Any]]) -> Step:
+        """Takes an action in every match. Raises ValueError, with nothing done, if one of them is not possible."""
+        if len(actions) != self._size:
+            raise ValueError(f"{len(actions)} actions for {self._size} matches")
+        return self._matches.step(actions)
+
+    def close(self) -> None:
+        """Breaks off the matches, and ends the referee if it is the batch's own."""
+        self._matches.close()
+
+
+class _Matches(Protocol):
+    """The matches of a batch."""
+
+    def reset(self, seed: int | None) -> Step: ...
+
+    def step(self, actions: Sequence[int] | NDArray[np.integer[Any]]) -> Step: ...
+
+    def close(self) -> None: ...
+
+
+class _ProcessMatches:
+    """The matches of a batch, over a referee."""
+
+    def __init__(
+        self, encoding: Encoding, size: int, options: Json | None, referee: Referee, owns_referee: bool
+    ) -> None:
+        self._encoding = encoding
+        self._referee = referee
+        self._owns_referee = owns_referee
+        self._tables = [Table(referee, encoding, options) for _ in range(size)]
+
+    def reset(self, seed: int | None) -> Step:
         for table in self._tables:
             table.abort()
         self._referee.settle()
         for i, table in enumerate(self._tables):
             table.open(None if seed is None else seed + i)
         self._referee.settle()
+        if any(table.is_over for table in self._tables):
+            raise ValueError("the match is over before its first decision")
         return self._look({})
 
     def step(self, actions: Sequence[int] | NDArray[np.integer[Any]]) -> Step:
-        """Takes an action in every match. Raises ValueError, with nothing done, if one of them is not possible."""
-        if len(actions) != len(self._tables):
-            raise ValueError(f"{len(actions)} actions for {len(self._tables)} matches")
         for i, (table, action) in enumerate(zip(self._tables, actions)):
             if not table.decisions[0].allows(int(action)):
                 raise ValueError(f"action {action} is not possible in match {i}: the action mask shows those that are")
@@ -88,7 +113,7 @@ class Batch:
             np.zeros((size, *self._encoding.shape), np.float32),
             np.zeros((size, self._encoding.actions), np.int8),
             np.array([table.decisions[0].seat for table in self._tables]),
-            np.zeros((size, self.seats), np.float32),
+            np.zeros((size, self._encoding.seats), np.float32),
             np.zeros(size, np.bool_),
             np.zeros(size, np.bool_),
             [table.decisions[0].info() for table in self._tables],
@@ -102,7 +127,6 @@ class Batch:
         return step
 
     def close(self) -> None:
-        """Breaks off the matches, and ends the referee if it is the batch's own."""
         if self._owns_referee:
             self._referee.close()
             return

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from ..hello import Hello
 from ..messages import Json
 from ..stream import Disconnected, Reader, Stream
+from .native import Loopback
 
 if TYPE_CHECKING:
     from .table import Table
@@ -19,18 +20,34 @@ if TYPE_CHECKING:
 _SLOTS = 4096  # as many as there may be
 
 
+Backend = Literal["process", "native"]
+"""Where matches are played: by the program `referee`, or in this process by the package referee-bot-native."""
+
+
 class Referee:
     """A running `referee stdio`. Requests are buffered and sent in one write, before a caller waits for an answer.
 
-    With `events`, the infos tell what happened since a seat's turn before; that takes time.
+    With the backend `native`, it is a referee in this process, and `command` means nothing. With `events`, the infos
+    tell what happened since a seat's turn before; that takes time.
     """
 
     def __init__(
-        self, command: Sequence[str] = ("referee", "stdio", "--clock", "none"), *, events: bool = False
+        self,
+        command: Sequence[str] = ("referee", "stdio", "--clock", "none"),
+        *,
+        events: bool = False,
+        backend: Backend = "process",
     ) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._process.stdin and self._process.stdout
-        self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
+        self._process: subprocess.Popen[bytes] | Loopback
+        if backend == "native":
+            self._process = Loopback()
+            self._stream = Stream(self._process, self._process)
+        elif backend == "process":
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            assert self._process.stdin and self._process.stdout
+            self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
+        else:
+            raise ValueError(f"{backend!r} is no backend: there are process and native")
         self._batches = self._stream.batches()
         wants = None if events else ("view", "legal")
         self._outbox: list[Json] = [Hello("env", slots=_SLOTS, wants=wants).to_json()]
@@ -38,6 +55,13 @@ class Referee:
         self._opening: dict[str, Table] = {}
         self._playing: dict[str, Table] = {}
         self._waiting: set[Table] = set()
+
+    @classmethod
+    def of(cls, given: Referee | None, backend: Backend, *, events: bool = False) -> Referee:
+        """Returns the referee that a caller gave to an environment, by default a new one with this backend."""
+        if given is not None and backend != "process":
+            raise ValueError(f"give either a referee or the backend {backend!r}, not both")
+        return given or cls(events=events, backend=backend)
 
     def open(self, table: Table, setup: Json) -> None:
         """Asks for a match, which `table` waits for."""
@@ -101,6 +125,9 @@ class Referee:
 
     def close(self) -> None:
         """Ends the process, and with it the matches of all environments that it serves."""
+        if isinstance(self._process, Loopback):
+            self._process.close()
+            return
         assert self._process.stdin and self._process.stdout
         self._process.kill()
         self._process.wait()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..messages import Json, Turn
 from .encodings import encoding
 from .opponent import Opponent, player
-from .referee import Referee
+from .referee import Backend, Referee
 from .table import Table, blank, observation_space
 
 Arrays = dict[str, NDArray[Any]]
@@ -21,7 +21,8 @@ class SeatEnv(gymnasium.Env[Any, Any]):
     """One seat of a game. All the others are taken by `opponent`: by default one that plays at random.
 
     An action that is not possible ends the match and costs 1. Without a `referee` it starts its own, which ends
-    with `close`; an opponent that is a process is the caller's to close.
+    with `close`: a program or, with the `backend` `native`, one in this process. An opponent that is a process is the
+    caller's to close.
     """
 
     metadata = {"render_modes": []}
@@ -35,6 +36,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         seats: int | None = None,
         options: Json | None = None,
         referee: Referee | None = None,
+        backend: Backend = "process",
     ) -> None:
         self._encoding = encoding(game, seats)
         if not 0 <= seat < self._encoding.seats:
@@ -43,7 +45,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         self._player = player(opponent or self._at_random)
         self.observation_space = observation_space(self._encoding)
         self.action_space = spaces.Discrete(self._encoding.actions)
-        self._referee = referee or Referee(events=True)
+        self._referee = Referee.of(referee, backend, events=True)
         self._owns_referee = referee is None
         others = [other for other in range(self._encoding.seats) if other != seat]
         self._table = Table(self._referee, self._encoding, options, others)
