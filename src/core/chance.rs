@@ -17,9 +17,12 @@ impl std::fmt::Debug for Seed {
     }
 }
 
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"))
+}
+
 fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"));
+    let mut mac = keyed(key);
     for part in parts {
         mac.update(part);
     }
@@ -68,7 +71,7 @@ pub struct RandomKey(pub [u8; 32]);
 impl RandomKey {
     /// The random stream of the game itself: dice, shuffles.
     pub fn stream(&self) -> RandomStream {
-        RandomStream { key: self.0, block: 0, ready: [0; 4], used: 4 }
+        RandomStream { key: self.0, keyed: None, block: 0, ready: [0; 4], used: 4 }
     }
 
     /// The random stream for moves that the referee makes for faulty seats.
@@ -126,6 +129,8 @@ impl<U: Uniform + ?Sized> Uniform for &mut U {
 #[derive(Debug, Clone)]
 pub struct RandomStream {
     key: [u8; 32],
+    /// Has hashed the key, which is half of the work of a block; from the first block on.
+    keyed: Option<Box<Hmac<Sha256>>>,
     block: u64,
     ready: [u64; 4],
     used: usize,
@@ -134,7 +139,9 @@ pub struct RandomStream {
 impl RandomStream {
     fn next(&mut self) -> u64 {
         if self.used == self.ready.len() {
-            let block = hmac(&self.key, &[&self.block.to_be_bytes()]);
+            let keyed = self.keyed.get_or_insert_with(|| Box::new(keyed(&self.key)));
+            let block = Hmac::clone(keyed).chain_update(self.block.to_be_bytes()).finalize();
+            let block: [u8; 32] = block.into_bytes().into();
             for (word, bytes) in self.ready.iter_mut().zip(block.as_chunks::<8>().0) {
                 *word = u64::from_be_bytes(*bytes);
             }
@@ -148,11 +155,10 @@ impl RandomStream {
 
 impl Uniform for RandomStream {
     fn uniform(&mut self, n: u64) -> u64 {
-        // Rejection sampling: the top 2^64 mod n values are rejected, so that the rest is uniform modulo n.
-        let rejected = (u64::MAX % n + 1) % n;
+        // Rejection sampling: the top 2^64 mod n values, fewer than n, are rejected, so that the rest is uniform modulo n.
         loop {
             let x = self.next();
-            if x <= u64::MAX - rejected {
+            if x <= u64::MAX - n || x <= u64::MAX - n.wrapping_neg() % n {
                 return x % n;
             }
         }
