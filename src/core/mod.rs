@@ -1,5 +1,6 @@
 //! Shared types and traits, on which all other modules build.
 
+mod blocks;
 pub mod catalog;
 pub mod chance;
 pub mod clock;
@@ -20,6 +21,7 @@ pub mod scene;
 pub mod schema;
 pub mod seat;
 
+pub(crate) use blocks::extend_in_blocks;
 pub use catalog::{Catalog, UnknownGame};
 pub use chance::Uniform;
 pub use counted::counted;

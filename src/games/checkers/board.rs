@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::moves::Move;
+use super::table::Table;
 use crate::core::Seat;
 
 /// The place of each square, 0 to 31, by its index: square s + 1 is bit `PLACES[s]` of a set.
@@ -77,6 +78,10 @@ fn places(mut set: u32) -> impl Iterator<Item = u32> {
     })
 }
 
+const fn union([one, other]: [u32; 2]) -> u32 {
+    one | other
+}
+
 /// The indices, 0 to 31, of the squares of a set, ascending.
 pub(super) fn squares(set: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |&index| set & bit(place(index)) != 0)
@@ -132,10 +137,25 @@ pub(super) enum Way {
     SouthEast,
 }
 
-/// The two directions of the men of a colour, then the others.
-const fn ways<const BLACK: bool>() -> [[Way; 2]; 2] {
-    let (north, south) = ([Way::NorthWest, Way::NorthEast], [Way::SouthWest, Way::SouthEast]);
-    if BLACK { [south, north] } else { [north, south] }
+/// The two directions of the men of a colour.
+#[derive(Clone, Copy)]
+pub(super) enum Heading {
+    North,
+    South,
+}
+
+impl Heading {
+    pub(super) const fn ways(self) -> [Way; 2] {
+        match self {
+            Heading::North => [Way::NorthWest, Way::NorthEast],
+            Heading::South => [Way::SouthWest, Way::SouthEast],
+        }
+    }
+
+    /// Where the men of a colour move, and where only its kings do.
+    const fn of<const BLACK: bool>() -> [Heading; 2] {
+        if BLACK { [Heading::South, Heading::North] } else { [Heading::North, Heading::South] }
+    }
 }
 
 /// The edges of the board. North and south are the crowning rows.
@@ -147,7 +167,7 @@ const WEST: u32 = by_place(0x1010_1010);
 impl Way {
     pub(super) const ALL: [Way; 4] = [Way::NorthWest, Way::NorthEast, Way::SouthWest, Way::SouthEast];
 
-    const fn back(self) -> Way {
+    pub(super) const fn back(self) -> Way {
         match self {
             Way::NorthWest => Way::SouthEast,
             Way::NorthEast => Way::SouthWest,
@@ -157,7 +177,7 @@ impl Way {
     }
 
     /// What a step adds to a place, modulo 32.
-    const fn turn(self) -> u32 {
+    pub(super) const fn turn(self) -> u32 {
         match self {
             Way::NorthWest => 32 - 7,
             Way::NorthEast => 32 - 1,
@@ -243,25 +263,32 @@ impl Board {
         way.step(pieces) & self.empty()
     }
 
-    /// Those of `pieces` that can jump an enemy this way.
-    const fn jumpers(&self, pieces: u32, way: Way) -> u32 {
+    /// The squares from which a piece could jump an enemy this way.
+    const fn jumps(&self, way: Way) -> u32 {
         let back = way.back();
-        back.step(back.step(self.empty()) & self.enemy()) & pieces
+        back.step(back.step(self.empty()) & self.enemy())
     }
 
+    /// Whether the side to move has a legal move. Usually one is a step forward.
     #[inline]
     pub(super) fn can_move(&self) -> bool {
         let [forward, backward] = match self.to_move {
-            Colour::Black => ways::<true>(),
-            Colour::White => ways::<false>(),
+            Colour::Black => Heading::of::<true>(),
+            Colour::White => Heading::of::<false>(),
         };
-        let can_go = |pieces, way| self.steps(pieces, way) | self.jumpers(pieces, way) != 0;
-        let kings = self.own() & self.kings;
-        forward.into_iter().any(|way| can_go(self.own(), way))
-            || kings != 0 && backward.into_iter().any(|way| can_go(kings, way))
+        let ([left, right], own) = (forward.ways(), self.own());
+        self.steps(own, left) | self.steps(own, right) != 0 || self.can_jump_or_retreat(forward, backward)
+    }
+
+    #[cold]
+    fn can_jump_or_retreat(&self, forward: Heading, backward: Heading) -> bool {
+        let (own, kings) = (self.own(), self.own() & self.kings);
+        forward.ways().into_iter().any(|way| self.jumps(way) & own != 0)
+            || backward.ways().into_iter().any(|way| self.jumps(way) & kings | self.steps(kings, way) != 0)
     }
 
     /// Appends the legal moves: captures if there are any, otherwise steps.
+    #[inline(always)]
     pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
         // A generator for each colour, in which the directions are constants.
         match self.to_move {
@@ -270,41 +297,55 @@ impl Board {
         }
     }
 
+    #[inline(always)]
     fn generate<const BLACK: bool>(&self, out: &mut Vec<Move>) {
-        let [[left, right], [back_left, back_right]] = ways::<BLACK>();
+        let [forward, backward] = Heading::of::<BLACK>();
         let (own, kings) = (self.own(), self.own() & self.kings);
-        let jumpers = [self.jumpers(own, left), self.jumpers(own, right)];
-        let backward = if kings == 0 {
-            [0; 2]
-        } else {
-            [self.jumpers(kings, back_left), self.jumpers(kings, back_right)]
-        };
-        if jumpers[0] | jumpers[1] | backward[0] | backward[1] == 0 {
-            self.push_steps(own, left, right, out);
+        let jumps = forward.ways().map(|way| self.jumps(way));
+        let jumps_back = if kings == 0 { [0; 2] } else { backward.ways().map(|way| self.jumps(way)) };
+        let jumpers = jumps.map(|from| from & own);
+        let jumpers_back = jumps_back.map(|from| from & kings);
+        if union(jumpers) | union(jumpers_back) == 0 {
+            self.push_steps(own, forward, out);
             if kings != 0 {
-                self.push_steps(kings, back_left, back_right, out);
+                self.push_steps(kings, backward, out);
             }
             return;
         }
-        let each =
-            [(left, jumpers[0]), (right, jumpers[1]), (back_left, backward[0]), (back_right, backward[1])];
-        for (way, jumpers) in each {
+        let again = union(jumps) | union(jumps_back);
+        self.push_captures::<BLACK>(jumpers, forward, again, out);
+        if kings != 0 {
+            self.push_captures::<BLACK>(jumpers_back, backward, again, out);
+        }
+    }
+
+    #[inline(always)]
+    fn push_steps(&self, pieces: u32, heading: Heading, out: &mut Vec<Move>) {
+        let to = heading.ways().map(|way| self.steps(pieces, way));
+        Table::steps(heading).append::<5>(to, out);
+    }
+
+    /// Appends the captures that begin with a jump of these pieces in the two directions of a heading. `again` is the set
+    /// of squares from which a second jump may follow: the first frees only its origin, which the second cannot reach.
+    #[inline(always)]
+    fn push_captures<const BLACK: bool>(
+        &self,
+        jumpers: [u32; 2],
+        heading: Heading,
+        again: u32,
+        out: &mut Vec<Move>,
+    ) {
+        let ways = heading.ways();
+        let landed = [0, 1].map(|which: usize| ways[which].step(ways[which].step(jumpers[which])));
+        if union(landed) & again == 0 {
+            Table::jumps(heading).append::<2>(jumpers, out);
+            return;
+        }
+        for (way, jumpers) in ways.into_iter().zip(jumpers) {
             for from in places(jumpers) {
                 self.jump::<BLACK>(Move::from_place(from), bit(from), way, self.enemy(), out);
             }
         }
-    }
-
-    /// Appends the steps of pieces in two directions.
-    fn push_steps(&self, pieces: u32, one: Way, other: Way, out: &mut Vec<Move>) {
-        // In one loop, since the end of a loop is hard to predict.
-        let mut steps = u64::from(self.steps(pieces, one)) | u64::from(self.steps(pieces, other)) << 32;
-        out.extend((0..steps.count_ones()).map(|_| {
-            let to = steps.trailing_zeros();
-            steps &= steps - 1;
-            let way = if to < 32 { one } else { other };
-            Move::from_place((to + way.back().turn()) & 31).then(to & 31)
-        }));
     }
 
     /// Extends a capture by a jump, and then recursively in all directions. `enemy` is the set of pieces not jumped
@@ -324,10 +365,10 @@ impl Board {
                 self.jump::<BLACK>(path, at, way, enemy, out);
             }
         };
-        let [forward, backward] = ways::<BLACK>();
-        forward.into_iter().for_each(&mut go);
+        let [forward, backward] = Heading::of::<BLACK>();
+        forward.ways().into_iter().for_each(&mut go);
         if self.kings & origin != 0 {
-            backward.into_iter().for_each(go);
+            backward.ways().into_iter().for_each(go);
         }
         if is_end {
             out.push(path);
@@ -338,14 +379,20 @@ impl Board {
     #[inline]
     pub(super) fn play(&mut self, mv: Move) -> bool {
         let (from, to) = (bit(mv.first()), bit(mv.last()));
-        let jumped = if mv.is_capture() { mv.jumped() } else { 0 };
-        let [own, enemy] = [self.to_move, self.to_move.other()].map(|colour| colour as usize);
+        // Empty if a capture returns to its origin.
+        let moved = from ^ to;
         let is_king = self.kings & from != 0;
-        let crowns = !is_king && to & self.to_move.crowning_row() != 0;
-        self.pieces[own] = self.pieces[own] & !from | to;
-        self.pieces[enemy] &= !jumped;
-        self.kings = self.kings & !(from | jumped) | if is_king | crowns { to } else { 0 };
-        self.to_move = self.to_move.other();
-        crowns || jumped != 0
+        let crowned = if is_king { 0 } else { to & self.to_move.crowning_row() };
+        let enemy = self.to_move.other();
+        self.pieces[self.to_move as usize] ^= moved;
+        self.kings ^= if is_king { moved } else { crowned };
+        self.to_move = enemy;
+        if mv.is_capture() {
+            let jumped = mv.jumped();
+            self.pieces[enemy as usize] &= !jumped;
+            self.kings &= !jumped;
+            return true;
+        }
+        crowned != 0
     }
 }

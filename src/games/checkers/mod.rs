@@ -8,6 +8,7 @@ mod pdn;
 mod scene;
 #[cfg(feature = "schema")]
 mod schema;
+mod table;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -69,12 +70,10 @@ impl Checkers {
     }
 
     /// The outcome, if the game is over. The rules' own endings precede the turn limit, and a loss precedes the draw.
+    #[inline]
     fn outcome(&self) -> Option<Outcome> {
-        let winner = || self.board.to_move().other().seat().index();
-        if self.board.is_bare() {
-            Some(Outcome::win(winner(), "no_pieces"))
-        } else if !self.board.can_move() {
-            Some(Outcome::win(winner(), "no_moves"))
+        if !self.board.can_move() {
+            Some(self.lost())
         } else if self.draw_plies > 0 && self.quiet_plies >= self.draw_plies {
             Some(Outcome::draw("quiet_plies"))
         } else if self.turns_left == Some(0) {
@@ -82,6 +81,12 @@ impl Checkers {
         } else {
             None
         }
+    }
+
+    #[cold]
+    fn lost(&self) -> Outcome {
+        let winner = self.board.to_move().other().seat().index();
+        Outcome::win(winner, if self.board.is_bare() { "no_pieces" } else { "no_moves" })
     }
 }
 
@@ -136,6 +141,7 @@ impl Game for Checkers {
         Ok(Checkers { board, quiet_plies: 0, draw_plies, turns_left: (turn_limit > 0).then_some(turn_limit) })
     }
 
+    #[inline(always)]
     fn turn(&self) -> Turn<NoDraw> {
         self.outcome().map_or_else(|| Turn::Decide(SeatSet::one(self.board.to_move().seat())), Turn::Over)
     }
@@ -144,6 +150,7 @@ impl Game for Checkers {
         self.turns_left
     }
 
+    #[inline(always)]
     fn legal_moves(&self, _: Seat, out: &mut Vec<Move>) {
         self.board.legal_moves(out);
     }

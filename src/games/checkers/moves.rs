@@ -19,22 +19,28 @@ pub(super) const MAX_SQUARES: usize = 10;
 /// The text form is that of PDN: `11-15` for a step, `15x24x31` for a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// Bits 5k to 5k+4 contain the place of the k-th square; the highest four bits contain the number of squares.
+    /// The lowest five bits contain the place of the first square, the next five that of the last; those between them
+    /// follow in order. The highest four bits contain the number of squares.
     path: u64,
 }
 
+const PLACE: u32 = 5;
 const COUNT: u32 = 60;
-const _: () = assert!(MAX_SQUARES * 5 <= COUNT as usize && MAX_SQUARES < 16);
+const _: () = assert!(MAX_SQUARES * PLACE as usize <= COUNT as usize && MAX_SQUARES < 16);
 
 impl Move {
     /// A path of one square, to be extended with [`Move::then`].
     pub(super) const fn from_place(place: u32) -> Move {
-        Move { path: place as u64 | 1 << COUNT }
+        let place = place as u64;
+        Move { path: place | place << PLACE | 1 << COUNT }
     }
 
     /// Extends the path by one square. It must have fewer than [`MAX_SQUARES`].
     pub(super) const fn then(self, place: u32) -> Move {
-        Move { path: (self.path | (place as u64) << (5 * self.count())) + (1 << COUNT) }
+        const ENDS: u64 = (1 << (2 * PLACE)) - 1;
+        // The last square, unless it is the first as well, moves behind those between.
+        let between = (self.last() as u64) << (PLACE * self.count()) & !ENDS;
+        Move { path: (self.path & !ENDS | between | (self.first() | place << PLACE) as u64) + (1 << COUNT) }
     }
 
     const fn count(self) -> u32 {
@@ -43,17 +49,23 @@ impl Move {
 
     /// The place of the k-th square.
     const fn place(self, k: u32) -> u32 {
-        (self.path >> (5 * k)) as u32 & 31
+        if k == 0 {
+            self.first()
+        } else if k + 1 == self.count() {
+            self.last()
+        } else {
+            (self.path >> (PLACE * (k + 1))) as u32 & 31
+        }
     }
 
     /// The place of the first square.
     pub(super) const fn first(self) -> u32 {
-        self.place(0)
+        self.path as u32 & 31
     }
 
     /// The place of the last square.
     pub(super) const fn last(self) -> u32 {
-        self.place(self.count() - 1)
+        (self.path >> PLACE) as u32 & 31
     }
 
     /// The indices, 0 to 31, of the first and the last square.
@@ -63,7 +75,7 @@ impl Move {
 
     /// Whether it is a capture. A step turns the place by an odd number, a jump by twice as much.
     pub const fn is_capture(self) -> bool {
-        (self.place(0) ^ self.place(1)) & 1 == 0
+        (self.first() ^ self.last()) & 1 == 0
     }
 
     /// The numbers, 1 to 32, of the squares it visits, in order.
