@@ -82,6 +82,16 @@ fn union(of: impl Fn(Direction) -> u16) -> u16 {
     Direction::ALL.into_iter().fold(0, |set, direction| set | of(direction))
 }
 
+/// The fields of a set for each direction, sorted by direction, then by name.
+fn oriented(sets: [u16; 8]) -> impl Iterator<Item = (Field, Direction)> {
+    let mut left = sets.into_iter().rev().fold(0, |left, set| left << 16 | u128::from(set));
+    std::iter::from_fn(move || {
+        let next = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        Some((Field(next as u8 % 16), Direction::ALL[next as usize / 16]))
+    })
+}
+
 /// A position without counters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
@@ -201,9 +211,13 @@ impl Board {
         match self.phase {
             Phase::Opening => self.first_stones(out),
             Phase::Play => {
-                self.placements(out);
-                self.rotations(out);
-                self.captures(out);
+                let own = Direction::ALL.map(|direction| self.pointing(self.to_move, direction));
+                self.placements(own, out);
+                // Rule 4
+                for (at, direction) in oriented(own) {
+                    out.extend_from_slice(Move::rotations(at, direction));
+                }
+                self.captures(own, out);
                 out.push(Move::Claim);
             }
         }
@@ -221,38 +235,28 @@ impl Board {
     }
 
     /// Rule 3.
-    fn placements(&self, out: &mut Vec<Move>) {
+    fn placements(&self, own: [u16; 8], out: &mut Vec<Move>) {
         if self.supply[self.to_move as usize] == 0 {
             return;
         }
-        let by_point_or_tail = union(|direction| {
-            let own = self.pointing(self.to_move, direction);
-            direction.adjacent(own) | direction.back().adjacent(own)
+        let by_point_or_tail = oriented(own).fold(0, |set, (at, direction)| {
+            set | at.adjacent(direction) | at.adjacent(direction.back())
         });
         for at in fields(by_point_or_tail & self.empty()) {
-            out.extend(Direction::ALL.map(|facing| Move::Place { at, facing }));
-        }
-    }
-
-    /// Rule 4.
-    fn rotations(&self, out: &mut Vec<Move>) {
-        for direction in Direction::ALL {
-            for at in fields(self.pointing(self.to_move, direction)) {
-                let others = Direction::ALL.into_iter().filter(|&facing| facing != direction);
-                out.extend(others.map(|facing| Move::Rotate { at, facing }));
-            }
+            out.extend_from_slice(Move::placements(at));
         }
     }
 
     /// Rule 5.
-    fn captures(&self, out: &mut Vec<Move>) {
+    fn captures(&self, own: [u16; 8], out: &mut Vec<Move>) {
         let enemy = self.stones[self.to_move.other() as usize];
-        for direction in Direction::ALL {
-            let reached = direction.adjacent(self.pointing(self.to_move, direction));
-            for to in fields(reached & enemy) {
-                let captor = direction.back().adjacent(to.bit());
-                out.extend(fields(captor).map(|from| Move::Capture { from, to }));
-            }
+        let mut captured = [0; 8];
+        for (from, direction) in oriented(own) {
+            captured[direction as usize] |= from.adjacent(direction) & enemy;
+        }
+        for (to, direction) in oriented(captured) {
+            let captor = to.adjacent(direction.back());
+            out.extend(fields(captor).map(|from| Move::Capture { from, to }));
         }
     }
 

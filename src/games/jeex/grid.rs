@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The number of cells, including the centre.
+pub(super) const GRID: usize = 15;
 /// The cells of the grid, including the centre `c2`, sorted by name. Bit i of a set of fields is cell i.
-const NAMES: [&str; 15] =
+const NAMES: [&str; GRID] =
     ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d1", "d2", "d3", "e1", "e2", "e3"];
 const CELLS: u16 = (1 << NAMES.len()) - 1;
 /// The cells of the southernmost and of the northernmost rank.
@@ -30,7 +32,7 @@ pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
 
 /// One of the 14 fields, `a1` to `e3` without `c2`. Fields are ordered by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Field(u8);
+pub struct Field(pub(super) u8);
 
 impl Field {
     /// Its file and rank: `b3`.
@@ -46,6 +48,20 @@ impl Field {
     /// The field as a set.
     pub(super) const fn bit(self) -> u16 {
         1 << self.0
+    }
+
+    /// The field directly adjacent in this direction, as a set, which is empty at the edge of the board.
+    pub(super) const fn adjacent(self, direction: Direction) -> u16 {
+        const ADJACENT: [[u16; GRID]; 8] = {
+            let mut sets = [[0; GRID]; 8];
+            let mut at = 0;
+            while at < 8 * GRID {
+                sets[at / GRID][at % GRID] = Direction::ALL[at / GRID].adjacent(1 << (at % GRID));
+                at += 1;
+            }
+            sets
+        };
+        ADJACENT[direction as usize][self.0 as usize]
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::grid::{Direction, Field};
+use super::grid::{Direction, Field, GRID};
 
 /// One of the four kinds of moves (rule 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,53 @@ pub enum Move {
     },
     /// `claim`: claims Jeex, correctly or not.
     Claim,
+}
+
+/// The moves of a stone on each cell to each direction, so that a generator copies them in one go.
+static PLACEMENTS: [[Move; 8]; GRID] = {
+    let mut moves = [[Move::Claim; 8]; GRID];
+    let mut cell = 0;
+    while cell < GRID {
+        let mut to = 0;
+        while to < 8 {
+            moves[cell][to] = Move::Place { at: Field(cell as u8), facing: Direction::ALL[to] };
+            to += 1;
+        }
+        cell += 1;
+    }
+    moves
+};
+
+/// The same for rotations, by cell and by the direction before.
+static ROTATIONS: [[[Move; 7]; 8]; GRID] = {
+    let mut moves = [[[Move::Claim; 7]; 8]; GRID];
+    let mut cell = 0;
+    while cell < GRID {
+        let mut from = 0;
+        while from < 8 {
+            let mut at = 0;
+            while at < 7 {
+                let facing = Direction::ALL[if at < from { at } else { at + 1 }];
+                moves[cell][from][at] = Move::Rotate { at: Field(cell as u8), facing };
+                at += 1;
+            }
+            from += 1;
+        }
+        cell += 1;
+    }
+    moves
+};
+
+impl Move {
+    /// The placements of a stone on a field, clockwise from the north.
+    pub(super) fn placements(at: Field) -> &'static [Move; 8] {
+        &PLACEMENTS[at.0 as usize]
+    }
+
+    /// The rotations of a stone that points in this direction, clockwise from the north.
+    pub(super) fn rotations(at: Field, from: Direction) -> &'static [Move; 7] {
+        &ROTATIONS[at.0 as usize][from as usize]
+    }
 }
 
 impl fmt::Display for Move {
