@@ -6,7 +6,7 @@ use super::moves::Move;
 use super::pawn::{Pawn, Pawns};
 use super::round::{Reason, Round};
 use super::square::{Square, away_from, reached, squares};
-use crate::core::Seat;
+use crate::core::{Seat, extend_in_blocks};
 
 /// Rings needed to win.
 pub(super) const GOAL: u8 = 4;
@@ -77,9 +77,12 @@ impl Position {
                     if self.choices[seat.index()] != Some(pawn) {
                         to &= !ring.bit(); // X3
                     }
-                    let distance = from.distance(ring);
-                    let nearer = squares(to).filter(|to| to.distance(ring) < distance);
-                    out.extend(nearer.map(|to| Move::Move(pawn, to)));
+                    to &= ring.nearer_than(from.distance(ring));
+                    extend_in_blocks::<4, _>(out, to.count_ones(), || {
+                        let square = Square::first(to);
+                        to &= to.wrapping_sub(1);
+                        Move::Move(pawn, square)
+                    });
                 }
                 // X4: any pawn can be accused at any time, so there is always a legal move.
                 out.extend(Pawn::ALL.map(Move::Accuse));

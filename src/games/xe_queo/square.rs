@@ -17,7 +17,7 @@ const WAYS: [u8; 4] = [1, RANK, RANK + 1, RANK - 1];
 /// The squares of a set, rank by rank.
 pub(super) fn squares(mut set: u64) -> impl Iterator<Item = Square> {
     std::iter::from_fn(move || {
-        let square = (set != 0).then(|| Square(set.trailing_zeros() as u8))?;
+        let square = (set != 0).then(|| Square::first(set))?;
         set &= set - 1;
         Some(square)
     })
@@ -38,6 +38,10 @@ pub(super) const fn away_from(set: u64) -> u64 {
 /// ring (X1, X2). May include its own square.
 pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
     let free = BOARD & !others;
+    let beside = with_adjacent(from);
+    if beside & others == 0 {
+        return beside;
+    }
     let mut landed = 0;
     let mut arrivals = from;
     while arrivals != 0 {
@@ -49,7 +53,7 @@ pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
         landed |= next & free;
         arrivals = landed & !before & !ring;
     }
-    landed | with_adjacent(from) & free
+    landed | beside & free
 }
 
 /// A square of the board. Its text form is file and rank: `d4`.
@@ -59,6 +63,11 @@ pub struct Square(u8);
 impl Square {
     /// The square a1.
     pub(super) const A1: Square = Square::at(0, 0);
+
+    /// The first square of a set; none of the board if the set is empty.
+    pub(super) const fn first(set: u64) -> Square {
+        Square(set.trailing_zeros() as u8)
+    }
 
     /// The square in this file and rank, each 0 to 6.
     pub(super) const fn at(file: u8, rank: u8) -> Square {
@@ -95,10 +104,31 @@ impl Square {
         files * files + ranks * ranks
     }
 
+    /// The squares whose distance to this one is less than `distance`, 0 to 72, as a set.
+    pub(super) const fn nearer_than(self, distance: u8) -> u64 {
+        NEARER[self.0 as usize][distance as usize]
+    }
+
     pub(super) const fn bit(self) -> u64 {
         1 << self.0
     }
 }
+
+/// The sets of [`Square::nearer_than`], by square and distance.
+static NEARER: [[u64; 73]; 64] = {
+    let mut sets = [[0; 73]; 64];
+    let mut number = 0;
+    while number < SQUARES * SQUARES {
+        let (centre, square) = (Square::numbered(number / SQUARES), Square::numbered(number % SQUARES));
+        let mut distance = centre.distance(square) as usize + 1;
+        while distance < 73 {
+            sets[centre.0 as usize][distance] |= square.bit();
+            distance += 1;
+        }
+        number += 1;
+    }
+    sets
+};
 
 impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
