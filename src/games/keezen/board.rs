@@ -82,28 +82,54 @@ impl Place {
     }
 }
 
-/// The way of a seat: one bit per square that its pawns may neither pass nor enter, and one beyond the last square.
-#[derive(Clone, Copy)]
+/// `number` modulo `length`, for numbers below twice the length: much faster than a division.
+const fn wrapped(number: u8, length: u8) -> u8 {
+    if number < length { number } else { number - length }
+}
+
+/// The way of a seat, and where it is blocked.
+///
+/// Only some squares of a way can be closed: those of the starts, which are 16 or 32 apart, and the home. They and the
+/// edge of the board beyond the home are its *stops*, numbered in the order of the way: one each 16 squares, then the
+/// squares of the home, then the edge.
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Route {
-    closed: u128,
+    /// The stops that pawns may neither pass nor enter, as a set.
+    closed: u16,
     track: u8,
 }
 
 impl Route {
+    /// The number of the stop on this square, or of the last one before it.
+    const fn stop(self, way: u8) -> u8 {
+        if way < self.track { way / SIDE } else { self.track / SIDE + (way - self.track) }
+    }
+
     /// The maximum number of squares that a pawn here can move forward. All smaller numbers are possible too.
     pub(super) const fn room(self, way: u8) -> u8 {
-        (self.closed >> (way + 1)).trailing_zeros() as u8
+        let after = self.stop(way) + 1;
+        let next = after + (self.closed >> after).trailing_zeros() as u8;
+        let home = self.track / SIDE;
+        let end = if next < home { next * SIDE } else { self.track + (next - home) };
+        end - way - 1
     }
 
-    /// Whether a pawn on this track square can move this many squares backward.
-    pub(super) fn is_open_behind(self, way: u8, steps: u8) -> bool {
-        (1..=steps).all(|step| self.closed >> ((way + self.track - step) % self.track) & 1 == 0)
+    /// Whether a pawn on this track square can move this many squares backward, at most 16.
+    pub(super) const fn is_open_behind(self, way: u8, steps: u8) -> bool {
+        let behind = if way == 0 { self.track - 1 } else { way - 1 };
+        // The last stop is among the squares if it is near enough.
+        behind % SIDE >= steps || self.closed >> (behind / SIDE) & 1 == 0
     }
 
-    /// The lane after one of the seat's pawns has moved forward.
-    pub(super) const fn after(self, from: u8, to: u8) -> Route {
-        let closed = self.closed & !(1 << from) | ((to >= self.track) as u128) << to;
-        Route { closed, ..self }
+    /// The route after one of the seat's pawns has moved forward.
+    pub(super) const fn after(mut self, from: u8, to: u8) -> Route {
+        if from >= self.track || from.is_multiple_of(SIDE) {
+            self.closed &= !(1 << self.stop(from));
+        }
+        if to >= self.track {
+            self.closed |= 1 << self.stop(to);
+        }
+        self
     }
 }
 
@@ -137,8 +163,9 @@ impl Board {
     }
 
     /// The seat this many places to the left.
+    /// `places` is at most the number of seats.
     pub(super) const fn left_of(&self, seat: Seat, places: u8) -> Seat {
-        Seat((seat.0 + places) % self.seats)
+        Seat(wrapped(seat.0 + places, self.seats))
     }
 
     /// The partner of a seat; `None` with two seats.
@@ -153,18 +180,23 @@ impl Board {
 
     /// The start square of a seat, on the track.
     pub const fn start_of(&self, seat: Seat) -> u8 {
-        self.track() / self.seats * seat.0
+        self.apart() * seat.0
+    }
+
+    /// The distance between two starts.
+    const fn apart(&self) -> u8 {
+        if self.seats == 2 { 2 * SIDE } else { SIDE }
     }
 
     /// The distance of a track square along a seat's way.
-    pub(super) fn way_to(&self, seat: Seat, square: u8) -> u8 {
-        (square + self.track() - self.start_of(seat)) % self.track()
+    pub(super) const fn way_to(&self, seat: Seat, square: u8) -> u8 {
+        wrapped(square + self.track() - self.start_of(seat), self.track())
     }
 
     /// The square at this distance along a seat's way.
     pub(super) fn spot(&self, seat: Seat, way: u8) -> Spot {
         match way.checked_sub(self.track()) {
-            None => Spot::Track((self.start_of(seat) + way) % self.track()),
+            None => Spot::Track(wrapped(self.start_of(seat) + way, self.track())),
             Some(square) => Spot::Home(seat, square),
         }
     }
@@ -200,9 +232,14 @@ impl Board {
         self.places(seat)[0].way().is_none()
     }
 
+    /// Whether a pawn of the seat is at this place. Compares all four, which is faster than to stop at the first.
+    fn has_on(&self, seat: Seat, place: Place) -> bool {
+        self.places(seat).iter().fold(false, |found, &pawn| found | (pawn == place))
+    }
+
     /// Whether a pawn of the seat stands on its own start.
     pub(super) fn holds_start(&self, seat: Seat) -> bool {
-        self.places(seat).contains(&Place::START)
+        self.has_on(seat, Place::START)
     }
 
     /// The number of the seat's pawns in its home, 0 to 4.
@@ -222,37 +259,52 @@ impl Board {
 
     /// The side whose pawns are all home, which wins.
     pub(super) fn outcome(&self) -> Option<Outcome> {
-        let is_home =
-            |side: u8| self.all().filter(|seat| seat.0 % self.sides() == side).all(|seat| self.is_home(seat));
-        let side = (0..self.sides()).find(|&side| is_home(side))?;
+        let is_home = |side: Seat| {
+            self.is_home(side) && self.partner(side).is_none_or(|partner| self.is_home(partner))
+        };
+        let Seat(side) = self.all().take(self.sides().into()).find(|&side| is_home(side))?;
         Some(Outcome::win(side.into(), "home"))
     }
 
     /// The squares that block a seat's pawns: pawns on their own start on the track, its own pawns in the home.
-    pub(super) fn lane(&self, seat: Seat) -> Route {
+    pub(super) fn route(&self, seat: Seat) -> Route {
         let track = self.track();
-        let safe = self.all().filter(|&other| self.holds_start(other));
-        let safe = safe.map(|other| self.way_to(seat, self.start_of(other)));
-        let home = self.ways(seat).filter(|&way| way >= track);
-        let beyond = track + PAWNS as u8;
-        let closed = safe.chain(home).chain([beyond]).fold(0, |closed, way| closed | 1 << way);
-        Route { closed, track }
+        let beyond = track / SIDE + PAWNS as u8;
+        let mut route = Route { closed: 1 << beyond, track };
+        // The starts follow each other in the order of the seats.
+        let apart = self.apart() / SIDE;
+        for places in 0..self.seats {
+            let is_held = self.holds_start(self.left_of(seat, places));
+            route.closed |= u16::from(is_held) << (places * apart);
+        }
+        for way in self.ways(seat).filter(|&way| way >= track) {
+            route.closed |= 1 << route.stop(way);
+        }
+        route
     }
 
     /// The owner of the pawn on a square, and its distance along the owner's way.
     pub(super) fn on(&self, spot: Spot) -> Option<(Seat, u8)> {
         self.all().find_map(|seat| {
             let way = self.way(seat, spot)?;
-            self.places(seat).contains(&Place::on_way(way)).then_some((seat, way))
+            self.has_on(seat, Place::on_way(way)).then_some((seat, way))
         })
     }
 
     /// Moves one of a seat's pawns, without captures.
     pub(super) fn put(&mut self, seat: Seat, from: Place, to: Place) {
         let pawns = &mut self.pawns[seat.index()];
-        if let Some(pawn) = pawns.iter_mut().find(|place| **place == from) {
-            *pawn = to;
-            pawns.sort_unstable();
+        if let Some(mut at) = pawns.iter().position(|&place| place == from) {
+            pawns[at] = to;
+            // Only this pawn is out of order.
+            while at + 1 < PAWNS && pawns[at] > pawns[at + 1] {
+                pawns.swap(at, at + 1);
+                at += 1;
+            }
+            while at > 0 && pawns[at - 1] > pawns[at] {
+                pawns.swap(at - 1, at);
+                at -= 1;
+            }
         }
     }
 

@@ -121,21 +121,28 @@ impl Hand {
 
     /// The distinct ranks in the hand, in order.
     pub(super) fn ranks(&self) -> impl Iterator<Item = Rank> {
-        self.cards().chunk_by(Rank::eq).map(|same| same[0])
+        let mut last = None;
+        self.cards().iter().copied().filter(move |&card| last.replace(card) != Some(card))
     }
 
     /// Adds a card. The hand must have fewer than five.
     pub(super) fn take(&mut self, card: Rank) {
-        self.cards[self.len as usize] = card;
+        let mut at = self.len as usize;
+        self.cards[at] = card;
         self.len += 1;
-        self.cards[..self.len as usize].sort_unstable();
+        while at > 0 && self.cards[at - 1] > self.cards[at] {
+            self.cards.swap(at - 1, at);
+            at -= 1;
+        }
     }
 
     /// Removes a card, if present.
     pub(super) fn lay(&mut self, card: Rank) {
         if let Some(at) = self.cards().iter().position(|&held| held == card) {
-            self.cards[at..self.len as usize].rotate_left(1);
             self.len -= 1;
+            for at in at..self.len as usize {
+                self.cards[at] = self.cards[at + 1];
+            }
             self.cards[self.len as usize] = Rank::default();
         }
     }
@@ -191,7 +198,7 @@ impl Stock {
     pub(super) fn shuffled(seats: u8, numbers: &[u16]) -> Stock {
         let mut stock = Stock { dealt: 0, ..Stock::of(seats) };
         for (card, &number) in stock.cards.iter_mut().zip(numbers) {
-            *card = Rank::ALL[(usize::from(number) / usize::from(seats) + RANKS - 1) % RANKS];
+            *card = Rank::ALL[(usize::from(number as u8 / seats) + RANKS - 1) % RANKS];
         }
         stock
     }

@@ -1,6 +1,7 @@
 //! Samples positions that are consistent with a seat's knowledge.
 
 use super::cards::{Hand, RANKS, Rank, Stock};
+use super::plays::Plays;
 use super::position::{Hands, Position};
 use super::seen::Seen;
 use crate::core::{Seat, Uniform};
@@ -10,13 +11,13 @@ use crate::core::{Seat, Uniform};
 pub(super) fn position(viewer: Seat, seen: &Seen, rng: &mut impl Uniform) -> Position {
     let Seen { to_move, board, dealer, deal, .. } = *seen;
     let mut unseen = unseen_cards(viewer, seen);
-    let can_play = |seat, cards: &[Rank]| cards.iter().any(|&card| board.can_play(seat, card));
+    let can_play = |plays: &Plays<'_>, cards: &[Rank]| cards.iter().any(|&card| plays.include(card));
     // If the seat to move holds no unseen cards or none of them is playable, the view is inconsistent, and any
     // distribution is acceptable.
-    let must_play = to_move.filter(|&seat| {
-        let holds_some = known_hand(viewer, seen, seat).is_none() && seen.cards[seat.index()] > 0;
-        holds_some && can_play(seat, &unseen)
-    });
+    let must_play = to_move
+        .filter(|&seat| known_hand(viewer, seen, seat).is_none() && seen.cards[seat.index()] > 0)
+        .map(|seat| (seat, Plays::of(&board, seat)))
+        .filter(|(_, plays)| can_play(plays, &unseen));
     loop {
         rng.shuffle(&mut unseen);
         let mut rest = &unseen[..];
@@ -30,7 +31,7 @@ pub(super) fn position(viewer: Seat, seen: &Seen, rng: &mut impl Uniform) -> Pos
                 hand
             });
         }
-        if must_play.is_none_or(|seat| can_play(seat, hands.of(seat).cards())) {
+        if must_play.as_ref().is_none_or(|(seat, plays)| can_play(plays, hands.of(*seat).cards())) {
             let stock = Stock::with(board.seats(), &seen.pile, rest);
             return Position { board, hands, stock, dealer, deal, to_move };
         }
@@ -48,8 +49,14 @@ fn known_hand(viewer: Seat, seen: &Seen, seat: Seat) -> Option<Hand> {
 fn unseen_cards(viewer: Seat, seen: &Seen) -> Vec<Rank> {
     let seats = seen.board.seats();
     let mut left = [seats; RANKS];
-    let hands: Vec<Hand> = seen.board.all().filter_map(|seat| known_hand(viewer, seen, seat)).collect();
-    let held = hands.iter().flat_map(|hand| hand.cards());
-    seen.pile.iter().chain(held).for_each(|&card| left[card as usize] -= 1);
-    Rank::ALL.into_iter().flat_map(|card| std::iter::repeat_n(card, left[card as usize].into())).collect()
+    let mut see = |cards: &[Rank]| cards.iter().for_each(|&card| left[card as usize] -= 1);
+    see(&seen.pile);
+    for hand in seen.board.all().filter_map(|seat| known_hand(viewer, seen, seat)) {
+        see(hand.cards());
+    }
+    let mut unseen = Vec::with_capacity(left.iter().map(|&count| usize::from(count)).sum());
+    for card in Rank::ALL {
+        unseen.extend(std::iter::repeat_n(card, left[card as usize].into()));
+    }
+    unseen
 }

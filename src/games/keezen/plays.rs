@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::board::{Board, PAWNS, Place, Spot};
+use super::board::{Board, PAWNS, Place, Route, Spot};
 use super::cards::Rank;
 use super::moves::Move;
 use crate::core::Seat;
@@ -17,80 +17,97 @@ trait See: FnMut(Move) -> ControlFlow<()> {}
 
 impl<F: FnMut(Move) -> ControlFlow<()>> See for F {}
 
-impl Board {
-    /// Whether a seat could play a card of this rank.
-    pub(super) fn can_play(&self, seat: Seat, card: Rank) -> bool {
-        self.each_play(seat, card, &mut |_| ControlFlow::Break(())).is_break()
+/// The plays of a seat in a position of the pawns, by card.
+pub(super) struct Plays<'a> {
+    board: &'a Board,
+    seat: Seat,
+    /// The seat whose pawns it plays.
+    own: Seat,
+    /// The way of these pawns.
+    route: Route,
+}
+
+impl Plays<'_> {
+    pub(super) fn of(board: &Board, seat: Seat) -> Plays<'_> {
+        let own = board.played_by(seat);
+        Plays { board, seat, own, route: board.route(own) }
     }
 
-    /// Appends all plays of a seat with a card of this rank, each once.
-    pub(super) fn plays(&self, seat: Seat, card: Rank, out: &mut Vec<Move>) {
-        let _ = self.each_play(seat, card, &mut |mv| {
+    /// Whether the seat could play a card of this rank.
+    pub(super) fn include(&self, card: Rank) -> bool {
+        self.each(card, &mut |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// Appends all plays with a card of this rank, each once.
+    pub(super) fn append(&self, card: Rank, out: &mut Vec<Move>) {
+        let _ = self.each(card, &mut |mv| {
             out.push(mv);
             ControlFlow::Continue(())
         });
     }
 
-    fn each_play(&self, seat: Seat, card: Rank, see: &mut impl See) -> ControlFlow<()> {
-        let own = self.played_by(seat);
+    fn each(&self, card: Rank, see: &mut impl See) -> ControlFlow<()> {
         match card {
-            Rank::Jack => return self.swaps(own, see),
-            Rank::Four => return self.backward(own, see),
+            Rank::Jack => return self.swaps(see),
+            Rank::Four => return self.backward(see),
             // K6
-            Rank::King if !self.has_base_pawn(seat) => {
+            Rank::King if !self.board.has_base_pawn(self.seat) => {
                 return self
-                    .partner(seat)
-                    .map_or(ControlFlow::Continue(()), |partner| self.entry(seat, partner, card, see));
+                    .board
+                    .partner(self.seat)
+                    .map_or(ControlFlow::Continue(()), |partner| self.entry(partner, card, see));
             }
-            Rank::King | Rank::Ace => self.entry(seat, own, card, see)?,
-            Rank::Seven => self.splits(seat, own, see)?,
+            Rank::King | Rank::Ace => self.entry(self.own, card, see)?,
+            Rank::Seven => self.splits(see)?,
             _ => {}
         }
-        card.forward().map_or(ControlFlow::Continue(()), |steps| self.forward(own, card, steps, see))
+        card.forward().map_or(ControlFlow::Continue(()), |steps| self.forward(card, steps, see))
     }
 
     /// Moves a pawn to its start, unless a pawn of the same seat is there (K2).
-    fn entry(&self, seat: Seat, owner: Seat, card: Rank, see: &mut impl See) -> ControlFlow<()> {
-        if self.has_base_pawn(owner) && !self.holds_start(owner) {
-            see(Move::Enter { card, partner: Some(owner).filter(|&owner| owner != seat) })?;
+    fn entry(&self, owner: Seat, card: Rank, see: &mut impl See) -> ControlFlow<()> {
+        if self.board.has_base_pawn(owner) && !self.board.holds_start(owner) {
+            see(Move::Enter { card, partner: Some(owner).filter(|&owner| owner != self.seat) })?;
         }
         ControlFlow::Continue(())
     }
 
-    fn forward(&self, own: Seat, card: Rank, steps: u8, see: &mut impl See) -> ControlFlow<()> {
-        let lane = self.lane(own);
-        self.ways(own)
-            .filter(|&way| lane.room(way) >= steps)
-            .try_for_each(|way| see(Move::Go { card, pawn: self.spot(own, way) }))
+    fn forward(&self, card: Rank, steps: u8, see: &mut impl See) -> ControlFlow<()> {
+        let Plays { board, own, route, .. } = *self;
+        board
+            .ways(own)
+            .filter(|&way| route.room(way) >= steps)
+            .try_for_each(|way| see(Move::Go { card, pawn: board.spot(own, way) }))
     }
 
-    fn backward(&self, own: Seat, see: &mut impl See) -> ControlFlow<()> {
-        let lane = self.lane(own);
-        self.ways(own)
-            .filter(|&way| way < self.track() && lane.is_open_behind(way, FOUR))
-            .try_for_each(|way| see(Move::Go { card: Rank::Four, pawn: self.spot(own, way) }))
+    fn backward(&self, see: &mut impl See) -> ControlFlow<()> {
+        let Plays { board, own, route, .. } = *self;
+        board
+            .ways(own)
+            .filter(|&way| way < board.track() && route.is_open_behind(way, FOUR))
+            .try_for_each(|way| see(Move::Go { card: Rank::Four, pawn: board.spot(own, way) }))
     }
 
     /// K5. Generates splits without making the first leg: a pawn's range is a number, and the first leg only frees
     /// the square that it leaves and blocks a home square that it enters.
-    fn splits(&self, seat: Seat, own: Seat, see: &mut impl See) -> ControlFlow<()> {
-        let lane = self.lane(own);
-        let lacks_one = own == seat && self.home(own) == PAWNS - 1;
-        let partner = self.partner(seat).filter(|_| lacks_one);
-        for from in self.ways(own) {
-            let first = self.spot(own, from);
-            for steps in 1..=lane.room(from).min(SEVEN - 1) {
+    fn splits(&self, see: &mut impl See) -> ControlFlow<()> {
+        let Plays { board, seat, own, route } = *self;
+        let lacks_one = own == seat && board.home(own) == PAWNS - 1;
+        let partner = board.partner(seat).filter(|_| lacks_one);
+        let partner = partner.map(|partner| (partner, board.route(partner)));
+        for from in board.ways(own) {
+            let first = board.spot(own, from);
+            for steps in 1..=route.room(from).min(SEVEN - 1) {
                 let (to, rest) = (from + steps, SEVEN - steps);
-                let after = lane.after(from, to);
+                let after = route.after(from, to);
                 // The first leg captures a pawn on its destination.
-                let others = self.ways(own).filter(|&way| way != from && way != to);
+                let others = board.ways(own).filter(|&way| way != from && way != to);
                 others
                     .filter(|&way| after.room(way) >= rest)
-                    .try_for_each(|way| see(Move::Split { first, steps, second: self.spot(own, way) }))?;
-                if let Some(partner) = partner.filter(|_| from < self.track() && to >= self.track()) {
-                    let lane = self.lane(partner);
-                    self.ways(partner).filter(|&way| lane.room(way) >= rest).try_for_each(|way| {
-                        see(Move::Split { first, steps, second: self.spot(partner, way) })
+                    .try_for_each(|way| see(Move::Split { first, steps, second: board.spot(own, way) }))?;
+                if let Some((partner, route)) = partner.filter(|_| from < board.track() && to >= board.track()) {
+                    board.ways(partner).filter(|&way| route.room(way) >= rest).try_for_each(|way| {
+                        see(Move::Split { first, steps, second: board.spot(partner, way) })
                     })?;
                 }
             }
@@ -99,20 +116,23 @@ impl Board {
     }
 
     /// K4
-    fn swaps(&self, own: Seat, see: &mut impl See) -> ControlFlow<()> {
-        let square = |seat, way| match self.spot(seat, way) {
+    fn swaps(&self, see: &mut impl See) -> ControlFlow<()> {
+        let Plays { board, own, .. } = *self;
+        let square = |seat, way| match board.spot(seat, way) {
             Spot::Track(square) | Spot::Home(_, square) => square,
         };
-        for way in self.exposed(own) {
-            for other in self.all().filter(|&other| other != own) {
-                self.exposed(other).try_for_each(|theirs| {
+        for way in board.exposed(own) {
+            for other in board.all().filter(|&other| other != own) {
+                board.exposed(other).try_for_each(|theirs| {
                     see(Move::Swap { own: square(own, way), other: square(other, theirs) })
                 })?;
             }
         }
         ControlFlow::Continue(())
     }
+}
 
+impl Board {
     /// Makes a legal play.
     pub(super) fn play(&mut self, seat: Seat, mv: Move) {
         match mv {

@@ -6,6 +6,7 @@ use super::board::Board;
 use super::cards::{Hand, Rank, Stock};
 use super::fact::Fact;
 use super::moves::Move;
+use super::plays::Plays;
 use crate::core::{MAX_SEATS, Seat, Viewer};
 
 /// Cards per seat in each round of a cycle. Together they use up the deck.
@@ -115,9 +116,8 @@ impl Position {
 
     /// Appends all legal moves of a seat. Equal cards give one move.
     pub(super) fn legal_moves(&self, seat: Seat, out: &mut Vec<Move>) {
-        for card in self.hands.of(seat).ranks() {
-            self.board.plays(seat, card, out);
-        }
+        let plays = Plays::of(&self.board, seat);
+        self.hands.of(seat).ranks().for_each(|card| plays.append(card, out));
     }
 
     /// Plays a legal move. Afterwards no seat is to move until [`Position::advance`].
@@ -163,7 +163,8 @@ impl Position {
                 continue;
             };
             let hand = self.hands.of(seat);
-            if hand.ranks().any(|card| self.board.can_play(seat, card)) {
+            let plays = Plays::of(&self.board, seat);
+            if hand.ranks().any(|card| plays.include(card)) {
                 self.to_move = Some(seat);
                 return false;
             }
