@@ -1,12 +1,14 @@
-//! The speed of the rules: perft, with and without bulk counting of the last ply, random playouts, and verification
-//! of PDN.
+//! The speed of the rules: perft, with and without bulk counting of the last ply, random playouts, imagined positions,
+//! and verification of PDN.
 //!
 //! `cargo bench --bench rules`
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use referee::core::chance::Seed;
-use referee::core::{DrawOf, Game, Notation, Seating, Sheet, Turn, Uniform, Validity, perft};
+use referee::core::{
+    DrawOf, Game, Imagine, Known, Notation, Seating, Sheet, Turn, Uniform, Validity, Viewer, perft,
+};
 use referee::games::checkers::Checkers;
 use referee::games::jeex::Jeex;
 use referee::games::keezen::Keezen;
@@ -102,6 +104,43 @@ fn random_playouts<G: Game>(bencher: Bencher) {
 #[divan::bench(args = [2, 4, 6], sample_count = 10, sample_size = 1)]
 fn random_playouts_of_keezen(bencher: Bencher, seats: u8) {
     a_thousand_playouts::<Keezen>(bencher, Seating::new(seats, (seats / 2).max(2)));
+}
+
+/// A thousand positions that agree with a view after 50 random plays, by the number of seats.
+#[divan::bench(args = [2, 4, 6], sample_count = 10, sample_size = 1)]
+fn imagined_positions_of_keezen(bencher: Bencher, seats: u8) {
+    let seating = Seating::new(seats, (seats / 2).max(2));
+    let (mut position, mut moves, mut drawn) = (start::<Keezen>(seating), Vec::new(), Vec::new());
+    let mut rng = Fast(7);
+    let mut plays = 0;
+    let (seat, view) = loop {
+        match position.turn() {
+            Turn::Over(_) => unreachable!("50 plays do not bring all pawns home"),
+            Turn::Draw(draw) => {
+                rng.draw(draw, &mut drawn);
+                draw.settle(&mut position, &drawn, &mut |_| {});
+            }
+            Turn::Decide(seats) => {
+                let Some(seat) = seats.iter().next() else { unreachable!("a seat decides") };
+                if plays == 50 {
+                    break (seat, position.view(Viewer::Seat(seat)));
+                }
+                moves.clear();
+                position.legal_moves(seat, &mut moves);
+                let mv = moves[rng.uniform(moves.len() as u64) as usize];
+                position.play_unchecked(seat, mv, &mut |_| {});
+                plays += 1;
+            }
+        }
+    };
+    let seen = serde_json::to_string(&view).and_then(|view| serde_json::from_str(&view));
+    let seen = seen.unwrap_or_else(|error| unreachable!("a view can be read back: {error}"));
+    let options = Default::default();
+    let known = Known { options: &options, seating, seat, turns_left: position.turns_left() };
+    bencher.counter(ItemsCount::new(1000u64)).bench_local(|| {
+        let mut rng = Fast(7);
+        (0..1000).map(|_| Keezen::imagine(&known, &seen, &mut rng).position().undealt().len()).sum::<usize>()
+    });
 }
 
 /// Random matches in the format of the export.
