@@ -50,13 +50,20 @@ pub(super) const fn bit(place: u32) -> u32 {
 }
 
 /// The set with each place replaced by its index: bit i is square i + 1.
-const fn by_index(mut set: u32) -> u32 {
-    let mut indexed = 0;
-    while set != 0 {
-        indexed |= 1 << index(set.trailing_zeros());
-        set &= set - 1;
-    }
-    indexed
+const fn by_index(set: u32) -> u32 {
+    /// By each byte of the set.
+    const BY_BYTE: [[u32; 256]; 4] = {
+        let mut sets = [[0; 256]; 4];
+        let mut at = 0;
+        while at < 4 * 256 * 8 {
+            let (byte, value, bit) = (at / 8 / 256, at / 8 % 256, at % 8);
+            sets[byte][value] |= ((value as u32 >> bit) & 1) << index((8 * byte + bit) as u32);
+            at += 1;
+        }
+        sets
+    };
+    let [a, b, c, d] = set.to_le_bytes();
+    BY_BYTE[0][a as usize] | BY_BYTE[1][b as usize] | BY_BYTE[2][c as usize] | BY_BYTE[3][d as usize]
 }
 
 /// The inverse of [`by_index`].
@@ -69,8 +76,8 @@ const fn by_place(mut indexed: u32) -> u32 {
     set
 }
 
-/// The places of a set, ascending.
-fn places(mut set: u32) -> impl Iterator<Item = u32> {
+/// The members of a set, ascending.
+fn members(mut set: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let place = (set != 0).then(|| set.trailing_zeros())?;
         set &= set - 1;
@@ -84,7 +91,7 @@ const fn union([one, other]: [u32; 2]) -> u32 {
 
 /// The indices, 0 to 31, of the squares of a set, ascending.
 pub(super) fn squares(set: u32) -> impl Iterator<Item = u32> {
-    (0..32).filter(move |&index| set & bit(place(index)) != 0)
+    members(by_index(set))
 }
 
 /// The colour of a side.
@@ -342,7 +349,7 @@ impl Board {
             return;
         }
         for (way, jumpers) in ways.into_iter().zip(jumpers) {
-            for from in places(jumpers) {
+            for from in members(jumpers) {
                 self.jump::<BLACK>(Move::from_place(from), bit(from), way, self.enemy(), out);
             }
         }
