@@ -82,9 +82,15 @@ pub struct Knowledge<'a> {
 }
 
 /// The first field of a view that differs from that of the position created from it, with its value there.
-fn differing(given: &RawValue, view: &impl serde::Serialize) -> Option<(String, serde_json::Value)> {
+fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(String, serde_json::Value)> {
+    let mut view = Vec::new();
+    position.write_view(Viewer::Seat(seat), &mut view);
+    if view == given.get().as_bytes() {
+        return None;
+    }
+    // It may still be the same in another form.
     let given: serde_json::Value = serde_json::from_str(given.get()).ok()?;
-    let serde_json::Value::Object(fields) = serde_json::to_value(view).ok()? else { return None };
+    let serde_json::Value::Object(fields) = serde_json::from_slice(&view).ok()? else { return None };
     fields.into_iter().find(|(name, value)| given[name.as_str()] != *value)
 }
 
@@ -175,15 +181,15 @@ impl<G: Game> Rules for Of<G> {
         let count = if G::META.hidden { count } else { 1 };
         let positions =
             imagination.positions(&known, view.get(), count, rng).map_err(|error| wrong(&error))?;
-        for position in &positions[..count.min(1)] {
-            let differing = differing(view, &position.view(Viewer::Seat(seat)));
-            if let Some((field, expected)) = differing {
-                return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")));
-            }
+        if let Some(position) = positions.first()
+            && let Some((field, expected)) = differing(view, position, seat)
+        {
+            return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")));
         }
+        let mut moves = Vec::new();
         for position in &positions {
             let decides = |seat| {
-                let mut moves = Vec::new();
+                moves.clear();
                 position.legal_moves(seat, &mut moves);
                 !moves.is_empty()
             };
@@ -194,7 +200,8 @@ impl<G: Game> Rules for Of<G> {
                 Turn::Over(_) => {}
             }
         }
-        let seated = |position| Box::new(Seated::new(position, raw(&options))) as Box<dyn Table>;
+        let options = raw(&options);
+        let seated = |position| Box::new(Seated::new(position, options.clone())) as Box<dyn Table>;
         Ok(Some(positions.into_iter().map(seated).collect()))
     }
 
