@@ -174,7 +174,8 @@ pub(crate) fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<Stri
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        // Most of a job is waiting for limits to expire.
+        for _ in 0..10 {
             scope.spawn(|| {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     wrong.lock().expect("no panic").extend(work(job));

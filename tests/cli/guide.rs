@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Folder, ROOT, referee};
+use crate::common::{Folder, QUICK_BUILD, ROOT, referee};
 
 fn guide() -> String {
     fs::read_to_string(format!("{ROOT}/bots/README.md")).unwrap()
@@ -65,6 +65,7 @@ fn steps_lead_to_a_result(language: &str) {
         .current_dir(&home)
         .env("REFEREE_SOURCE", repository.path())
         .env("PATH", path.unwrap())
+        .envs(QUICK_BUILD)
         .env_remove("CARGO_TARGET_DIR")
         .output()
         .unwrap();

@@ -67,7 +67,7 @@ fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
     let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
     // Most of a row is waiting for limits to expire.
     thread::scope(|scope| {
-        for _ in 0..6 {
+        for _ in 0..12 {
             scope.spawn(|| {
                 while let Some((index, &(bot, policy, way))) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, plan.get(i)?)))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use saphyr::{LoadableYamlNode, Yaml};
 
-use crate::common::{Folder, referee};
+use crate::common::{Folder, QUICK_BUILD, referee};
 
 /// Runs a shell script with the referee on the PATH, and returns its output.
 fn shell(script: &str, directory: &Path) -> String {
@@ -13,7 +13,7 @@ fn shell(script: &str, directory: &Path) -> String {
     let path = format!("{}:{}", built.display(), std::env::var("PATH").expect("PATH"));
     let mut sh = Command::new("sh");
     sh.args(["-euc", script]).current_dir(directory).env("PATH", path).env_remove("CARGO_TARGET_DIR");
-    let output = sh.output().expect("sh starts");
+    let output = sh.envs(QUICK_BUILD).output().expect("sh starts");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{script}\n{stdout}{stderr}");
     stdout.into_owned()
