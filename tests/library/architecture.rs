@@ -308,6 +308,7 @@ fn the_protocol_depends_only_on_serde() {
 fn dependencies_of_the_shell_are_optional() {
     let (always, optional) = dependencies("Cargo.toml", "dependencies");
     let rules_match_record_and_statistics = [
+        "const-hex",
         "hmac",
         "itoa",
         "libm",
