@@ -29,7 +29,7 @@ pub(super) enum Delivery {
 }
 
 /// Bytes for one write, and the pause after it.
-pub(super) type Piece = (Vec<u8>, Duration);
+pub(super) type Chunk = (Vec<u8>, Duration);
 
 /// A short pause, after which a bot probably reads the next piece separately.
 const MOMENT: Duration = Duration::from_millis(2);
@@ -45,7 +45,7 @@ impl Delivery {
     }
 
     /// Splits lines into writes. `ping` creates a `ping` message.
-    pub(super) fn pieces(self, lines: &[u8], mut ping: impl FnMut() -> String) -> Vec<Piece> {
+    pub(super) fn pieces(self, lines: &[u8], mut ping: impl FnMut() -> String) -> Vec<Chunk> {
         let each = || lines.split_inclusive(|&byte| byte == b'\n');
         let at_once = |bytes: Vec<u8>| vec![(bytes, Duration::ZERO)];
         let strange = format!("{WEATHER}\n");

@@ -12,7 +12,7 @@ use crate::core::seat::{MAX_SEATS, Seat, Seating};
 const PLAYOUTS: u64 = 40;
 
 /// A position in which a seat decides.
-pub(super) struct Position {
+pub(super) struct SamplePosition {
     pub(super) seating: Seating,
     pub(super) seat: Seat,
     /// The game.
@@ -26,7 +26,7 @@ pub(super) struct Position {
 }
 
 /// Finds the positions of a game. The result is deterministic.
-pub(super) fn positions(rules: &dyn Rules) -> Vec<Position> {
+pub(super) fn positions(rules: &dyn Rules) -> Vec<SamplePosition> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
     let options = rules.default_options();
@@ -47,7 +47,7 @@ fn walk(
     seating: Seating,
     seed: Seed,
     known: &mut BTreeSet<String>,
-    found: &mut Vec<Position>,
+    found: &mut Vec<SamplePosition>,
 ) {
     let key = seed.match_key(table.meta().id, "check", &[""; 0]);
     let (mut chance, mut choice) = (key.stream(), key.fallback());
@@ -70,7 +70,7 @@ fn walk(
                     {
                         known.extend(kinds.iter().cloned());
                         let events = events[seat.index()].clone();
-                        found.push(Position { seating, seat, table, decision, events, kinds });
+                        found.push(SamplePosition { seating, seat, table, decision, events, kinds });
                     }
                 }
                 let choose = |seat| choice.uniform(table.count(&decision, seat) as u64) as usize;

@@ -38,7 +38,7 @@ use serde_json::Value;
 
 use crate::bot::sandbox::{Layer, Mode};
 use crate::core::Flaw;
-use crate::league::Standing;
+use crate::league::LadderRow;
 use crate::record::Difference;
 use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::store::LeagueMatch;
@@ -520,7 +520,7 @@ pub(super) struct LadderStandings<'a> {
 #[derive(Serialize)]
 pub(super) struct LadderStanding {
     #[serde(flatten)]
-    pub(super) row: Standing,
+    pub(super) row: LadderRow,
     /// Its Weng-Lin rating with a 95% interval, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) weng_lin: Option<Estimate>,

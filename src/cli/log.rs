@@ -11,7 +11,7 @@ const MOST: usize = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The log. Dropping it waits until everything has been written, unless the reader is blocked.
-pub(super) struct Log(Arc<Shared>);
+pub(super) struct StderrLog(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -33,25 +33,25 @@ impl Shared {
     }
 }
 
-impl Log {
+impl StderrLog {
     /// Starts the thread.
     ///
     /// # Errors
     /// If the thread cannot be started.
-    pub(super) fn open() -> io::Result<Log> {
+    pub(super) fn open() -> io::Result<StderrLog> {
         let shared = Arc::<Shared>::default();
         let log = shared.clone();
         thread::Builder::new().name("log".to_owned()).spawn(move || write(&log))?;
-        Ok(Log(shared))
+        Ok(StderrLog(shared))
     }
 
     /// Creates an entry, which is passed on as a whole.
-    pub(super) fn entry(&self) -> Entry {
-        Entry(self.0.clone())
+    pub(super) fn entry(&self) -> LogEntry {
+        LogEntry(self.0.clone())
     }
 }
 
-impl Drop for Log {
+impl Drop for StderrLog {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.is_over = true;
@@ -62,9 +62,9 @@ impl Drop for Log {
 
 /// An entry of the log.
 #[derive(Clone)]
-pub(super) struct Entry(Arc<Shared>);
+pub(super) struct LogEntry(Arc<Shared>);
 
-impl Write for Entry {
+impl Write for LogEntry {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         let mut state = self.0.state();
         if state.waiting.len() + entry.len() <= MOST {

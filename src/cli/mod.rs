@@ -71,7 +71,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::level_filters::LevelFilter;
 
 use crate::bot::{EXEC, Launch, OrphanReaper, exec};
-use crate::cli::log::Log;
+use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
 use crate::core::Catalog;
 
@@ -189,8 +189,8 @@ impl Cli {
         }
     }
 
-    fn start_logging(&self) -> Result<Log, Failure> {
-        let log = Log::open().map_err(Failure::cannot_run)?;
+    fn start_logging(&self) -> Result<StderrLog, Failure> {
+        let log = StderrLog::open().map_err(Failure::cannot_run)?;
         let entry = log.entry();
         let usual = match self.command {
             Some(Command::Serve(_)) => LevelFilter::INFO,

@@ -56,7 +56,7 @@ fn style(template: &str) -> Option<ProgressStyle> {
 }
 
 /// The progress of a run whose number of matches may change.
-pub(super) struct Shown {
+pub(super) struct RunProgress {
     /// The number of matches that have ended.
     pub(super) position: u64,
     /// The number of matches known so far.
@@ -93,7 +93,7 @@ impl Shared {
 }
 
 /// Queries the current progress.
-type Look = Box<dyn FnMut() -> Shown + Send>;
+type Look = Box<dyn FnMut() -> RunProgress + Send>;
 
 impl Progress {
     /// A run of this number of matches.
@@ -102,7 +102,7 @@ impl Progress {
     }
 
     /// A run whose number of matches may change.
-    pub(super) fn of_changing(look: impl FnMut() -> Shown + Send + 'static) -> Progress {
+    pub(super) fn of_changing(look: impl FnMut() -> RunProgress + Send + 'static) -> Progress {
         Progress::start(|| Display::of(0, MATCHES), Some(Box::new(look)))
     }
 
@@ -196,8 +196,8 @@ impl Display {
     }
 
     /// Displays the progress. Position and length were read together, so that they are consistent.
-    fn show(&mut self, shown: Shown) {
-        let Shown { position, length, is_certain, message } = shown;
+    fn show(&mut self, shown: RunProgress) {
+        let RunProgress { position, length, is_certain, message } = shown;
         let words = if is_certain { MATCHES } else { AT_LEAST };
         if let Some(style) = style(words.template) {
             self.bar.set_style(style);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::bot::sandbox::{Layer, Limits, Mode, Sandbox, Size, Unavailable, separate, threats};
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, separate, threats};
 use crate::bot::{Command, Launch, Launcher};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
 use crate::cli::output::Tolerant;
@@ -53,7 +53,7 @@ impl SandboxOptions {
     /// layer of `basic`.
     fn sandbox(&self) -> Result<Sandbox, Failure> {
         let Some(mode) = self.sandbox else { return Ok(default_sandbox()) };
-        let limits = Limits {
+        let limits = BotLimits {
             memory: self.memory,
             processes: self.processes,
             cpus: self.cpus,
@@ -102,7 +102,7 @@ pub(super) fn change_commands<T>(
 
 /// The sandbox if none is configured.
 pub(super) fn default_sandbox() -> Sandbox {
-    Sandbox::new(Mode::Basic, &[].into(), Limits::default()).unwrap_or_else(|why| {
+    Sandbox::new(Mode::Basic, &[].into(), BotLimits::default()).unwrap_or_else(|why| {
         let why = match why {
             Unavailable::Limit(what) => what,
             Unavailable::Layers(_, missing) => {
@@ -156,8 +156,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let missing = layers.iter().filter(|row| !row.holds).map(|row| row.layer).collect();
     let mut modes = Vec::new();
     for mode in [Mode::Strict, Mode::Basic, Mode::None] {
-        let is_complete = Sandbox::new(mode, &[].into(), Limits::default()).is_ok();
-        let sandbox = Sandbox::new(mode, &missing, Limits::default()).map_err(Failure::cannot_run)?;
+        let is_complete = Sandbox::new(mode, &[].into(), BotLimits::default()).is_ok();
+        let sandbox = Sandbox::new(mode, &missing, BotLimits::default()).map_err(Failure::cannot_run)?;
         let (start_ms, problem) = match block_on(start(launch()?, sandbox))? {
             Ok(time) => (Some(time.as_micros() as f64 / 1000.0), None),
             Err(error) => (None, Some(error.to_string())),

@@ -11,7 +11,7 @@ use crate::cli::{Exit, Failure};
 use crate::report::{cautioned, interval, model_name, percent_interval};
 use crate::tournament::estimates::{Basis, Estimates, expected_sets};
 use crate::tournament::rating::Estimate;
-use crate::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
+use crate::tournament::sprt::{EloModel, SetScores, Sprt, TestState};
 
 /// Compute a sequential test (SPRT) and the difference in strength from counts of results
 ///
@@ -64,9 +64,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let llr = sprt.llr(&scores);
     let (verdict, exit) = match sprt.decide(llr) {
-        Decision::AcceptH1 => ("passed", Exit::Done),
-        Decision::AcceptH0 => ("failed", Exit::No),
-        Decision::Continue => ("undecided", Exit::Undecided),
+        TestState::AcceptH1 => ("passed", Exit::Done),
+        TestState::AcceptH0 => ("failed", Exit::No),
+        TestState::Continue => ("undecided", Exit::Undecided),
     };
     let mut out = Tolerant::new();
     if args.json {

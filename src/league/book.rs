@@ -8,7 +8,7 @@ use crate::core::Seating;
 use crate::store::LeagueMatch;
 use crate::tournament::ladder::{Name, Strength};
 use crate::tournament::rating::Estimate;
-use crate::tournament::rating::bradley_terry::{Counts, Known, fit_anchored};
+use crate::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// A rating is provisional while its interval reaches further than this to either side, in Elo.
@@ -23,7 +23,7 @@ pub struct Book {
     players: Vec<Tally>,
     by_name: BTreeMap<String, Entrant>,
     counts: Counts,
-    known: Known,
+    known: FitConstraints,
 }
 
 /// The matches of a player.
@@ -42,7 +42,7 @@ struct Tally {
 
 /// A row of the standings of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Standing {
+pub struct LadderRow {
     /// From 1.
     pub place: usize,
     /// `NAME` or `NAME@VERSION`.
@@ -78,7 +78,7 @@ impl Book {
             players: Vec::new(),
             by_name: BTreeMap::new(),
             counts: Counts::default(),
-            known: Known::default(),
+            known: FitConstraints::default(),
         }
     }
 
@@ -184,11 +184,11 @@ impl Book {
     }
 
     /// The standings with these strengths, which may be older; the best first.
-    pub fn standings(&self, strengths: &[Strength]) -> Vec<Standing> {
+    pub fn standings(&self, strengths: &[Strength]) -> Vec<LadderRow> {
         let row = |(at, tally): (usize, &Tally)| {
             let Strength { rating, margin } =
                 strengths.get(at).copied().unwrap_or(Strength { rating: 0.0, margin: f64::INFINITY });
-            Standing {
+            LadderRow {
                 place: 0,
                 player: tally.name.clone(),
                 rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
@@ -202,9 +202,9 @@ impl Book {
                 last_seen: tally.last_seen.clone(),
             }
         };
-        let mut rows: Vec<Standing> = self.players.iter().enumerate().map(row).collect();
+        let mut rows: Vec<LadderRow> = self.players.iter().enumerate().map(row).collect();
         // Provisional ratings come last: a few lucky matches do not make a leader.
-        let key = |row: &Standing| (row.is_provisional, row.rating.value);
+        let key = |row: &LadderRow| (row.is_provisional, row.rating.value);
         rows.sort_by(|one, other| {
             let ((a, x), (b, y)) = (key(one), key(other));
             a.cmp(&b).then(y.total_cmp(&x)).then_with(|| one.player.cmp(&other.player))

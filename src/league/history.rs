@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::league::Standing;
+use crate::league::LadderRow;
 use crate::tournament::rating::Estimate;
 
 /// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
@@ -20,10 +20,10 @@ pub struct RatingHistory {
 
 impl RatingHistory {
     /// The ratings to keep now: players, ratings and numbers of matches.
-    pub fn due(&mut self, standings: Vec<Standing>) -> Vec<(String, Estimate, u32)> {
+    pub fn due(&mut self, standings: Vec<LadderRow>) -> Vec<(String, Estimate, u32)> {
         let now = Instant::now();
         let mut due = Vec::new();
-        for Standing { player, rating, matches, .. } in standings {
+        for LadderRow { player, rating, matches, .. } in standings {
             let is_due = match self.kept.get(&player) {
                 None => matches > 0,
                 Some(&(at, before)) => matches > before && (matches >= 2 * before || now >= at + APART),

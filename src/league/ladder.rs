@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::core::Seating;
 use crate::core::chance::RandomStream;
-use crate::league::book::{Book, Standing};
+use crate::league::book::{Book, LadderRow};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Next, Openings, Scheduler, Wait};
 use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
@@ -23,7 +23,7 @@ const DAY: u64 = 24 * 60 * 60;
 
 /// The limits of a ladder.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LadderLimits {
     /// The number of matches that are played concurrently.
     pub jobs: usize,
     /// The maximum number of matches of all bots of an owner a day; `None`: any.
@@ -62,7 +62,7 @@ struct Running {
 pub struct Ladder {
     /// Its name.
     name: String,
-    limits: Limits,
+    limits: LadderLimits,
     seating: Seating,
     openings: Openings,
     book: Book,
@@ -133,7 +133,7 @@ impl Ladder {
         name: &str,
         seating: Seating,
         openings: Openings,
-        limits: Limits,
+        limits: LadderLimits,
         rng: RandomStream,
         wait: StorageWait,
     ) -> Ladder {
@@ -279,7 +279,7 @@ impl Ladder {
     }
 
     /// The standings, with the ratings of the last time that the players were rated.
-    pub fn standings(&self) -> Vec<Standing> {
+    pub fn standings(&self) -> Vec<LadderRow> {
         self.book.standings(&self.strengths)
     }
 

@@ -10,8 +10,8 @@ mod ladder;
 mod recover;
 mod resume;
 
-pub use book::{Book, Standing};
+pub use book::{Book, LadderRow};
 pub use history::RatingHistory;
-pub use ladder::{Ladder, LadderScheduler, Limits, SharedLadder};
+pub use ladder::{Ladder, LadderLimits, LadderScheduler, SharedLadder};
 pub use recover::{recorded, recover, row_of};
 pub use resume::resume;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
-use crate::record::{self, Account, Entry, Line, lines};
+use crate::record::{self, Account, RecordEntry, RecordLine, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc};
@@ -68,7 +68,9 @@ pub fn row_of(
     ended_at: SystemTime,
 ) -> Option<LeagueMatch> {
     let (number, kind) = parse_match_id(&report.id)?;
-    let Some(Ok(Line { entry: Entry::Record(header), .. })) = lines(record).next() else { return None };
+    let Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) = lines(record).next() else {
+        return None;
+    };
     let path = report.record.as_ref().and_then(|path| path.file_name());
     Some(LeagueMatch {
         number,

@@ -3,7 +3,7 @@
 use crate::core::Catalog;
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
-use crate::record::{BotLine, Difference, Entry, Seal};
+use crate::record::{BotLine, Difference, RecordEntry, Seal};
 use crate::referee::{Abort, Ending, Faults, Header};
 
 /// The summary of a verified record.
@@ -47,8 +47,8 @@ fn last_line(record: &[u8]) -> Option<&[u8]> {
 pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Difference>> {
     let (mut duration_us, mut bots) = (0, Vec::new());
     let (replayed, seal, differences) = verify_each(record, catalog, |line| match line.entry {
-        Entry::Result => duration_us = line.at_us.0,
-        Entry::Bots(of_seats) => bots = of_seats,
+        RecordEntry::Result => duration_us = line.at_us.0,
+        RecordEntry::Bots(of_seats) => bots = of_seats,
         _ => {}
     });
     let Some((play, seal)) = replayed.zip(seal).filter(|_| differences.is_empty()) else {

@@ -2,7 +2,7 @@
 
 use crate::core::erased::Table;
 use crate::core::{Catalog, Turn};
-use crate::record::{BotLine, Difference, Entry, Line, Moved, RecordedEvent, Replay};
+use crate::record::{BotLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
 use crate::referee::{Ending, Setup};
 
 /// What happened in a step.
@@ -11,7 +11,7 @@ use crate::referee::{Ending, Setup};
 pub enum Note<'a> {
     /// A line of the record: `answer`, `fault`, `fallback`, `resign`, `accept_draw`, `pause`, `abort`, or an `event`
     /// of the referee.
-    Line(Box<Line<'a>>),
+    Line(Box<RecordLine<'a>>),
     /// An event of the game, by its index in [`Table::write_event`].
     Told(usize),
 }
@@ -175,39 +175,39 @@ impl<'a> Film<'a> {
     }
 
     /// Adds a line. Returns whether it completes the moves of the next step.
-    fn add(&mut self, line: Line<'a>) -> bool {
+    fn add(&mut self, line: RecordLine<'a>) -> bool {
         self.last_us = self.last_us.max(line.at_us.0);
         match line.entry {
-            Entry::Draw { drawn } => {
+            RecordEntry::Draw { drawn } => {
                 let before = self.table.told();
                 self.table.settle(&drawn);
                 self.note_told(before);
             }
-            Entry::Event { event: RecordedEvent::Move(moved), .. } => {
+            RecordEntry::Event { event: RecordedEvent::Move(moved), .. } => {
                 self.ply.push(moved);
                 return matches!(self.table.turn(), Turn::Decide(seats) if self.ply.len() == seats.len());
             }
-            Entry::Event { event: RecordedEvent::OfReferee, .. } => {
+            RecordEntry::Event { event: RecordedEvent::OfReferee, .. } => {
                 self.notes.push(Note::Line(Box::new(line)));
             }
-            Entry::Answer(_)
-            | Entry::Fault(_)
-            | Entry::Fallback { .. }
-            | Entry::Resign { .. }
-            | Entry::AcceptDraw(_)
-            | Entry::Pause { .. }
-            | Entry::Abort { .. } => self.ahead.push(Note::Line(Box::new(line))),
-            Entry::Bots(bots) => self.bots = bots,
+            RecordEntry::Answer(_)
+            | RecordEntry::Fault(_)
+            | RecordEntry::Fallback { .. }
+            | RecordEntry::Resign { .. }
+            | RecordEntry::AcceptDraw(_)
+            | RecordEntry::Pause { .. }
+            | RecordEntry::Abort { .. } => self.ahead.push(Note::Line(Box::new(line))),
+            RecordEntry::Bots(bots) => self.bots = bots,
             // The table tells the events of the game.
-            Entry::Event { event: RecordedEvent::OfGame, .. }
-            | Entry::Record(_)
-            | Entry::Start { .. }
-            | Entry::Restart { .. }
-            | Entry::Ready { .. }
-            | Entry::Request { .. }
-            | Entry::Stray { .. }
-            | Entry::Result
-            | Entry::Seal(_) => {}
+            RecordEntry::Event { event: RecordedEvent::OfGame, .. }
+            | RecordEntry::Record(_)
+            | RecordEntry::Start { .. }
+            | RecordEntry::Restart { .. }
+            | RecordEntry::Ready { .. }
+            | RecordEntry::Request { .. }
+            | RecordEntry::Stray { .. }
+            | RecordEntry::Result
+            | RecordEntry::Seal(_) => {}
         }
         false
     }

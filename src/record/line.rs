@@ -15,16 +15,16 @@ use crate::referee::{Abort, Detail, Header};
 
 /// A line of a record.
 #[derive(Debug)]
-pub struct Line<'a> {
+pub struct RecordLine<'a> {
     /// When it happened; 0 in `record`, `bots` and `seal`.
     pub at_us: Tick,
     /// What the line says.
-    pub entry: Entry<'a>,
+    pub entry: RecordEntry<'a>,
 }
 
 /// What a line says, by its `type`.
 #[derive(Debug)]
-pub enum Entry<'a> {
+pub enum RecordEntry<'a> {
     /// `record`: the setup.
     Record(Box<Header>),
     /// `start` was offered to the kernel.
@@ -59,7 +59,7 @@ pub enum Entry<'a> {
         turn: u32,
     },
     /// An answer to a request.
-    Answer(Answer<'a>),
+    Answer(RecordedAnswer<'a>),
     /// An answer that accepts a draw.
     AcceptDraw(Accepted),
     /// The side resigned.
@@ -75,7 +75,7 @@ pub enum Entry<'a> {
         code: ErrorCode,
     },
     /// A fault.
-    Fault(Fault),
+    Fault(RecordedFault),
     /// The referee decided for a seat.
     Fallback {
         /// The seat.
@@ -110,7 +110,7 @@ pub enum Entry<'a> {
 
 /// An answer to a request.
 #[derive(Debug)]
-pub struct Answer<'a> {
+pub struct RecordedAnswer<'a> {
     /// The seat.
     pub seat: Seat,
     /// The request.
@@ -142,7 +142,7 @@ pub struct Accepted {
 
 /// A fault.
 #[derive(Debug)]
-pub struct Fault {
+pub struct RecordedFault {
     /// The seat.
     pub seat: Seat,
     /// The request; `None` if it is not the fault of a request.
@@ -279,63 +279,63 @@ pub(super) fn read_seal(text: &[u8]) -> Result<Seal, String> {
     read_as("seal", text)
 }
 
-impl<'a> Line<'a> {
+impl<'a> RecordLine<'a> {
     /// Parses a line.
     ///
     /// # Errors
     /// When it is not a line of a record that this program knows.
-    pub fn read(text: &'a [u8]) -> Result<Line<'a>, String> {
+    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, String> {
         let kind = kind(text)?;
         let entry = match &*kind {
-            "record" => return Line::first(text),
-            "bots" => Entry::Bots(parse::<Bots>(text)?.bots),
-            "seal" => Entry::Seal(read_seal(text)?),
+            "record" => return RecordLine::first(text),
+            "bots" => RecordEntry::Bots(parse::<Bots>(text)?.bots),
+            "seal" => RecordEntry::Seal(read_seal(text)?),
             kind => {
                 let fields: Fields<'_> = parse(text)?;
                 let at_us = fields.at_us;
-                return Ok(Line { at_us, entry: fields.entry(kind)? });
+                return Ok(RecordLine { at_us, entry: fields.entry(kind)? });
             }
         };
-        Ok(Line { at_us: Tick::default(), entry })
+        Ok(RecordLine { at_us: Tick::default(), entry })
     }
 
-    fn first(text: &[u8]) -> Result<Line<'a>, String> {
+    fn first(text: &[u8]) -> Result<RecordLine<'a>, String> {
         let header = read_header(text)?;
         check_format(&header)?;
-        Ok(Line { at_us: Tick::default(), entry: Entry::Record(Box::new(header)) })
+        Ok(RecordLine { at_us: Tick::default(), entry: RecordEntry::Record(Box::new(header)) })
     }
 
     /// The seat that the line is about; `None` for moves and other events.
     pub fn seat(&self) -> Option<Seat> {
         match self.entry {
-            Entry::Start { seat }
-            | Entry::Restart { seat, .. }
-            | Entry::Ready { seat, .. }
-            | Entry::Request { seat, .. }
-            | Entry::Answer(Answer { seat, .. })
-            | Entry::AcceptDraw(Accepted { seat, .. })
-            | Entry::Resign { seat }
-            | Entry::Stray { seat, .. }
-            | Entry::Fault(Fault { seat, .. })
-            | Entry::Fallback { seat, .. } => Some(seat),
-            Entry::Record(_)
-            | Entry::Draw { .. }
-            | Entry::Event { .. }
-            | Entry::Pause { .. }
-            | Entry::Abort { .. }
-            | Entry::Result
-            | Entry::Bots(_)
-            | Entry::Seal(_) => None,
+            RecordEntry::Start { seat }
+            | RecordEntry::Restart { seat, .. }
+            | RecordEntry::Ready { seat, .. }
+            | RecordEntry::Request { seat, .. }
+            | RecordEntry::Answer(RecordedAnswer { seat, .. })
+            | RecordEntry::AcceptDraw(Accepted { seat, .. })
+            | RecordEntry::Resign { seat }
+            | RecordEntry::Stray { seat, .. }
+            | RecordEntry::Fault(RecordedFault { seat, .. })
+            | RecordEntry::Fallback { seat, .. } => Some(seat),
+            RecordEntry::Record(_)
+            | RecordEntry::Draw { .. }
+            | RecordEntry::Event { .. }
+            | RecordEntry::Pause { .. }
+            | RecordEntry::Abort { .. }
+            | RecordEntry::Result
+            | RecordEntry::Bots(_)
+            | RecordEntry::Seal(_) => None,
         }
     }
 
     /// The request that the line is about.
     pub fn turn(&self) -> Option<u32> {
         match self.entry {
-            Entry::Request { turn, .. }
-            | Entry::Answer(Answer { turn, .. })
-            | Entry::AcceptDraw(Accepted { turn, .. }) => Some(turn),
-            Entry::Fault(Fault { turn, .. }) => turn,
+            RecordEntry::Request { turn, .. }
+            | RecordEntry::Answer(RecordedAnswer { turn, .. })
+            | RecordEntry::AcceptDraw(Accepted { turn, .. }) => Some(turn),
+            RecordEntry::Fault(RecordedFault { turn, .. }) => turn,
             _ => None,
         }
     }
@@ -366,14 +366,16 @@ impl<'a> Fields<'a> {
         found.ok_or_else(|| format!("unknown code `{code}`"))
     }
 
-    fn entry(self, kind: &str) -> Result<Entry<'a>, String> {
+    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, String> {
         Ok(match kind {
-            "start" => Entry::Start { seat: self.seat()? },
-            "restart" => Entry::Restart { seat: self.seat()?, ready_ms: need(self.ready_ms, "ready_ms")? },
-            "ready" => Entry::Ready { seat: self.seat()?, nonce: need(self.nonce, "nonce")? },
-            "draw" => Entry::Draw { drawn: need(self.drawn, "drawn")? },
-            "request" => Entry::Request { seat: self.seat()?, turn: self.turn()? },
-            "answer" => Entry::Answer(Answer {
+            "start" => RecordEntry::Start { seat: self.seat()? },
+            "restart" => {
+                RecordEntry::Restart { seat: self.seat()?, ready_ms: need(self.ready_ms, "ready_ms")? }
+            }
+            "ready" => RecordEntry::Ready { seat: self.seat()?, nonce: need(self.nonce, "nonce")? },
+            "draw" => RecordEntry::Draw { drawn: need(self.drawn, "drawn")? },
+            "request" => RecordEntry::Request { seat: self.seat()?, turn: self.turn()? },
+            "answer" => RecordEntry::Answer(RecordedAnswer {
                 seat: self.seat()?,
                 turn: self.turn()?,
                 took_us: self.took_us()?,
@@ -382,17 +384,17 @@ impl<'a> Fields<'a> {
                 info: self.info,
                 text: need(self.text, "move")?,
             }),
-            "accept_draw" => Entry::AcceptDraw(Accepted {
+            "accept_draw" => RecordEntry::AcceptDraw(Accepted {
                 seat: self.seat()?,
                 turn: self.turn()?,
                 took_us: self.took_us()?,
                 lag_us: self.lag_us,
             }),
-            "resign" => Entry::Resign { seat: self.seat()? },
+            "resign" => RecordEntry::Resign { seat: self.seat()? },
             "stray" => {
-                Entry::Stray { seat: self.seat()?, code: self.code(ErrorCode::ALL, ErrorCode::as_str)? }
+                RecordEntry::Stray { seat: self.seat()?, code: self.code(ErrorCode::ALL, ErrorCode::as_str)? }
             }
-            "fault" => Entry::Fault(Fault {
+            "fault" => RecordEntry::Fault(RecordedFault {
                 seat: self.seat()?,
                 turn: self.turn,
                 code: self.code(FaultCode::ALL, FaultCode::as_str)?,
@@ -400,14 +402,14 @@ impl<'a> Fields<'a> {
                 took_us: self.took_us,
                 lag_us: self.lag_us,
             }),
-            "fallback" => Entry::Fallback { seat: self.seat()?, text: need(self.text, "move")? },
+            "fallback" => RecordEntry::Fallback { seat: self.seat()?, text: need(self.text, "move")? },
             "event" => {
                 let json = need(self.event, "event")?;
-                Entry::Event { event: RecordedEvent::read(json)?, json }
+                RecordEntry::Event { event: RecordedEvent::read(json)?, json }
             }
-            "pause" => Entry::Pause { paused_us: need(self.paused_us, "paused_us")? },
-            "abort" => Entry::Abort { reason: format1::read_or_words(need(self.reason, "reason")?)? },
-            "result" => Entry::Result,
+            "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
+            "abort" => RecordEntry::Abort { reason: format1::read_or_words(need(self.reason, "reason")?)? },
+            "result" => RecordEntry::Result,
             _ => return Err(format!("unknown type `{kind}`")),
         })
     }
@@ -425,7 +427,7 @@ impl<'a> RecordedEvent<'a> {
 
 /// Reads the lines of a record, with or without its seal, without replaying them. The first line must be a `record`
 /// line. The first invalid line is the last item.
-pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<Line<'_>, Difference>> {
+pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<RecordLine<'_>, Difference>> {
     let texts = record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n');
     let mut is_valid = true;
     texts.zip(1..).map_while(move |(text, line)| {
@@ -433,13 +435,13 @@ pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<Line<'_>, Difference>
             return None;
         }
         let read = match line {
-            1 => Line::first(text),
-            _ => Line::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
+            1 => RecordLine::first(text),
+            _ => RecordLine::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
         };
         is_valid = read.is_ok();
         Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what }))
     })
 }
 
-/// The beginning of the error for a line that [`Line::read`] rejects.
+/// The beginning of the error for a line that [`RecordLine::read`] rejects.
 pub(super) const NOT_A_LINE: &str = "no line of a record";

@@ -18,7 +18,9 @@ mod times;
 
 pub use account::{Account, account, is_sealed};
 pub use film::{Film, Note, Step};
-pub use line::{Accepted, Answer, BotLine, Entry, Fault, Line, Moved, RecordedEvent, lines};
+pub use line::{
+    Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
+};
 pub use replay::{CUT_OFF, Difference, Replay, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};

@@ -4,15 +4,15 @@ use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 
 use crate::core::seat::Seat;
-use crate::record::line::{Accepted, Answer, Entry, Fault, Line};
+use crate::record::line::{Accepted, RecordEntry, RecordLine, RecordedAnswer, RecordedFault};
 use crate::referee::{Detail, Event, Match, Stamp, Wants};
 
-impl Line<'_> {
+impl RecordLine<'_> {
     /// Repeats in a match what caused this line, if nothing that was repeated before has caused it.
     pub(crate) fn repeat(&self, play: &mut Match) {
         let seats = play.setup().seating.seats();
         let has = |seat: &Seat| seat.index() < seats;
-        if let Entry::Start { seat } | Entry::Request { seat, .. } = &self.entry
+        if let RecordEntry::Start { seat } | RecordEntry::Request { seat, .. } = &self.entry
             && has(seat)
         {
             // Requests are sent with zero cumulative lag, so that the lag of an answer is its own.
@@ -20,7 +20,7 @@ impl Line<'_> {
             return;
         }
         let stamp = Stamp { at: self.at_us, lag: self.lag_us() };
-        if let Entry::Fault(Fault { seat, detail: Some(detail), .. }) = &self.entry
+        if let RecordEntry::Fault(RecordedFault { seat, detail: Some(detail), .. }) = &self.entry
             && let Detail::NoAnswer { received, .. } | Detail::NotReady { received, .. } = detail
             && has(seat)
         {
@@ -35,9 +35,9 @@ impl Line<'_> {
 
     fn lag_us(&self) -> u64 {
         match self.entry {
-            Entry::Answer(Answer { lag_us, .. })
-            | Entry::AcceptDraw(Accepted { lag_us, .. })
-            | Entry::Fault(Fault { lag_us, .. }) => lag_us,
+            RecordEntry::Answer(RecordedAnswer { lag_us, .. })
+            | RecordEntry::AcceptDraw(Accepted { lag_us, .. })
+            | RecordEntry::Fault(RecordedFault { lag_us, .. }) => lag_us,
             _ => 0,
         }
     }
@@ -45,35 +45,37 @@ impl Line<'_> {
     /// The event that caused this line; `None` if the line is a consequence of other lines.
     fn event(&self, wants: impl Fn(Seat) -> Wants) -> Option<Event<'_>> {
         Some(match &self.entry {
-            Entry::Abort { reason } => Event::Abort(reason),
-            &Entry::Pause { paused_us } => Event::Paused { us: paused_us },
-            &Entry::Restart { seat, ready_ms } => Event::Restart { seat, ready_ms, wants: wants(seat) },
-            Entry::Ready { seat, nonce } => Event::Ready { seat: *seat, nonce: Some(nonce) },
-            Entry::Answer(Answer { seat, turn, text, offer_draw, info, .. }) => Event::Answer {
+            RecordEntry::Abort { reason } => Event::Abort(reason),
+            &RecordEntry::Pause { paused_us } => Event::Paused { us: paused_us },
+            &RecordEntry::Restart { seat, ready_ms } => Event::Restart { seat, ready_ms, wants: wants(seat) },
+            RecordEntry::Ready { seat, nonce } => Event::Ready { seat: *seat, nonce: Some(nonce) },
+            RecordEntry::Answer(RecordedAnswer { seat, turn, text, offer_draw, info, .. }) => Event::Answer {
                 seat: *seat,
                 turn: u64::from(*turn),
                 text,
                 offer_draw: *offer_draw,
                 info: info.map(RawValue::get),
             },
-            &Entry::AcceptDraw(Accepted { seat, turn, .. }) => Event::AcceptDraw { seat, turn: turn.into() },
-            &Entry::Resign { seat } => Event::Resign(seat),
-            &Entry::Stray { seat, code } => Event::Stray { seat, code, message: "" },
-            Entry::Fault(fault) => fault.event()?,
-            Entry::Record(_)
-            | Entry::Start { .. }
-            | Entry::Draw { .. }
-            | Entry::Request { .. }
-            | Entry::Fallback { .. }
-            | Entry::Event { .. }
-            | Entry::Result
-            | Entry::Bots(_)
-            | Entry::Seal(_) => return None,
+            &RecordEntry::AcceptDraw(Accepted { seat, turn, .. }) => {
+                Event::AcceptDraw { seat, turn: turn.into() }
+            }
+            &RecordEntry::Resign { seat } => Event::Resign(seat),
+            &RecordEntry::Stray { seat, code } => Event::Stray { seat, code, message: "" },
+            RecordEntry::Fault(fault) => fault.event()?,
+            RecordEntry::Record(_)
+            | RecordEntry::Start { .. }
+            | RecordEntry::Draw { .. }
+            | RecordEntry::Request { .. }
+            | RecordEntry::Fallback { .. }
+            | RecordEntry::Event { .. }
+            | RecordEntry::Result
+            | RecordEntry::Bots(_)
+            | RecordEntry::Seal(_) => return None,
         })
     }
 }
 
-impl Fault {
+impl RecordedFault {
     /// The event that caused it; `None` if it is a consequence of the lines before it.
     fn event(&self) -> Option<Event<'_>> {
         let seat = self.seat;

@@ -9,7 +9,7 @@ use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::core::{Catalog, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
-use crate::record::{Entry, Line, Seal, digest, format1};
+use crate::record::{RecordEntry, RecordLine, Seal, digest, format1};
 use crate::referee::{Header, Leg, Limits, Match, Setup, Wants, opening};
 
 /// A difference between a record and its replay.
@@ -188,7 +188,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     /// When the replayed match writes something else.
-    pub fn step(&mut self) -> Result<Option<Line<'a>>, Difference> {
+    pub fn step(&mut self) -> Result<Option<RecordLine<'a>>, Difference> {
         let mut rest = self.rest;
         let Some(text) = take_line(&mut rest) else {
             return match (self.written(), self.replayed.ending()) {
@@ -200,10 +200,11 @@ impl<'a> Replay<'a> {
         if text.len() > MOST_BYTES {
             return Err(self.difference(too_long()));
         }
-        let line = Line::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
+        let line =
+            RecordLine::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
         self.turn = line.turn().or(self.turn);
         self.rest = rest;
-        if matches!(line.entry, Entry::Bots(_))
+        if matches!(line.entry, RecordEntry::Bots(_))
             && rest.is_empty()
             && self.written().is_none()
             && self.replayed.ending().is_some()
@@ -331,7 +332,7 @@ pub fn verify(record: &[u8], catalog: &Catalog) -> Vec<Difference> {
 pub(super) fn verify_each<'a>(
     record: &'a [u8],
     catalog: &Catalog,
-    mut each: impl FnMut(Line<'a>),
+    mut each: impl FnMut(RecordLine<'a>),
 ) -> (Option<Match>, Option<Seal>, Vec<Difference>) {
     let mut replay = match Replay::open(record, catalog, None) {
         Ok(replay) => replay,

@@ -3,7 +3,7 @@
 use crate::core::chance::Seed;
 use crate::core::seat::Seat;
 use crate::core::{Catalog, Viewer, hex};
-use crate::record::Line;
+use crate::record::RecordLine;
 use crate::record::line::{check_format, read_header};
 use crate::record::replay::{open_match, shorten};
 use crate::referee::{Event, Header, Match, Stamp, Wants};
@@ -54,7 +54,7 @@ impl Resume {
     /// When the match writes something else.
     pub fn line(&mut self, text: &[u8]) -> Result<(), String> {
         if self.compared == self.play.log().len() {
-            Line::read(text)?.repeat(&mut self.play);
+            RecordLine::read(text)?.repeat(&mut self.play);
         }
         self.compare(text)
     }

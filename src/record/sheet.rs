@@ -2,7 +2,7 @@
 
 use crate::core::{Catalog, Occasion, Sheet};
 use crate::record::replay::verify_each;
-use crate::record::{Difference, Entry, RecordedEvent};
+use crate::record::{Difference, RecordEntry, RecordedEvent};
 
 /// Verifies a record and returns the game's id and the moves.
 ///
@@ -11,7 +11,7 @@ use crate::record::{Difference, Entry, RecordedEvent};
 pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Difference>> {
     let mut moves = Vec::new();
     let (replayed, _, differences) = verify_each(record, catalog, |line| {
-        if let Entry::Event { event: RecordedEvent::Move(moved), .. } = line.entry {
+        if let RecordEntry::Event { event: RecordedEvent::Move(moved), .. } = line.entry {
             moves.push(moved.text.into_owned());
         }
     });

@@ -4,7 +4,7 @@ use referee_protocol::words::FaultCode;
 
 use crate::core::MAX_SEATS;
 use crate::core::seat::Seat;
-use crate::record::{Accepted, Answer, Difference, Entry, Fault, lines};
+use crate::record::{Accepted, Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
 
 /// The time that a seat took for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,13 @@ pub fn times(record: &[u8]) -> Result<Times, Difference> {
     let mut counted = [None; MAX_SEATS];
     for line in lines(record) {
         let entry = line?.entry;
-        times.is_sealed = matches!(entry, Entry::Seal(_));
+        times.is_sealed = matches!(entry, RecordEntry::Seal(_));
         let (seat, turn, took_us, lag_us) = match entry {
-            Entry::Answer(Answer { seat, turn, took_us, lag_us, .. })
-            | Entry::AcceptDraw(Accepted { seat, turn, took_us, lag_us }) => (seat, turn, took_us, lag_us),
-            Entry::Fault(Fault {
+            RecordEntry::Answer(RecordedAnswer { seat, turn, took_us, lag_us, .. })
+            | RecordEntry::AcceptDraw(Accepted { seat, turn, took_us, lag_us }) => {
+                (seat, turn, took_us, lag_us)
+            }
+            RecordEntry::Fault(RecordedFault {
                 seat,
                 turn: Some(turn),
                 code: FaultCode::Timeout,
@@ -50,7 +52,7 @@ pub fn times(record: &[u8]) -> Result<Times, Difference> {
                 lag_us,
                 ..
             }) if counted.get(seat.index()) != Some(&Some(turn)) => (seat, turn, took_us, lag_us),
-            Entry::Pause { paused_us } => {
+            RecordEntry::Pause { paused_us } => {
                 times.paused_us = times.paused_us.saturating_add(paused_us);
                 continue;
             }

@@ -10,7 +10,7 @@ use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
 use crate::core::Seat;
-use crate::referee::received::{Awaited, Missing, Received};
+use crate::referee::received::{Awaited, MissingMessage, Received};
 
 fn is_false(flag: &bool) -> bool {
     !flag
@@ -189,13 +189,13 @@ impl fmt::Display for Detail {
                 write!(f, "a line has at most {most_bytes} bytes; the rest of this one is passed over")
             }
             &Detail::NoAnswer { limit_ms, received } => {
-                write!(f, "{}", Missing { awaited: Awaited::Answer, limit_ms, received })
+                write!(f, "{}", MissingMessage { awaited: Awaited::Answer, limit_ms, received })
             }
             &Detail::NoHello { limit_ms, received } => {
-                write!(f, "{}", Missing { awaited: Awaited::Hello, limit_ms, received })
+                write!(f, "{}", MissingMessage { awaited: Awaited::Hello, limit_ms, received })
             }
             &Detail::NotReady { limit_ms, received } => {
-                write!(f, "{}", Missing { awaited: Awaited::Ready, limit_ms, received })
+                write!(f, "{}", MissingMessage { awaited: Awaited::Ready, limit_ms, received })
             }
             Detail::OtherProtocol { protocol } => {
                 write!(f, "protocol {protocol} is not spoken here, only {}", referee_protocol::PROTOCOL)

@@ -39,7 +39,7 @@ pub(super) struct Decider {
     turn_head: Vec<u8>,
     pub(super) next_turn: u32,
     /// The request for the current decision.
-    pub(super) request: Option<Request>,
+    pub(super) request: Option<OpenRequest>,
     /// Its part of the current decision.
     pub(super) sealed: Option<Sealed>,
     /// A deferred exit: it came after the seat had decided, while others still decide.
@@ -54,7 +54,7 @@ pub(super) struct Decider {
 
 /// A request for the current decision.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(super) struct OpenRequest {
     /// Its id.
     pub(super) turn: u32,
     /// When it, or the request that it repeats, was first sent.
@@ -322,7 +322,7 @@ impl Playing {
         let since = decider.request.take().filter(|_| retry.is_some()).and_then(|request| request.since);
         let turn = decider.next_turn;
         decider.next_turn += 1;
-        decider.request = Some(Request { turn, since, is_sent: false, draw_offered });
+        decider.request = Some(OpenRequest { turn, since, is_sent: false, draw_offered });
         decider.retry = retry;
         (player.refused, player.received) = (None, None);
         player.release_events(setup.wants[seat.index()].repeat);
@@ -335,7 +335,7 @@ impl Playing {
         let Common { setup, players, table, .. } = common;
         let (player, decider) = (&mut players[seat.index()], &self.deciders[seat.index()]);
         let wants = setup.wants[seat.index()];
-        let Some(Request { turn, since, draw_offered, .. }) = decider.request else { return };
+        let Some(OpenRequest { turn, since, draw_offered, .. }) = decider.request else { return };
         let out = &mut player.outbox;
         out.extend_from_slice(&decider.turn_head);
         json::decimal(out, turn.into());

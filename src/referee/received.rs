@@ -121,15 +121,15 @@ impl Awaited {
 }
 
 /// The sentence about a message that did not come in time.
-pub(super) struct Missing {
+pub(super) struct MissingMessage {
     pub(super) awaited: Awaited,
     pub(super) limit_ms: u64,
     pub(super) received: Option<Received>,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Missing { awaited, limit_ms, received } = self;
+        let MissingMessage { awaited, limit_ms, received } = self;
         write!(f, "no {} within {limit_ms} ms", awaited.name())?;
         match received {
             None => Ok(()),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::core::erased::Table;
 use crate::core::{Seat, Viewer};
-use crate::record::{Answer, Entry, Fault, Line, Note, Step};
+use crate::record::{Note, RecordEntry, RecordLine, RecordedAnswer, RecordedFault, Step};
 use crate::referee::{Ending, Header};
 
 /// The kind of a note.
@@ -104,33 +104,33 @@ impl Told {
     }
 
     /// A line of a record; `None` if it tells nothing.
-    fn line(line: &Line<'_>) -> Option<Told> {
+    fn line(line: &RecordLine<'_>) -> Option<Told> {
         let seat = line.seat();
         Some(match &line.entry {
-            Entry::Event { json, .. } => Told::written(json.get().as_bytes()),
-            Entry::Fault(Fault { code, detail, .. }) => {
+            RecordEntry::Event { json, .. } => Told::written(json.get().as_bytes()),
+            RecordEntry::Fault(RecordedFault { code, detail, .. }) => {
                 let detail = detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
                 Told { kind: Kind::Fault, seat, text: format!("{code}{detail}") }
             }
-            Entry::Fallback { .. } => Told { kind: Kind::Fallback, seat, text: String::new() },
-            Entry::Resign { .. } => Told::other(seat, "resigns"),
-            Entry::AcceptDraw(_) => Told::other(seat, "accepts the draw"),
-            &Entry::Pause { paused_us } => {
+            RecordEntry::Fallback { .. } => Told { kind: Kind::Fallback, seat, text: String::new() },
+            RecordEntry::Resign { .. } => Told::other(seat, "resigns"),
+            RecordEntry::AcceptDraw(_) => Told::other(seat, "accepts the draw"),
+            &RecordEntry::Pause { paused_us } => {
                 let paused = Duration::from_micros(paused_us);
                 Told::other(None, format!("the referee was suspended for {:.1} s", paused.as_secs_f64()))
             }
-            Entry::Abort { reason } => Told::other(None, format!("broken off: {reason}")),
-            Entry::Record(_)
-            | Entry::Start { .. }
-            | Entry::Restart { .. }
-            | Entry::Ready { .. }
-            | Entry::Draw { .. }
-            | Entry::Request { .. }
-            | Entry::Answer(_)
-            | Entry::Stray { .. }
-            | Entry::Result
-            | Entry::Bots(_)
-            | Entry::Seal(_) => return None,
+            RecordEntry::Abort { reason } => Told::other(None, format!("broken off: {reason}")),
+            RecordEntry::Record(_)
+            | RecordEntry::Start { .. }
+            | RecordEntry::Restart { .. }
+            | RecordEntry::Ready { .. }
+            | RecordEntry::Draw { .. }
+            | RecordEntry::Request { .. }
+            | RecordEntry::Answer(_)
+            | RecordEntry::Stray { .. }
+            | RecordEntry::Result
+            | RecordEntry::Bots(_)
+            | RecordEntry::Seal(_) => return None,
         })
     }
 
@@ -153,9 +153,9 @@ impl Told {
             let mut told = Told::note(note, step.table, viewer, read);
             let Note::Line(line) = note else { return told };
             match (&line.entry, &mut told) {
-                (Entry::Answer(Answer { text, .. }), _) => answer = text,
+                (RecordEntry::Answer(RecordedAnswer { text, .. }), _) => answer = text,
                 // The fault itself does not name the move.
-                (Entry::Fault(Fault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
+                (RecordEntry::Fault(RecordedFault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
                     told.text.extend([": ", answer]);
                 }
                 _ => {}
@@ -175,7 +175,7 @@ impl Told {
     ) -> Option<Told> {
         match note {
             Note::Line(line) => {
-                let is_private = matches!(line.entry, Entry::Fault(_) | Entry::Fallback { .. });
+                let is_private = matches!(line.entry, RecordEntry::Fault(_) | RecordEntry::Fallback { .. });
                 let is_known = !(is_private && table.meta().hidden)
                     || line.seat().is_none_or(|seat| viewer.shares(seat));
                 Told::line(line).filter(|_| is_known)

@@ -49,7 +49,7 @@ key! {
     BotKey
 }
 
-pub(super) enum State {
+pub(super) enum BotState {
     /// Requested from the runner.
     Requested,
     /// Its `hello` has not arrived.
@@ -67,7 +67,7 @@ pub(super) enum State {
 /// A bot of a lane: a process or connection, or the slot for one.
 pub(super) struct Bot {
     pub(super) spec: usize,
-    pub(super) state: State,
+    pub(super) state: BotState,
     pub(super) process: Option<Process>,
     /// Seats that wait for its next process or connection.
     pub(super) waiting: Vec<(MatchKey, Seat)>,
@@ -81,7 +81,7 @@ impl Bot {
     pub(super) fn new(spec: usize) -> Bot {
         Bot {
             spec,
-            state: State::Absent,
+            state: BotState::Absent,
             process: None,
             waiting: Vec::new(),
             cpu_before: Duration::ZERO,
@@ -91,8 +91,8 @@ impl Bot {
 
     pub(super) fn session(&self) -> Option<SessionKey> {
         match self.state {
-            State::Greeting(session) | State::Ready(session) | State::Lost(session) => Some(session),
-            State::Requested | State::Failed(..) | State::Absent => None,
+            BotState::Greeting(session) | BotState::Ready(session) | BotState::Lost(session) => Some(session),
+            BotState::Requested | BotState::Failed(..) | BotState::Absent => None,
         }
     }
 

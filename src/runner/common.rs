@@ -11,7 +11,7 @@ use crate::sources::BotSpec;
 use crate::store::{Records, RunningMatches};
 
 /// What all matches of a run have in common.
-pub(super) struct Common {
+pub(super) struct RunContext {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,

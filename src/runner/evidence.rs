@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::core::excerpt::excerpt;
 use crate::core::seat::Seat;
-use crate::record::{Answer, Difference, Entry, Fault, lines};
+use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
 use crate::runner::bots::BotRecord;
 use crate::runner::results::MatchReport;
 
@@ -68,12 +68,12 @@ pub(super) fn collect(
     let mut moves = BTreeMap::new();
     let mut faults = BTreeMap::new();
     for line in lines(record) {
-        let Fault { seat, code, detail, .. } = match line?.entry {
-            Entry::Answer(Answer { seat, text, .. }) => {
+        let RecordedFault { seat, code, detail, .. } = match line?.entry {
+            RecordEntry::Answer(RecordedAnswer { seat, text, .. }) => {
                 moves.insert(seat, text);
                 continue;
             }
-            Entry::Fault(fault) => fault,
+            RecordEntry::Fault(fault) => fault,
             _ => continue,
         };
         let refused_move = moves.get(&seat).filter(|_| code == FaultCode::IllegalMove);

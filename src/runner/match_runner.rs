@@ -5,44 +5,39 @@
 //! the reporter, the journal, and a reader of standard error for each bot.
 
 mod changes;
+mod event_loop;
 mod events;
 mod lanes;
 mod supply;
 
 pub use changes::RunChange;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{self as blocking, Sender};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc as blocking;
+use std::thread;
 use std::time::Duration;
-use std::{fmt, io, iter};
+use std::{fmt, io};
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use crate::bot::{Launch, Launcher};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
-use crate::driver::{LaneClock, Run};
+use crate::driver::Run;
 use crate::runner::archive::{Archive, Unsealed};
-use crate::runner::common::{Bots, Common};
+use crate::runner::common::{Bots, RunContext};
 use crate::runner::descriptors;
 use crate::runner::journal;
-use crate::runner::lane_messages::{LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::live::LiveFeed;
 use crate::runner::reporter::{Halt, Reporter, RunEvent, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::{Scheduler, SharedScheduler, Wait};
+use crate::runner::scheduler::{Scheduler, SharedScheduler};
 use crate::runner::starts::Starts;
-use crate::sources::{BotSpec, Listen, Lobby, ParkedLobby};
+use crate::sources::{BotSpec, Listen, ParkedLobby};
 use crate::store::{Journal, Records, RunningMatches};
 
-use changes::{Changes, next_change};
-use events::{arrival, signalled};
-use lanes::{LaneThread, Lanes, ToRunner};
-use supply::{Absent, Need};
+use event_loop::{EventLoop, Inputs};
+use lanes::LaneConfig;
 
 /// The configuration of a run of matches.
 pub struct MatchRunner {
@@ -229,7 +224,7 @@ impl MatchRunner {
         let journal = journal.map(|journal| journal::start(journal, runner.clone()).map_err(no_thread));
         let (journal, journal_thread) = journal.transpose()?.unzip();
         let schedule = SharedScheduler::new(Box::new(schedule));
-        let common = Arc::new(Common {
+        let common = Arc::new(RunContext {
             run,
             rules,
             seating,
@@ -244,33 +239,15 @@ impl MatchRunner {
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&untold)));
         let archive = Archive::new(records, unsealed);
         let reporter = Reporter::new(common.clone(), schedule.clone(), archive, untold, (tell, halts));
-        let event_loop = EventLoop {
-            starts: Starts::new(launcher),
-            schedule,
-            common,
-            lobby: None,
-            wait: listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait),
-            clock: LaneClock::new(),
-            lanes: Vec::new(),
-            needs: Vec::new(),
-            guests: BTreeMap::new(),
-            unplaced: resumed.len(),
-            absent: BTreeMap::new(),
-            ending: JoinSet::new(),
-            reports,
-        };
+        let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);
+        let event_loop = EventLoop::new(common, schedule, Starts::new(launcher), wait, reports);
+        let lanes = LaneConfig { jobs, processes, is_pinned, journal, watched, resumed, events: runner };
+        let inputs = Inputs { events, halts: halted, interrupt, drain, changes };
         thread::scope(|scope| {
             let work = move || reporter.work(to_report);
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
             let reporter = reporter.map_err(no_thread)?;
-            let lanes = ((jobs, processes), is_pinned, journal, watched, resumed);
-            let threads = runtime.block_on(event_loop.run(
-                (listen, lobby),
-                lanes,
-                (runner, events, halted),
-                (interrupt, drain, changes),
-                stopped,
-            ));
+            let threads = runtime.block_on(event_loop.run((listen, lobby), lanes, inputs, stopped));
             let mut are_whole = reporter.join().is_ok();
             for thread in threads.into_iter().chain(journal_thread) {
                 are_whole &= thread.join().is_ok();
@@ -282,201 +259,6 @@ impl MatchRunner {
 
 fn no_thread(error: io::Error) -> String {
     format!("a thread cannot be started: {error}")
-}
-
-/// The inputs of the runner: events of the lanes, with a sender for them, and halts of the reporter.
-type RunnerInputs = (ToRunner, mpsc::UnboundedReceiver<(usize, LaneEvent)>, mpsc::UnboundedReceiver<Halt>);
-
-/// Supplies the lanes with bots and handles what happens until the run is over.
-struct EventLoop {
-    starts: Starts,
-    schedule: SharedScheduler,
-    common: Arc<Common>,
-    lobby: Option<Lobby>,
-    /// How long a match waits for a bot that is not connected.
-    wait: Duration,
-    /// Created before the lanes: the watchdog thread must not inherit their CPU affinity.
-    clock: LaneClock,
-    lanes: Vec<LaneThread>,
-    needs: Vec<Need>,
-    /// The bots that have joined by connecting, by name.
-    guests: BTreeMap<String, usize>,
-    /// The number of matches of an earlier process whose bots are not expected yet. Until then connections wait.
-    unplaced: usize,
-    /// By name. The waiting time of matches starts when a bot is first missed, so that its absence costs this time
-    /// once.
-    absent: BTreeMap<String, Absent>,
-    /// Processes that are being terminated.
-    ending: JoinSet<()>,
-    reports: Sender<ReportEvent>,
-}
-
-impl EventLoop {
-    /// Plays until all lanes are done, everything is reported and no process is left. Returns the threads of the
-    /// lanes.
-    async fn run(
-        mut self,
-        (listen, parked): (Option<Listen>, Option<ParkedLobby>),
-        lanes: Lanes,
-        (runner, events, halted): RunnerInputs,
-        orders: (impl Future<Output = ()>, Option<oneshot::Receiver<()>>, Changes),
-        stopped: &mut RunEnd,
-    ) -> Vec<JoinHandle<()>> {
-        let opened = self.open_lobby(listen.as_ref(), parked);
-        if let Err(halt) = opened.and_then(|()| self.start_lanes(lanes, runner)) {
-            stopped.halt(halt);
-            self.stop();
-        }
-        self.serve(events, halted, orders, stopped).await;
-        // A process that no lane receives is killed when it is dropped.
-        while self.starts.next().await.is_some() {}
-        while self.ending.join_next().await.is_some() {}
-        std::mem::take(&mut self.lanes).into_iter().map(|lane| lane.thread).collect()
-    }
-
-    /// Starts the acceptor.
-    fn open_lobby(&mut self, listen: Option<&Listen>, parked: Option<ParkedLobby>) -> Result<(), Halt> {
-        if let Some(listen) = listen {
-            let bots = self.common.bots.all();
-            let names = bots.iter().filter_map(|entrant| entrant.source.connects_as()).map(str::to_owned);
-            let hello = Duration::from_millis(self.common.run.terms.hello_ms);
-            self.lobby = Some(match parked {
-                Some(parked) if parked.fits(listen) => Lobby::unpark(parked, listen, names),
-                parked => {
-                    if let Some(parked) = parked {
-                        Lobby::unpark(parked, listen, iter::empty())
-                            .close("tokens are needed now: connect again");
-                    }
-                    let lobby = Lobby::open(listen, names, hello);
-                    let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
-                    self.report(ReportEvent::Listening(lobby.address()));
-                    lobby
-                }
-            });
-        }
-        Ok(())
-    }
-
-    /// Handles events until all lanes are done and everything is reported.
-    async fn serve(
-        &mut self,
-        mut events: mpsc::UnboundedReceiver<(usize, LaneEvent)>,
-        mut halted: mpsc::UnboundedReceiver<Halt>,
-        (interrupt, mut drain, mut changes): (
-            impl Future<Output = ()>,
-            Option<oneshot::Receiver<()>>,
-            Changes,
-        ),
-        stopped: &mut RunEnd,
-    ) {
-        let mut interrupt = std::pin::pin!(interrupt);
-        let mut left = self.lanes.len();
-        if left == 0 {
-            self.finish(stopped);
-        }
-        let mut is_reporting = true;
-        while left > 0 || is_reporting {
-            let is_stopping = stopped.is_stopping();
-            let patience = self.patience();
-            // Not biased: busy lanes must not delay new connections.
-            let result = tokio::select! {
-                () = &mut interrupt, if !is_stopping => {
-                    stopped.is_interrupted = true;
-                    self.stop();
-                    Ok(())
-                }
-                () = signalled(&mut drain), if !is_stopping && !stopped.is_drained => {
-                    stopped.is_drained = true;
-                    self.drain();
-                    Ok(())
-                }
-                halt = halted.recv(), if is_reporting => {
-                    is_reporting = halt.is_some();
-                    match halt {
-                        Some(halt) => Err(halt),
-                        None if left == 0 => Ok(()),
-                        None => Err(Halt::Because(BROKE_DOWN.to_owned())),
-                    }
-                }
-                Some((lane, event)) = events.recv() => match event {
-                    LaneEvent::Done => {
-                        left -= 1;
-                        if left == 0 {
-                            self.finish(stopped);
-                        }
-                        Ok(())
-                    }
-                    event => self.handle_event(lane, event, is_stopping),
-                },
-                () = arrival(&mut self.lobby), if self.unplaced == 0 => {
-                    self.pass_on();
-                    self.note_guests();
-                    self.supply()
-                }
-                Some(change) = next_change(&mut changes) => {
-                    self.apply(change);
-                    Ok(())
-                }
-                () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.supply(),
-                Some((lane, order)) = self.starts.next() => {
-                    self.send(lane, order);
-                    Ok(())
-                }
-                _ = self.ending.join_next(), if !self.ending.is_empty() => Ok(()),
-            };
-            if let Err(halt) = result
-                && !is_stopping
-            {
-                stopped.halt(halt);
-                self.stop();
-            }
-        }
-    }
-
-    /// All lanes are done: closes or parks the lobby.
-    fn finish(&mut self, stopped: &mut RunEnd) {
-        match self.lobby.take() {
-            Some(lobby) if stopped.is_drained && !stopped.is_stopping() => stopped.lobby = Some(lobby.park()),
-            Some(lobby) => lobby.close(OVER),
-            None => {}
-        }
-        self.starts.give_up();
-        self.report(ReportEvent::Over { is_complete: !stopped.is_stopping() && !stopped.is_drained });
-    }
-
-    /// Stops starting matches. Matches that wait for a bot that is not connected go back to the schedule.
-    fn drain(&mut self) {
-        self.schedule.drain();
-        for need in std::mem::take(&mut self.needs) {
-            if need.wait == Wait::Always || self.short(&need.bots, Lobby::connections).is_empty() {
-                self.needs.push(need);
-            } else {
-                self.send(need.lane, LaneOrder::PutBack(need.bots.into_iter().map(|(key, _)| key).collect()));
-            }
-        }
-    }
-
-    /// Sends an event to the reporter.
-    fn report(&self, report: ReportEvent) {
-        // If the reporter has panicked, the run ends anyway.
-        let _ = self.reports.send(report);
-    }
-
-    fn stop(&mut self) {
-        self.needs.clear();
-        self.starts.give_up();
-        for lane in &self.lanes {
-            // A lane that is done needs no orders.
-            let _ = lane.orders.send(LaneOrder::Stop);
-        }
-    }
-}
-
-impl Drop for EventLoop {
-    fn drop(&mut self) {
-        // The reporter must end even if the runner fails.
-        self.report(ReportEvent::Over { is_complete: false });
-    }
 }
 
 /// Why a run ends if a thread has panicked.

@@ -21,8 +21,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::driver::{Arena, BotInstance, Lane, MatchKey, Notice, SessionKey};
 use crate::referee::Abort;
-use crate::runner::bots::{Bot, BotKey, State};
-use crate::runner::common::Common;
+use crate::runner::bots::{Bot, BotKey, BotState};
+use crate::runner::common::RunContext;
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::live::LiveMatch;
@@ -77,7 +77,7 @@ struct OpenMatch {
 
 pub(super) struct Worker {
     number: usize,
-    common: Arc<Common>,
+    common: Arc<RunContext>,
     schedule: SharedScheduler,
     /// The maximum number of pairings.
     jobs: usize,
@@ -110,7 +110,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(
         (number, (jobs, spare)): (usize, (usize, usize)),
-        common: Arc<Common>,
+        common: Arc<RunContext>,
         schedule: SharedScheduler,
         (runner, orders): (mpsc::UnboundedSender<(usize, LaneEvent)>, mpsc::UnboundedSender<LaneOrder>),
         (reports, journal): (Sender<ReportEvent>, Option<Sender<Beginning>>),
@@ -341,11 +341,11 @@ impl Worker {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots
             .iter()
-            .filter(|&&key| matches!(self.bots[key].state, State::Absent))
+            .filter(|&&key| matches!(self.bots[key].state, BotState::Absent))
             .map(|&key| (key, self.bots[key].spec))
             .collect();
         let are_available =
-            bots.iter().all(|&key| matches!(self.bots[key].state, State::Ready(_) | State::Failed(..)));
+            bots.iter().all(|&key| matches!(self.bots[key].state, BotState::Ready(_) | BotState::Failed(..)));
         self.request_bots(missing, wait);
         are_available
     }
@@ -354,7 +354,7 @@ impl Worker {
     fn put_back(&mut self, bots: &[BotKey]) {
         for &key in bots {
             if let Some(bot) = self.bots.get_mut(key) {
-                bot.state = State::Absent;
+                bot.state = BotState::Absent;
             }
         }
         let mut pairings = self.pairings.iter();
@@ -426,7 +426,7 @@ impl Worker {
             if bot.process.is_some()
                 && !self.common.bots.get(bot.spec).is_fresh
                 && !self.is_stopping
-                && matches!(bot.state, State::Ready(_))
+                && matches!(bot.state, BotState::Ready(_))
             {
                 self.idle.push(key);
             } else {

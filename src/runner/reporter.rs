@@ -15,7 +15,7 @@ use crate::record;
 use crate::referee::Match;
 use crate::runner::archive::Archive;
 use crate::runner::bots::{BotRecord, BotUsage};
-use crate::runner::common::Common;
+use crate::runner::common::RunContext;
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
 use crate::runner::live::{LastStep, LiveEnd};
@@ -99,7 +99,7 @@ struct UnsyncedMatch {
 
 /// Stores records and reports events.
 pub(super) struct Reporter<F> {
-    common: Arc<Common>,
+    common: Arc<RunContext>,
     schedule: SharedScheduler,
     archive: Archive,
     kept: Vec<UnsyncedMatch>,
@@ -112,7 +112,7 @@ pub(super) struct Reporter<F> {
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn new(
-        common: Arc<Common>,
+        common: Arc<RunContext>,
         schedule: SharedScheduler,
         archive: Archive,
         untold: Arc<AtomicUsize>,

@@ -6,7 +6,7 @@ use referee_protocol::words::FaultCode;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::record::{Difference, Entry, RecordedEvent, lines};
+use crate::record::{Difference, RecordEntry, RecordedEvent, lines};
 use crate::referee::Faults;
 use crate::runner::results::MatchReport;
 use crate::runner::scheduler::Fixture;
@@ -230,7 +230,7 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
 fn moves(fixture: &Fixture, record: &[u8]) -> Result<Moves, Difference> {
     let mut by_seat = vec![String::new(); fixture.bots.len()];
     for line in lines(record) {
-        if let Entry::Event { event: RecordedEvent::Move(moved), .. } = line?.entry
+        if let RecordEntry::Event { event: RecordedEvent::Move(moved), .. } = line?.entry
             && let Some(moves) = by_seat.get_mut(moved.seat.index())
         {
             moves.push('\n');

@@ -18,7 +18,7 @@ pub use league::{
 };
 pub use records::{Records, unsealed};
 pub use regular::{open_regular, read_regular, read_secret};
-pub use results::{About, Changes, Results, is_void_for};
+pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
 pub use running::{RunningMatch, RunningMatches};
 pub use wait::StorageWait;

@@ -52,7 +52,7 @@ pub struct About {
 
 /// A change to a tournament.
 #[derive(Clone, Debug, Default)]
-pub struct Changes {
+pub struct TournamentChange {
     /// The new configuration.
     pub config: Option<String>,
     /// An entrant that joins after all others.
@@ -218,8 +218,8 @@ impl Results {
     ///
     /// # Errors
     /// If the name of a new entrant is not unique, or on I/O errors.
-    pub fn change(&mut self, changes: &Changes) -> io::Result<()> {
-        let Changes { config, joins, leaves, sources } = changes;
+    pub fn change(&mut self, changes: &TournamentChange) -> io::Result<()> {
+        let TournamentChange { config, joins, leaves, sources } = changes;
         let change = |db: &mut Connection| {
             let transaction = db.transaction()?;
             if let Some(config) = config {

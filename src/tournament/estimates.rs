@@ -60,7 +60,7 @@ use serde::Serialize;
 use super::brownian::Motion;
 use super::likelihood::root;
 use super::rating::Estimate;
-use super::sprt::{Decision, EloModel, SetScores, Sprt, StrengthDifference, logistic_elo, logistic_score};
+use super::sprt::{EloModel, SetScores, Sprt, StrengthDifference, TestState, logistic_elo, logistic_score};
 use crate::core::Uniform;
 use crate::core::chance::{RandomStream, Seed};
 
@@ -288,9 +288,9 @@ impl<'a> Ended<'a> {
     fn rank(&self, motion: Motion) -> f64 {
         let sets = self.scores.sets() as f64;
         match self.sprt.decide(self.llr) {
-            Decision::AcceptH1 => motion.up_by(sets - 0.5),
-            Decision::AcceptH0 => 1.0 - motion.down_by(sets - 0.5),
-            Decision::Continue => motion.up_by(sets) + motion.at_least(self.llr, sets),
+            TestState::AcceptH1 => motion.up_by(sets - 0.5),
+            TestState::AcceptH0 => 1.0 - motion.down_by(sets - 0.5),
+            TestState::Continue => motion.up_by(sets) + motion.at_least(self.llr, sets),
         }
     }
 }
@@ -426,7 +426,7 @@ mod tests {
                     let mut scores = SetScores::new(2, 1);
                     for score in course.into_iter().cycle().take(sets) {
                         scores.add(if is_mirrored { 1.0 - score } else { score });
-                        if sprt.decide(sprt.llr(&scores)) != Decision::Continue {
+                        if sprt.decide(sprt.llr(&scores)) != TestState::Continue {
                             break;
                         }
                     }

@@ -39,7 +39,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sprt::{Decision, SetScores, Sprt, logistic_elo};
+use super::sprt::{SetScores, Sprt, TestState, logistic_elo};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
@@ -280,12 +280,12 @@ impl Regression {
         if f64::from(self.tally.faulty) > most || self.has_too_many_faults() {
             return Some(Verdict::Invalid);
         }
-        let decision = self.terms.sprt.zip(llr).map_or(Decision::Continue, |(sprt, llr)| sprt.decide(llr));
+        let decision = self.terms.sprt.zip(llr).map_or(TestState::Continue, |(sprt, llr)| sprt.decide(llr));
         let is_last = self.tally.sets >= self.terms.max_sets;
         let verdict = match (decision, self.decide_alike()) {
             (_, Some(alike)) => alike,
-            (Decision::AcceptH1, _) => Verdict::Passed,
-            (Decision::AcceptH0, _) => Verdict::Failed,
+            (TestState::AcceptH1, _) => Verdict::Passed,
+            (TestState::AcceptH0, _) => Verdict::Failed,
             _ if is_last && self.terms.sprt.is_none() => Verdict::Measured,
             _ if is_last => Verdict::AtLimit,
             _ if self.repeats >= self.terms.max_repeats => Verdict::OnlyRepeats,

@@ -216,7 +216,7 @@ pub(super) fn logistic_score(elo: f64) -> f64 {
 
 /// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum TestState {
     /// No decision yet.
     Continue,
     /// H0: not stronger than `elo0`.
@@ -282,11 +282,11 @@ impl Sprt {
     /// Whether the test may have ended with these sets or still continues: there is a last set without which it would
     /// have continued.
     pub fn may_end_with(&self, scores: &SetScores) -> bool {
-        self.decide(self.llr(scores)) == Decision::Continue
+        self.decide(self.llr(scores)) == TestState::Continue
             || (0..scores.counts.len()).any(|last| {
                 let mut before = scores.clone();
                 before.counts[last] = before.counts[last].saturating_sub(1);
-                scores.counts[last] > 0 && self.decide(self.llr(&before)) == Decision::Continue
+                scores.counts[last] > 0 && self.decide(self.llr(&before)) == TestState::Continue
             })
     }
 
@@ -316,12 +316,12 @@ impl Sprt {
     }
 
     /// The decision for a log-likelihood ratio.
-    pub fn decide(&self, llr: f64) -> Decision {
+    pub fn decide(&self, llr: f64) -> TestState {
         let (lower, upper) = self.bounds();
         match llr {
-            llr if llr >= upper => Decision::AcceptH1,
-            llr if llr <= lower => Decision::AcceptH0,
-            _ => Decision::Continue,
+            llr if llr >= upper => TestState::AcceptH1,
+            llr if llr <= lower => TestState::AcceptH0,
+            _ => TestState::Continue,
         }
     }
 }
@@ -411,7 +411,7 @@ mod tests {
         let none = SetScores::new(2, 1);
         assert_eq!(none.estimate(), None);
         let sprt = Sprt::new(0.0, 5.0, 0.05, 0.05, EloModel::Normalized).unwrap();
-        assert_eq!((sprt.llr(&none), sprt.decide(sprt.llr(&none))), (0.0, Decision::Continue));
+        assert_eq!((sprt.llr(&none), sprt.decide(sprt.llr(&none))), (0.0, TestState::Continue));
     }
 
     #[test]

@@ -23,10 +23,10 @@ use crate::core::erased::BoardText;
 use crate::core::{Catalog, Viewer, json as text};
 use crate::record::{Difference, Film};
 use crate::report::replay::{FrameText, Reel};
-use crate::web::board::{BoardEvent, Form};
-use crate::web::entries::Shown;
-use crate::web::hub::{Hub, Recorded, Replay, Sights};
-use crate::web::stream::{self, OfBoard, OfRun};
+use crate::web::board::{BoardEvent, BoardForm};
+use crate::web::entries::BoardAccess;
+use crate::web::hub::{EndedMatch, Hub, SealedRecord, Sights};
+use crate::web::stream::{self, BoardFeed, RunFeed};
 use crate::web::{ladder, pages};
 
 /// The default and the maximum number of matches in a list.
@@ -35,7 +35,7 @@ const LIST: usize = 100;
 /// The maximum length of the path and the query of a request, in bytes.
 const MOST_TARGET: usize = 2048;
 
-pub(super) type Shared = State<Arc<Hub>>;
+pub(super) type HubState = State<Arc<Hub>>;
 
 /// All paths. `hosts` are the names by which the server may be addressed.
 pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
@@ -146,30 +146,30 @@ impl<S: Send + Sync> FromRequestParts<S> for MatchId {
 }
 
 /// Why a match has no board.
-fn not_shown(why: Shown) -> Response {
+fn not_shown(why: BoardAccess) -> Response {
     let message = match why {
-        Shown::Held => "nothing is shown until the other matches of its deal have ended",
-        Shown::Live => "the match has not begun",
-        Shown::Replay | Shown::None => {
+        BoardAccess::Held => "nothing is shown until the other matches of its deal have ended",
+        BoardAccess::Live => "the match has not begun",
+        BoardAccess::Replay | BoardAccess::None => {
             "too many matches are in progress, or the record has not been kept: --record keeps all records"
         }
     };
     refused(StatusCode::CONFLICT, message)
 }
 
-async fn metrics(State(hub): Shared) -> Response {
+async fn metrics(State(hub): HubState) -> Response {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], hub.metrics_text()).into_response()
 }
 
-async fn run(State(hub): Shared) -> Response {
+async fn run(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.overview().1.to_string())
 }
 
-async fn standings(State(hub): Shared) -> Response {
+async fn standings(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, text::text(&json!({ "standings": hub.standings() })))
 }
 
-async fn bots(State(hub): Shared) -> Response {
+async fn bots(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.bots())
 }
 
@@ -187,7 +187,7 @@ struct Listed {
     before: Option<u64>,
 }
 
-async fn matches(State(hub): Shared, Parameters(listed): Parameters<Listed>) -> Response {
+async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -> Response {
     let limit = listed.limit.unwrap_or(LIST).min(LIST);
     let mut found = Vec::new();
     if !matches!(listed.state, Some(Progress::Ended)) && listed.before.is_none() {
@@ -202,7 +202,7 @@ async fn matches(State(hub): Shared, Parameters(listed): Parameters<Listed>) -> 
     as_json(StatusCode::OK, text::text(&json!({ "matches": found, "next": next })))
 }
 
-async fn one_match(State(hub): Shared, MatchId(id): MatchId) -> Response {
+async fn one_match(State(hub): HubState, MatchId(id): MatchId) -> Response {
     hub.entry(&id).map_or_else(|| unknown(&id), |entry| as_json(StatusCode::OK, text::text(&entry)))
 }
 
@@ -232,50 +232,50 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 async fn run_events(
-    State(hub): Shared,
+    State(hub): HubState,
     headers: HeaderMap,
     Parameters(asked): Parameters<Asked>,
 ) -> Response {
     let after = after(&hub, &headers, &asked);
-    let mut source = OfRun::new(hub.clone());
+    let mut source = RunFeed::new(hub.clone());
     if wants_stream(&headers) {
         return stream::respond(&hub, source, after);
     }
-    let (events, _) = stream::Source::after(&mut source, after);
+    let (events, _) = stream::EventFeed::after(&mut source, after);
     as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
 }
 
 async fn match_events(
-    State(hub): Shared,
+    State(hub): HubState,
     MatchId(id): MatchId,
     headers: HeaderMap,
     Parameters(asked): Parameters<Asked>,
 ) -> Response {
     let after = after(&hub, &headers, &asked);
-    let form = if matches!(asked.view, Some(View::Text)) { Form::Text } else { Form::Shapes };
+    let form = if matches!(asked.view, Some(View::Text)) { BoardForm::Text } else { BoardForm::Shapes };
     let board = match hub.sights(&id) {
         None => return unknown(&id),
         Some(Sights::Nothing(why)) => return not_shown(why),
         Some(Sights::Board(board)) => board,
         Some(Sights::Replay(found)) => return replay(hub, found, &headers, form, after).await,
     };
-    let mut source = OfBoard::new(board, form);
+    let mut source = BoardFeed::new(board, form);
     if wants_stream(&headers) {
         return stream::respond(&hub, source, after);
     }
-    let (events, _) = stream::Source::after(&mut source, after);
+    let (events, _) = stream::EventFeed::after(&mut source, after);
     as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
 }
 
 /// The events of a match that has ended: a snapshot with all its steps, and the end.
 async fn replay(
     hub: Arc<Hub>,
-    replay: Replay,
+    replay: EndedMatch,
     headers: &HeaderMap,
-    form: Form,
+    form: BoardForm,
     after: Option<u64>,
 ) -> Response {
-    let Replay { record, last, result } = replay;
+    let EndedMatch { record, last, result } = replay;
     let mut events = Vec::new();
     if after.is_none_or(|after| after + 1 < last) {
         let of = hub.clone();
@@ -296,18 +296,18 @@ async fn replay(
         // Tells a browser not to connect again.
         return StatusCode::NO_CONTENT.into_response();
     }
-    stream::respond(&hub, stream::Ended::new(events), after)
+    stream::respond(&hub, stream::EndedFeed::new(events), after)
 }
 
 /// The steps of a record, or its last position as text. Blocks.
-fn snapshot(record: Recorded, catalog: &Catalog, form: Form) -> Result<String, String> {
+fn snapshot(record: SealedRecord, catalog: &Catalog, form: BoardForm) -> Result<String, String> {
     let record = record.read().map_err(|error| format!("the record cannot be read: {error}"))?;
     let invalid = |difference: Difference| format!("the record is not valid: {difference}");
     match form {
-        Form::Shapes => {
+        BoardForm::Shapes => {
             Film::open(&record, catalog).and_then(Reel::of).map(|reel| text::text(&reel)).map_err(invalid)
         }
-        Form::Text => last_position(&record, catalog).map_err(invalid),
+        BoardForm::Text => last_position(&record, catalog).map_err(invalid),
     }
 }
 
@@ -325,7 +325,7 @@ fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference>
     Ok(text::text(&json!({ "match": header.r#match, "game": game, "seats": seats, "step": last })))
 }
 
-async fn match_record(State(hub): Shared, MatchId(id): MatchId) -> Response {
+async fn match_record(State(hub): HubState, MatchId(id): MatchId) -> Response {
     let recorded = match hub.sights(&id) {
         None => return unknown(&id),
         Some(Sights::Nothing(why)) => return not_shown(why),

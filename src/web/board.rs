@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// The form in which a spectator gets a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum BoardForm {
     /// The shapes that the player draws.
     Shapes,
     /// Plain text.
@@ -58,7 +58,7 @@ fn has_move(events: &[u8]) -> bool {
 
 /// The live board of a match.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct LiveBoard {
     header: Arc<LiveHeader>,
     head: Value,
     reel: LiveReel,
@@ -75,11 +75,11 @@ pub(super) struct Board {
     changed: watch::Sender<()>,
 }
 
-impl Board {
+impl LiveBoard {
     /// A board with the first position.
-    pub(super) fn new(header: Arc<LiveHeader>, delay: u32, step: &LiveStep) -> Board {
+    pub(super) fn new(header: Arc<LiveHeader>, delay: u32, step: &LiveStep) -> LiveBoard {
         let head = head(&header.id, header.game.title, &header.seats, &step.table.scene(Viewer::Public));
-        let mut board = Board {
+        let mut board = LiveBoard {
             header,
             head,
             reel: LiveReel::new(0, step.faults.clone()),
@@ -152,7 +152,7 @@ impl Board {
     }
 
     /// The events after the one of this number. Begins with a snapshot if they are not known, or not all of them.
-    pub(super) fn after(&self, number: Option<u64>, form: Form) -> Vec<BoardEvent> {
+    pub(super) fn after(&self, number: Option<u64>, form: BoardForm) -> Vec<BoardEvent> {
         let next = self.first + self.shown as u64;
         let known = number.filter(|&number| {
             (self.first..next).contains(&number) || (self.is_over() && number == self.last())
@@ -166,8 +166,8 @@ impl Board {
                 for number in number + 1..next {
                     let step = &self.steps[(number - self.first) as usize];
                     let data = match form {
-                        Form::Text => step.text.clone(),
-                        Form::Shapes => {
+                        BoardForm::Text => step.text.clone(),
+                        BoardForm::Shapes => {
                             format!("{{\"looks\":[{}],\"step\":{}}}", step.looks.join(","), step.step)
                         }
                     };
@@ -183,9 +183,9 @@ impl Board {
         events
     }
 
-    fn snapshot(&self, form: Form) -> String {
+    fn snapshot(&self, form: BoardForm) -> String {
         let shown = || self.steps.iter().take(self.shown);
-        if form == Form::Text {
+        if form == BoardForm::Text {
             let last = shown().next_back().map_or("null", |step| &step.text);
             let seats = json::text(&self.head["seats"]);
             let (id, game) = (json::text(&self.header.id), json::text(&self.header.game.title));

@@ -18,7 +18,7 @@ pub(super) struct SeatEntry {
 /// Whether there is a board to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Shown {
+pub(super) enum BoardAccess {
     /// The match is in progress, and its board is shown.
     Live,
     /// Nothing is shown until the other matches of its deal have ended.
@@ -48,7 +48,7 @@ pub(super) struct MatchEntry {
     /// earlier run of a ladder.
     pub(super) number: Option<u64>,
     pub(super) seats: Vec<SeatEntry>,
-    pub(super) board: Shown,
+    pub(super) board: BoardAccess,
     /// The number of moves that are shown; `None` if its board is not shown.
     pub(super) moves: Option<u32>,
     pub(super) result: Option<ResultEntry>,
@@ -58,7 +58,7 @@ pub(super) struct MatchEntry {
 
 /// A row of the standings.
 #[derive(Clone, Debug, Serialize)]
-pub struct Standing {
+pub struct StandingsRow {
     /// The place, from 1; those with equal results share one.
     pub place: usize,
     /// The bot or the entrant.
@@ -117,7 +117,7 @@ pub(super) fn seat_entries(seats: &[(String, u8)]) -> Vec<SeatEntry> {
 impl MatchEntry {
     /// What may be known before the other matches of the deal have ended.
     pub(super) fn withheld(self) -> MatchEntry {
-        MatchEntry { board: Shown::Held, moves: None, faults: None, ..self }
+        MatchEntry { board: BoardAccess::Held, moves: None, faults: None, ..self }
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn ended(report: &MatchReport, seats: &[(String, u8)], number: Option
             .zip(teams)
             .map(|(name, team)| SeatEntry { name: name.clone(), team })
             .collect(),
-        board: Shown::Replay,
+        board: BoardAccess::Replay,
         moves: Some(report.decisions),
         result: Some(result),
         faults: Some(report.faults.clone()),

@@ -15,11 +15,11 @@ use crate::core::{Catalog, json};
 use crate::record;
 use crate::runner::{LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Unsealed};
 use crate::store::read_regular;
-use crate::web::board::Board;
-use crate::web::entries::{self, BotEntry, MatchEntry, Shown, Standing, seat_entries};
+use crate::web::board::LiveBoard;
+use crate::web::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
 use crate::web::ladder::LadderView;
 use crate::web::metrics::Metrics;
-use crate::web::{EarlierMatch, Standings};
+use crate::web::{EarlierMatch, StandingsSource};
 
 /// The maximum number of ended matches that are listed.
 const MOST_ENDED: usize = 10_000;
@@ -34,7 +34,7 @@ pub(super) type Closes = watch::Receiver<bool>;
 #[derive(Debug)]
 struct Running {
     header: Arc<LiveHeader>,
-    board: Option<Arc<Mutex<Board>>>,
+    board: Option<Arc<Mutex<LiveBoard>>>,
     /// A position that the board does not have yet, because the end is near.
     postponed: Option<LiveStep>,
 }
@@ -44,7 +44,7 @@ impl Running {
     fn show(&mut self, step: &LiveStep, delay: u32) {
         match &self.board {
             Some(board) => board.lock().unwrap_or_else(PoisonError::into_inner).add(step),
-            None => self.board = Some(Arc::new(Mutex::new(Board::new(self.header.clone(), delay, step)))),
+            None => self.board = Some(Arc::new(Mutex::new(LiveBoard::new(self.header.clone(), delay, step)))),
         }
     }
 
@@ -56,9 +56,9 @@ impl Running {
             number: None,
             seats: seat_entries(seats),
             board: match sight {
-                Sight::Live => Shown::Live,
-                Sight::Held => Shown::Held,
-                Sight::Crowded => Shown::None,
+                Sight::Live => BoardAccess::Live,
+                Sight::Held => BoardAccess::Held,
+                Sight::Crowded => BoardAccess::None,
             },
             moves: board.map(|board| board.moves()),
             result: None,
@@ -103,7 +103,7 @@ struct State {
     /// The bytes of records in memory.
     kept: usize,
     bots: BTreeMap<String, BotEntry>,
-    standings: Option<Standings>,
+    standings: Option<StandingsSource>,
     /// The overview of a version.
     overview: (u64, Arc<str>),
 }
@@ -134,16 +134,16 @@ pub(super) struct Hub {
 /// What a match offers to spectators.
 pub(super) enum Sights {
     /// A live board.
-    Board(Arc<Mutex<Board>>),
+    Board(Arc<Mutex<LiveBoard>>),
     /// A replay.
-    Replay(Replay),
+    Replay(EndedMatch),
     /// Nothing, for this reason.
-    Nothing(Shown),
+    Nothing(BoardAccess),
 }
 
 /// A match that has ended.
-pub(super) struct Replay {
-    pub(super) record: Recorded,
+pub(super) struct EndedMatch {
+    pub(super) record: SealedRecord,
     /// The number of its `end` event.
     pub(super) last: u64,
     /// The result in words.
@@ -151,9 +151,9 @@ pub(super) struct Replay {
 }
 
 /// A sealed record.
-pub(super) struct Recorded(Kept);
+pub(super) struct SealedRecord(Kept);
 
-impl Recorded {
+impl SealedRecord {
     /// Reads the record. Blocks.
     pub(super) fn read(self) -> io::Result<Vec<u8>> {
         match self.0 {
@@ -228,7 +228,7 @@ impl Hub {
         self.changed.subscribe()
     }
 
-    pub(super) fn set_standings(&self, standings: Standings) {
+    pub(super) fn set_standings(&self, standings: StandingsSource) {
         self.state().standings = Some(standings);
     }
 
@@ -323,7 +323,7 @@ impl Hub {
         let mut entry = entries::ended(&report, &seats, Some(state.count));
         let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
             if file.is_none() {
-                entry.board = Shown::None;
+                entry.board = BoardAccess::None;
             }
             let record = file.map_or(Kept::Nowhere, Kept::File);
             return state.push(Ended { entry, unsealed: None, record, last: 1 });
@@ -354,8 +354,8 @@ impl Hub {
             return self.earlier(id);
         };
         Some(match ended.entry.board {
-            Shown::Replay => Sights::Replay(Replay {
-                record: Recorded(ended.record.clone()),
+            BoardAccess::Replay => Sights::Replay(EndedMatch {
+                record: SealedRecord(ended.record.clone()),
                 last: ended.last,
                 result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
             }),
@@ -367,9 +367,9 @@ impl Hub {
     fn earlier(&self, id: &str) -> Option<Sights> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
         let entry = entries::ended(&report, &seats, None);
-        let record = Recorded(report.record.map_or(Kept::Nowhere, Kept::File));
+        let record = SealedRecord(report.record.map_or(Kept::Nowhere, Kept::File));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
-        Some(Sights::Replay(Replay { record, last: 1, result }))
+        Some(Sights::Replay(EndedMatch { record, last: 1, result }))
     }
 
     /// A match in lists.
@@ -397,7 +397,7 @@ impl Hub {
         older.take(limit).map(|ended| ended.entry.clone()).collect()
     }
 
-    pub(super) fn standings(&self) -> Vec<Standing> {
+    pub(super) fn standings(&self) -> Vec<StandingsRow> {
         self.state().standings()
     }
 
@@ -491,13 +491,13 @@ impl State {
         }
     }
 
-    fn standings(&mut self) -> Vec<Standing> {
+    fn standings(&mut self) -> Vec<StandingsRow> {
         if let Some(standings) = &mut self.standings {
             return standings();
         }
         let mut bots: Vec<&BotEntry> = self.bots.values().collect();
         bots.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
-        let standing = |bot: &&BotEntry| Standing {
+        let standing = |bot: &&BotEntry| StandingsRow {
             place: 1 + bots.iter().filter(|other| other.mean() > bot.mean()).count(),
             name: bot.name.clone(),
             matches: bot.matches,
@@ -527,9 +527,10 @@ impl State {
             if let Kept::Memory(record) = &ended.record {
                 kept -= record.len();
                 ended.record = Kept::Nowhere;
-                ended.entry.board = Shown::None;
+                ended.entry.board = BoardAccess::None;
                 if let Some(unsealed) = &mut ended.unsealed {
-                    unsealed.entry.board = if unsealed.file.is_some() { Shown::Replay } else { Shown::None };
+                    unsealed.entry.board =
+                        if unsealed.file.is_some() { BoardAccess::Replay } else { BoardAccess::None };
                 }
             }
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::store::RatingPoint;
 use crate::tournament::rating::Estimate;
 use crate::web::EarlierMatch;
-use crate::web::api::{Shared, as_json, refused};
+use crate::web::api::{HubState, as_json, refused};
 
 /// A ladder, as spectators see it.
 pub trait LadderView: Send + Sync {
@@ -128,13 +128,13 @@ fn no_ladder() -> Response {
 }
 
 /// The ladder as JSON.
-pub(super) async fn of_ladder(State(hub): Shared) -> Response {
+pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     let Some(ladder) = hub.ladder() else { return no_ladder() };
     as_json(StatusCode::OK, crate::core::json::text(&ladder.ladder()))
 }
 
 /// A player as JSON.
-pub(super) async fn of_player(State(hub): Shared, PlayerName(name): PlayerName) -> Response {
+pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
     let asked = name.clone();
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {

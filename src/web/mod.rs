@@ -32,7 +32,7 @@ use crate::core::game::Meta;
 use crate::runner::{LiveEvent, LiveFeed, MatchReport, Unsealed, live_feed};
 use crate::web::hub::Hub;
 
-pub use entries::Standing;
+pub use entries::StandingsRow;
 pub use ladder::{LadderEntry, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
 
 /// How a run is watched.
@@ -47,7 +47,7 @@ pub struct WatchOptions {
 }
 
 /// The standings, computed when they are needed.
-pub type Standings = Box<dyn FnMut() -> Vec<Standing> + Send>;
+pub type StandingsSource = Box<dyn FnMut() -> Vec<StandingsRow> + Send>;
 
 /// A match that was played in an earlier part of the run.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl WatchServer {
     }
 
     /// Computes the standings in this way. Otherwise the bots are ranked by their mean score.
-    pub fn set_standings(&self, standings: Standings) {
+    pub fn set_standings(&self, standings: StandingsSource) {
         self.hub.set_standings(standings);
     }
 

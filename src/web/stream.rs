@@ -11,7 +11,7 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::web::board::{Board, BoardEvent, Form};
+use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
 use crate::web::hub::{Closes, Hub};
 use crate::web::metrics::{Count, Gauge};
 
@@ -41,7 +41,7 @@ pub(super) fn as_json(run: &str, events: &[BoardEvent]) -> String {
 }
 
 /// Where the events of a stream come from.
-pub(super) trait Source: Send + 'static {
+pub(super) trait EventFeed: Send + 'static {
     /// The events after the one of this number, and whether they are the last ones.
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool);
     /// Changes when there are new events.
@@ -49,20 +49,20 @@ pub(super) trait Source: Send + 'static {
 }
 
 /// The events of a board.
-pub(super) struct OfBoard {
-    board: Arc<Mutex<Board>>,
-    form: Form,
+pub(super) struct BoardFeed {
+    board: Arc<Mutex<LiveBoard>>,
+    form: BoardForm,
     changes: watch::Receiver<()>,
 }
 
-impl OfBoard {
-    pub(super) fn new(board: Arc<Mutex<Board>>, form: Form) -> OfBoard {
+impl BoardFeed {
+    pub(super) fn new(board: Arc<Mutex<LiveBoard>>, form: BoardForm) -> BoardFeed {
         let changes = board.lock().unwrap_or_else(PoisonError::into_inner).changes();
-        OfBoard { board, form, changes }
+        BoardFeed { board, form, changes }
     }
 }
 
-impl Source for OfBoard {
+impl EventFeed for BoardFeed {
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool) {
         let board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         (board.after(number, self.form), board.is_over())
@@ -74,19 +74,19 @@ impl Source for OfBoard {
 }
 
 /// The events of the run: each is its whole state.
-pub(super) struct OfRun {
+pub(super) struct RunFeed {
     hub: Arc<Hub>,
     changes: watch::Receiver<()>,
 }
 
-impl OfRun {
-    pub(super) fn new(hub: Arc<Hub>) -> OfRun {
+impl RunFeed {
+    pub(super) fn new(hub: Arc<Hub>) -> RunFeed {
         let changes = hub.changes();
-        OfRun { hub, changes }
+        RunFeed { hub, changes }
     }
 }
 
-impl Source for OfRun {
+impl EventFeed for RunFeed {
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool) {
         let (version, data) = self.hub.overview();
         let is_new = number != Some(version);
@@ -100,19 +100,19 @@ impl Source for OfRun {
 }
 
 /// The events of a match that has ended.
-pub(super) struct Ended {
+pub(super) struct EndedFeed {
     events: Vec<BoardEvent>,
     /// Never changes.
     changes: watch::Receiver<()>,
 }
 
-impl Ended {
-    pub(super) fn new(events: Vec<BoardEvent>) -> Ended {
-        Ended { events, changes: watch::channel(()).1 }
+impl EndedFeed {
+    pub(super) fn new(events: Vec<BoardEvent>) -> EndedFeed {
+        EndedFeed { events, changes: watch::channel(()).1 }
     }
 }
 
-impl Source for Ended {
+impl EventFeed for EndedFeed {
     fn after(&mut self, _: Option<u64>) -> (Vec<BoardEvent>, bool) {
         (std::mem::take(&mut self.events), true)
     }
@@ -138,7 +138,7 @@ struct Streaming<S> {
     _gauge: Gauge,
 }
 
-impl<S: Source> Streaming<S> {
+impl<S: EventFeed> Streaming<S> {
     /// The next events as text; `None` at the end. A client that reads slowly delays only itself: nothing is queued
     /// for it.
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Streaming<S>)> {
@@ -176,7 +176,7 @@ impl<S: Source> Streaming<S> {
 }
 
 /// The response that streams the events after the one of this number.
-pub(super) fn respond(hub: &Hub, source: impl Source, after: Option<u64>) -> Response {
+pub(super) fn respond(hub: &Hub, source: impl EventFeed, after: Option<u64>) -> Response {
     let streaming = Streaming {
         source,
         run: hub.run().to_owned(),

@@ -13,7 +13,7 @@ use crate::core::{Catalog, Seat, Seating, Turn, Viewer};
 use crate::referee::{Faults, Leg, Opening};
 use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Wait};
 use crate::tournament::Cause;
-use crate::web::board::{Board, BoardEvent, Form};
+use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
 use crate::web::hub::{Hub, Sights};
 
 const POSITIONS_PER_GAME: usize = 1_000;
@@ -51,16 +51,16 @@ fn view(table: &dyn Table, viewer: Viewer) -> String {
 }
 
 /// A board that shows this position, and everything that spectators get of it.
-fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (Board, [Vec<BoardEvent>; 2]) {
-    let board = Board::new(header.clone(), 0, step);
-    let sent = [Form::Shapes, Form::Text].map(|form| board.after(None, form));
+fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (LiveBoard, [Vec<BoardEvent>; 2]) {
+    let board = LiveBoard::new(header.clone(), 0, step);
+    let sent = [BoardForm::Shapes, BoardForm::Text].map(|form| board.after(None, form));
     (board, sent)
 }
 
 /// Everything that spectators get of the next position.
-fn added(mut board: Board, step: &LiveStep) -> [Vec<BoardEvent>; 2] {
+fn added(mut board: LiveBoard, step: &LiveStep) -> [Vec<BoardEvent>; 2] {
     board.add(step);
-    [Form::Shapes, Form::Text].map(|form| board.after(Some(0), form))
+    [BoardForm::Shapes, BoardForm::Text].map(|form| board.after(Some(0), form))
 }
 
 /// Plays a move of each deciding seat; the same in all tables. `None` if a move is not legal in all of them.
@@ -185,9 +185,9 @@ fn moves_of(events: &[BoardEvent]) -> Vec<Value> {
 }
 
 /// What a snapshot of a board draws in the end, without the marks of the latest move.
-fn drawn(board: &Board) -> Vec<String> {
+fn drawn(board: &LiveBoard) -> Vec<String> {
     const MARK: u64 = 1;
-    let snapshot: Value = serde_json::from_str(&board.after(None, Form::Shapes)[0].data).expect("JSON");
+    let snapshot: Value = serde_json::from_str(&board.after(None, BoardForm::Shapes)[0].data).expect("JSON");
     let mut things = BTreeMap::new();
     for step in snapshot["steps"].as_array().expect("steps") {
         for change in step["c"].as_array().expect("changes") {
@@ -211,21 +211,21 @@ fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
     let header = header(Catalog::default().find("checkers").expect("a game"), Seating::new(2, 2));
     let board = |delay: u32, groups: &[usize]| {
         let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
-        let mut board = Board::new(header.clone(), delay, &steps.next().expect("the first"));
+        let mut board = LiveBoard::new(header.clone(), delay, &steps.next().expect("the first"));
         groups.iter().for_each(|&size| board.add(&merged(steps.by_ref().take(size))));
         board
     };
     let (single, late) = (board(0, &[1; 9]), board(0, &[1, 4, 3, 1]));
-    let told = single.after(Some(0), Form::Shapes);
-    let told_late = late.after(Some(0), Form::Shapes);
+    let told = single.after(Some(0), BoardForm::Shapes);
+    let told_late = late.after(Some(0), BoardForm::Shapes);
     assert_eq!((told.len(), told_late.len()), (9, 4));
     assert_eq!(moves_of(&told).len(), 9);
     assert_eq!(moves_of(&told_late), moves_of(&told));
     let numbers: Vec<u64> = told_late.iter().map(|event| event.number).collect();
     assert_eq!(numbers, [1, 2, 3, 4], "the numbers of events remain consecutive");
     assert_eq!(drawn(&late), drawn(&single));
-    let texts = |board: &Board| -> Vec<Value> {
-        let events = board.after(Some(0), Form::Text);
+    let texts = |board: &LiveBoard| -> Vec<Value> {
+        let events = board.after(Some(0), BoardForm::Text);
         events.iter().map(|event| serde_json::from_str(&event.data).expect("JSON")).collect()
     };
     let lines = |texts: &[Value]| -> Vec<Value> {
@@ -252,7 +252,7 @@ fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
     let Some(Sights::Board(board)) = hub.sights("m1") else { panic!("no board") };
     hub.hurry();
     show(7);
-    let events = || board.lock().expect("a board").after(Some(0), Form::Shapes);
+    let events = || board.lock().expect("a board").after(Some(0), BoardForm::Shapes);
     assert_eq!(moves_of(&events()).len(), 2, "the others are postponed");
     let fixture = Fixture {
         id: "m1".to_owned(),

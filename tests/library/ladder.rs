@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
 use referee::tournament::ladder::{Matchmaker, Newcomer, Strength};
-use referee::tournament::rating::bradley_terry::{Counts, Known, fit_anchored};
+use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use referee::tournament::{Entrant, Lineup, MatchResult};
 
 use crate::simulation::unit;
@@ -27,7 +27,7 @@ struct Simulation {
     /// The maximum number of matches at once.
     jobs: usize,
     strengths: Vec<f64>,
-    known: Known,
+    known: FitConstraints,
     counts: Counts,
     running: BinaryHeap<Reverse<(u64, u64, Vec<u16>)>>,
     played: u64,
@@ -55,7 +55,7 @@ impl Simulation {
             now: 0,
             jobs,
             strengths,
-            known: Known::default(),
+            known: FitConstraints::default(),
             counts,
             running: BinaryHeap::new(),
             played: 0,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use referee::core::chance::RandomStream;
 use referee::core::{Seating, Uniform};
 use referee::tournament::ladder::{Conduct, Matchmaker, Newcomer, Strength};
-use referee::tournament::rating::bradley_terry::{Counts, Known, fit_anchored};
+use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use referee::tournament::{Entrant, Lineup, MatchResult};
 
 use crate::simulation::{expected, stream, unit};
@@ -59,7 +59,7 @@ struct Month {
     matchmaker: Matchmaker,
     bots: Vec<Bot>,
     players: Vec<Player>,
-    known: Known,
+    known: FitConstraints,
     counts: Counts,
     lineups: Vec<Lineup>,
     running: usize,
@@ -78,7 +78,7 @@ impl Month {
             matchmaker: Matchmaker::new(Seating::new(2, 2)),
             bots: Vec::new(),
             players: Vec::new(),
-            known: Known::default(),
+            known: FitConstraints::default(),
             counts: Counts::default(),
             lineups: Vec::new(),
             running: 0,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
 use referee::core::Seating;
-use referee::tournament::schedule::{Due, Entry, Format, Plan, Schedule};
+use referee::tournament::schedule::{Due, Format, Participation, Plan, Schedule};
 use referee::tournament::{Deals, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
@@ -22,7 +22,7 @@ pub(crate) fn check<S: Strategy>(
 
 pub(crate) fn plan(format: Format, seating: Seating, deals: Deals, field: usize, late: usize) -> Plan {
     let mut plan = Plan::new(format, seating, deals, field);
-    plan.entrants.extend((0..late).map(|_| Entry { joins: 2, leaves: None }));
+    plan.entrants.extend((0..late).map(|_| Participation { joins: 2, leaves: None }));
     plan
 }
 

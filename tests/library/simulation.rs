@@ -2,7 +2,7 @@
 
 use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
-use referee::tournament::sprt::{Decision, SetScores, Sprt};
+use referee::tournament::sprt::{SetScores, Sprt, TestState};
 use referee::tournament::{Deals, Lineup, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
@@ -135,7 +135,7 @@ pub(crate) fn ended_test(
     stream: &mut RandomStream,
 ) -> SetScores {
     let mut scores = SetScores::new(legs, 1);
-    while sprt.decide(sprt.llr(&scores)) == Decision::Continue {
+    while sprt.decide(sprt.llr(&scores)) == TestState::Continue {
         add_set(&mut scores, distribution, stream);
     }
     scores

@@ -9,7 +9,7 @@ use referee::core::{Seat, SeatSet, Seating};
 use referee::tournament::estimates::Estimates;
 use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
 use referee::tournament::schedule::{Format, Plan, Schedule};
-use referee::tournament::sprt::{Decision, EloModel, SetScores, Sprt};
+use referee::tournament::sprt::{EloModel, SetScores, Sprt, TestState};
 use referee::tournament::{Deals, Lineup, MatchResult};
 
 /// A simulated comparison of two bots.
@@ -224,7 +224,7 @@ fn error_rates_hold_over_the_documented_range() {
                     let name = format!("{model:?} {elo0} to {elo1}, {draws} draws, {legs} matches");
                     let mut stream = stream(&name);
                     let rates =
-                        [(elo0, Decision::AcceptH1), (elo1, Decision::AcceptH0)].map(|(elo, wrong)| {
+                        [(elo0, TestState::AcceptH1), (elo1, TestState::AcceptH0)].map(|(elo, wrong)| {
                             let elo = match model {
                                 Logistic => elo,
                                 Normalized => with_normalized(elo, draws, tied, legs),

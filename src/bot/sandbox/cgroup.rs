@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::Limits;
+use super::BotLimits;
 
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 /// The period of `cpu.max`, in microseconds.
@@ -104,14 +104,14 @@ impl Cgroup {
     ///
     /// # Errors
     /// If the group cannot be created, or a limit does not hold.
-    pub(super) fn create(limits: &Limits) -> io::Result<Cgroup> {
+    pub(super) fn create(limits: &BotLimits) -> io::Result<Cgroup> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let subtree = subtree().map_err(io::Error::other)?;
         Cgroup::below(subtree, &format!("referee-{}-bot-{number}", std::process::id()), limits)
     }
 
-    fn below(subtree: &Path, name: &str, limits: &Limits) -> io::Result<Cgroup> {
+    fn below(subtree: &Path, name: &str, limits: &BotLimits) -> io::Result<Cgroup> {
         let path = subtree.join(name);
         fs::create_dir(&path)?;
         let group = Cgroup(path);
@@ -196,11 +196,11 @@ mod tests {
     #[test]
     fn limits_are_written_in_the_units_of_the_kernel() {
         let folder = tempfile::tempdir().unwrap();
-        let limits = Limits {
+        let limits = BotLimits {
             memory: Some(Size::mebibytes(512)),
             processes: Some(64),
             cpus: Some(1.5),
-            ..Limits::default()
+            ..BotLimits::default()
         };
         let group = Cgroup::below(folder.path(), "bot", &limits).unwrap();
         let read = |name: &str| fs::read_to_string(group.0.join(name)).unwrap();

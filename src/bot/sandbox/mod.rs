@@ -89,7 +89,7 @@ impl FromStr for Mode {
 /// The limits of a bot and what it may reach. Missing values have the defaults of the mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct BotLimits {
     /// Its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Size>,
@@ -110,10 +110,10 @@ pub struct Limits {
     pub read: Vec<PathBuf>,
 }
 
-impl Limits {
+impl BotLimits {
     /// These limits where they are given, otherwise those of `common`. Readable paths add up.
-    pub fn or(self, common: &Limits) -> Limits {
-        Limits {
+    pub fn or(self, common: &BotLimits) -> BotLimits {
+        BotLimits {
             memory: self.memory.or(common.memory),
             processes: self.processes.or(common.processes),
             cpus: self.cpus.or(common.cpus),
@@ -124,10 +124,10 @@ impl Limits {
     }
 
     /// These limits with the defaults of a mode.
-    fn of(self, mode: Mode) -> Limits {
+    fn of(self, mode: Mode) -> BotLimits {
         let defaults = match mode {
-            Mode::None | Mode::Basic => Limits { network: Some(true), ..Limits::default() },
-            Mode::Strict => Limits {
+            Mode::None | Mode::Basic => BotLimits { network: Some(true), ..BotLimits::default() },
+            Mode::Strict => BotLimits {
                 memory: Some(Size::mebibytes(2048)),
                 processes: Some(256),
                 cpus: Some(1.0),
@@ -141,7 +141,7 @@ impl Limits {
 
     /// Whether nothing is given.
     pub fn is_empty(&self) -> bool {
-        *self == Limits::default()
+        *self == BotLimits::default()
     }
 
     /// Validates the values.
@@ -171,7 +171,7 @@ pub struct Sandbox {
     mode: Mode,
     /// The layers in force.
     layers: BTreeSet<Layer>,
-    limits: Limits,
+    limits: BotLimits,
     /// Paths that the bot must not see unless its limits name them.
     #[serde(skip)]
     private: Vec<PathBuf>,
@@ -183,16 +183,16 @@ fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
 }
 
 /// The layers of a mode that this machine lacks, each with what is wrong and what would help.
-pub type Missing = BTreeMap<Layer, String>;
+pub type MissingLayers = BTreeMap<Layer, String>;
 
 impl Sandbox {
     /// A sandbox with the layers of `mode`.
     ///
     /// # Errors
     /// The missing layers that are not in `allowed`, or an invalid limit.
-    pub fn new(mode: Mode, allowed: &BTreeSet<Layer>, limits: Limits) -> Result<Sandbox, Unavailable> {
+    pub fn new(mode: Mode, allowed: &BTreeSet<Layer>, limits: BotLimits) -> Result<Sandbox, Unavailable> {
         limits.check().map_err(Unavailable::Limit)?;
-        let (mut layers, mut missing) = (BTreeSet::new(), Missing::new());
+        let (mut layers, mut missing) = (BTreeSet::new(), MissingLayers::new());
         for layer in mode.layers() {
             match layer.probe() {
                 Ok(()) => drop(layers.insert(layer)),
@@ -230,7 +230,7 @@ impl Sandbox {
     }
 
     /// The limits, with the defaults of the mode.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &BotLimits {
         &self.limits
     }
 
@@ -238,7 +238,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn with(&self, limits: Limits) -> Result<Sandbox, String> {
+    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, String> {
         limits.check()?;
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
@@ -292,7 +292,7 @@ pub enum Unavailable {
     /// A limit is invalid.
     Limit(String),
     /// Layers are missing.
-    Layers(Mode, Missing),
+    Layers(Mode, MissingLayers),
 }
 
 impl fmt::Display for Unavailable {

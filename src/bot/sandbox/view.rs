@@ -122,20 +122,20 @@ fn system() -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bot::sandbox::{Limits, Sandbox};
+    use crate::bot::sandbox::{BotLimits, Sandbox};
 
     fn sandboxed(line: &str) -> Command {
         Command { sandbox: Sandbox::default(), ..line.parse().unwrap() }
     }
 
-    fn view(line: &str, limits: Limits) -> View {
+    fn view(line: &str, limits: BotLimits) -> View {
         let sandbox = Sandbox::default().with(limits).unwrap();
         View::of(&Command { sandbox, ..sandboxed(line) })
     }
 
     #[test]
     fn a_bot_sees_the_folders_of_its_files() {
-        let view = view("python3 bots/python/random_bot.py", Limits::default());
+        let view = view("python3 bots/python/random_bot.py", BotLimits::default());
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert!(view.contains(&root.join("bots/python/referee_bot")));
         assert!(!view.contains(&root.join("bots/hostile")));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_file_in_the_working_directory_is_seen_alone() {
-        let view = view("sh ./Cargo.toml .", Limits::default());
+        let view = view("sh ./Cargo.toml .", BotLimits::default());
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert!(view.contains(&root.join("Cargo.toml")));
         assert!(!view.contains(&root.join("Cargo.lock")));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn only_readable_folders_stay_in_the_search_path() {
-        let view = view("x", Limits { read: vec!["/opt".into()], ..Limits::default() });
+        let view = view("x", BotLimits { read: vec!["/opt".into()], ..BotLimits::default() });
         let path = view.search_path(OsStr::new("/root/bin:/usr/bin:/opt/models/bin:/bin"));
         assert_eq!(path, "/usr/bin:/opt/models/bin:/bin");
     }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::check::context::{Answer, Context, answer_to};
 use crate::check::encounter::Encounter;
-use crate::check::positions::{Position, positions};
+use crate::check::positions::{SamplePosition, positions};
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
 use crate::core::Viewer;
@@ -57,7 +57,11 @@ pub(super) async fn decisions(context: &mut Context<'_>, rules: &'static dyn Rul
 }
 
 /// Requests one decision in a position without its history.
-async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Position) -> Result<(), Stop> {
+async fn decide(
+    context: &mut Context<'_>,
+    encounter: &Encounter,
+    position: &SamplePosition,
+) -> Result<(), Stop> {
     let limit = context.check.move_limit;
     let lines = request(context, encounter.id(), position);
     let talk = context.talk().await?;
@@ -85,8 +89,8 @@ async fn decide(context: &mut Context<'_>, encounter: &Encounter, position: &Pos
 }
 
 /// The messages that a seat receives when it has to decide in this position.
-fn request(context: &Context<'_>, id: &str, position: &Position) -> Vec<u8> {
-    let Position { seat, table, decision, events, .. } = position;
+fn request(context: &Context<'_>, id: &str, position: &SamplePosition) -> Vec<u8> {
+    let SamplePosition { seat, table, decision, events, .. } = position;
     let mut lines = Vec::new();
     let raw =
         |bytes: Vec<u8>| String::from_utf8(bytes).ok().and_then(|text| RawValue::from_string(text).ok());

@@ -22,7 +22,7 @@ pub(super) struct Reached {
 
 /// What has to happen next in a position without open draws.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// Seats decide.
     Decide {
         decision: OpenDecision,
@@ -99,7 +99,7 @@ impl Reached {
     }
 
     /// Draws dice and shuffles until seats decide or the game is over.
-    pub(super) fn settle(self, rng: &mut impl Uniform) -> (Box<dyn Table>, Next) {
+    pub(super) fn settle(self, rng: &mut impl Uniform) -> (Box<dyn Table>, NextStep) {
         let Reached { mut table, chosen, .. } = self;
         let mut drawn = Vec::new();
         loop {
@@ -108,11 +108,11 @@ impl Reached {
                     rng.draw(draw, &mut drawn);
                     table.settle(&drawn);
                 }
-                Turn::Over(outcome) => return (table, Next::Over(outcome)),
+                Turn::Over(outcome) => return (table, NextStep::Over(outcome)),
                 Turn::Decide(decision) => {
                     let is_missing = |seat: &Seat| chosen[seat.index()].is_none();
                     let missing = decision.seats().iter().filter(is_missing).collect();
-                    return (table, Next::Decide { decision, missing });
+                    return (table, NextStep::Decide { decision, missing });
                 }
             }
         }

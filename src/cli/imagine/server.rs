@@ -8,7 +8,7 @@ use referee_protocol::imagine::{
 };
 use serde_json::value::RawValue;
 
-use crate::cli::imagine::line::{Next, Reached};
+use crate::cli::imagine::line::{NextStep, Reached};
 use crate::core::chance::Uniform;
 use crate::core::erased::{Knowledge, Table};
 use crate::core::excerpt::excerpt;
@@ -163,11 +163,11 @@ impl Server {
         let (table, next) = reached.settle(&mut rng);
         let view = viewer.map(|viewer| raw(|out| table.write_view(viewer, out)));
         let (decisions, over) = match &next {
-            Next::Over(outcome) => {
+            NextStep::Over(outcome) => {
                 let (ranks, scores) = outcome.ranks_and_scores(position.seating);
                 (Vec::new(), Some(Over { ranks, scores, reason: outcome.reason.to_owned() }))
             }
-            Next::Decide { decision, missing } => {
+            NextStep::Decide { decision, missing } => {
                 let of = |&seat: &Seat| {
                     let text = |index| table.text(decision, seat, index).into();
                     Decision { seat: seat.0, legal: (0..table.count(decision, seat)).map(text).collect() }

@@ -19,7 +19,7 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::{Catalog, Seating};
 use crate::driver::{Terms, check_name};
-use crate::league::Limits;
+use crate::league::LadderLimits;
 use crate::runner::Openings;
 use crate::store::{League, LeagueBot, read_regular, utc};
 use crate::tournament::ladder::skeleton;
@@ -125,7 +125,7 @@ pub(in crate::cli) struct PreparedLadder {
     pub(in crate::cli) rules: &'static dyn Rules,
     pub(in crate::cli) seating: Seating,
     pub(in crate::cli) terms: Terms,
-    pub(in crate::cli) limits: Limits,
+    pub(in crate::cli) limits: LadderLimits,
     pub(in crate::cli) listen: Option<(SocketAddr, Option<Certificate>, usize)>,
     /// How long the matches of a lost connection wait for another one.
     pub(in crate::cli) reconnect: Duration,
@@ -314,7 +314,7 @@ impl LadderConfig {
         if certificate.is_some() && self.listen.is_none() {
             return Err(self.wrong("tls_cert needs `listen`"));
         }
-        let limits = Limits {
+        let limits = LadderLimits {
             jobs: self.jobs as usize,
             quota: self.quota,
             versions: self.versions_per_day,

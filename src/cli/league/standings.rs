@@ -9,7 +9,7 @@ use crate::cli::league::verify::recorded_rows;
 use crate::cli::league::{Which, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, json};
-use crate::league::{Book, Standing};
+use crate::league::{Book, LadderRow};
 use crate::report::table;
 use crate::store::LeagueMatch;
 use crate::tournament::MatchResult;
@@ -80,25 +80,28 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         // These ratings depend on the order.
         results.sort_unstable_by_key(|result| result.set);
         let weng_lin = weng_lin::rate(book.len(), &results).rows;
-        let weng_lin = |row: &Standing| {
+        let weng_lin = |row: &LadderRow| {
             let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
             rating.map(|player| weng_lin[player.index()].estimate())
         };
         let mut rows = book.standings(&book.strengths());
-        let is_inactive = |row: &Standing| is_inactive(row, now());
+        let is_inactive = |row: &LadderRow| is_inactive(row, now());
         if !args.all {
             rows.retain(|row| !is_inactive(row));
         }
         if args.json {
-            let standing =
-                |row: Standing| LadderStanding { weng_lin: weng_lin(&row), inactive: is_inactive(&row), row };
+            let standing = |row: LadderRow| LadderStanding {
+                weng_lin: weng_lin(&row),
+                inactive: is_inactive(&row),
+                row,
+            };
             let standings = rows.into_iter().map(standing).collect();
             let game = rules.meta().id;
             let line = LadderStandings { ladder: &ladder.name, game, matches, standings };
             writeln!(out, "{}", json::text(&line))?;
             continue;
         }
-        let cells = |row: &Standing| {
+        let cells = |row: &LadderRow| {
             let mark = if row.is_anchor {
                 " ="
             } else if row.is_provisional {
@@ -139,7 +142,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 /// Whether a player has had no match for a long time.
-fn is_inactive(row: &Standing, now: SystemTime) -> bool {
+fn is_inactive(row: &LadderRow, now: SystemTime) -> bool {
     let seen = row.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
     seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
 }

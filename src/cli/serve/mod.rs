@@ -29,7 +29,7 @@ use crate::store::{Folder, League, LeagueMatch};
 
 use control::{Control, tokens};
 use open::{Opened, open};
-use stop::{Stop, Stops};
+use stop::{LadderStop, Stops};
 
 /// The maximum number of idle processes of programs that are kept.
 const PROCESSES: usize = 64;
@@ -137,7 +137,7 @@ fn play(
         wait: Duration::ZERO,
         reconnect,
     });
-    let (stop, drained, interrupted) = Stop::new(wait.clone());
+    let (stop, drained, interrupted) = LadderStop::new(wait.clone());
     stops.add(stop);
     let (changes, changed) = mpsc::unbounded_channel();
     let runner = MatchRunner {

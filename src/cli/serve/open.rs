@@ -133,13 +133,13 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 }
 
 /// The standings for spectators.
-fn shown_standings(ladder: &SharedLadder) -> Vec<web::Standing> {
+fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
     let (standings, online) = {
         let ladder = ladder.lock();
         let online: BTreeSet<String> = ladder.online().into_iter().map(str::to_owned).collect();
         (ladder.standings(), online)
     };
-    let standing = |row: crate::league::Standing| web::Standing {
+    let standing = |row: crate::league::LadderRow| web::StandingsRow {
         place: row.place,
         online: Some(online.contains(&row.player)),
         is_provisional: Some(row.is_provisional),

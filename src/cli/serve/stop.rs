@@ -10,7 +10,7 @@ use crate::cli::service::Service;
 use crate::store::StorageWait;
 
 /// Stops a ladder.
-pub(super) struct Stop {
+pub(super) struct LadderStop {
     /// Starts no new match.
     drain: Option<oneshot::Sender<()>>,
     /// Aborts the matches in progress that are not journaled.
@@ -18,12 +18,12 @@ pub(super) struct Stop {
     wait: StorageWait,
 }
 
-impl Stop {
+impl LadderStop {
     /// A way to stop a ladder whose writes wait in this way, and what resolves when it drains and when it is aborted.
-    pub(super) fn new(wait: StorageWait) -> (Stop, oneshot::Receiver<()>, oneshot::Receiver<()>) {
+    pub(super) fn new(wait: StorageWait) -> (LadderStop, oneshot::Receiver<()>, oneshot::Receiver<()>) {
         let (drain, drained) = oneshot::channel();
         let (interrupt, interrupted) = oneshot::channel();
-        (Stop { drain: Some(drain), interrupt: Some(interrupt), wait }, drained, interrupted)
+        (LadderStop { drain: Some(drain), interrupt: Some(interrupt), wait }, drained, interrupted)
     }
 
     /// Handles as many signals.
@@ -55,7 +55,7 @@ pub(super) struct Stops {
 struct Ladders {
     /// The number of signals so far.
     signals: u32,
-    stops: Vec<Stop>,
+    stops: Vec<LadderStop>,
 }
 
 impl Stops {
@@ -68,7 +68,7 @@ impl Stops {
     }
 
     /// Adds a ladder. Signals that have arrived already take effect at once.
-    pub(super) fn add(&self, mut stop: Stop) {
+    pub(super) fn add(&self, mut stop: LadderStop) {
         let mut ladders = self.ladders();
         stop.signal(ladders.signals);
         ladders.stops.push(stop);

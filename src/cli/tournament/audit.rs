@@ -29,7 +29,7 @@ pub(super) struct Auditor<'a> {
 }
 
 /// The result of a record.
-pub(super) struct Recorded {
+pub(super) struct AuditedMatch {
     pub(super) row: MatchRow,
     /// `None` if it was aborted.
     pub(super) result: Option<MatchResult>,
@@ -63,7 +63,7 @@ impl<'a> Auditor<'a> {
     ///
     /// # Errors
     /// Why it is not the record of this attempt.
-    pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<Recorded, Vec<String>> {
+    pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<AuditedMatch, Vec<String>> {
         let account = record::account(record, self.catalog).map_err(|differences| {
             differences
                 .iter()
@@ -113,7 +113,7 @@ impl<'a> Auditor<'a> {
         Ok(bots)
     }
 
-    fn row(&self, id: MatchId, bots: Vec<usize>, account: Account) -> Recorded {
+    fn row(&self, id: MatchId, bots: Vec<usize>, account: Account) -> AuditedMatch {
         let Account {
             header,
             ending,
@@ -164,7 +164,7 @@ impl<'a> Auditor<'a> {
             record: Some(format!("{id}.jsonl")),
             ..row((id, &self.scoring), &fixture, &report, result, Some(seal.sha256))
         };
-        Recorded { row, result }
+        AuditedMatch { row, result }
     }
 }
 

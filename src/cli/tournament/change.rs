@@ -18,9 +18,9 @@ use crate::cli::tournament::results;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::sources::{self, Source};
-use crate::store::{self, Changes, Journal, Results};
+use crate::store::{self, Journal, Results, TournamentChange};
 use crate::tournament::Entrant;
-use crate::tournament::schedule::{Entry, Format, Schedule};
+use crate::tournament::schedule::{Format, Participation, Schedule};
 use crate::tournament::standings::Withdrawn;
 
 /// Add an entrant, even while the tournament is in progress
@@ -119,7 +119,7 @@ enum Change {
 
 /// The effect of a change.
 struct Decided {
-    changes: Changes,
+    changes: TournamentChange,
     /// A description.
     said: String,
 }
@@ -240,7 +240,7 @@ fn decide_to_add(
         )));
     }
     let mut entries = schedule.plan().entrants.clone();
-    entries.push(Entry { joins, leaves: None });
+    entries.push(Participation { joins, leaves: None });
     let own = Entrant(reading.entrants.len() as u16);
     let plan = config.plan(&reading.catalog, Some(entries))?;
     let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
@@ -254,7 +254,8 @@ fn decide_to_add(
     } else {
         format!("{} joins in round {joins}", row.name)
     };
-    let changes = Changes { config: Some(config.to_toml()?), joins: Some(row), ..Changes::default() };
+    let changes =
+        TournamentChange { config: Some(config.to_toml()?), joins: Some(row), ..TournamentChange::default() };
     Ok(Decided { changes, said })
 }
 
@@ -311,7 +312,7 @@ fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure>
         }
         _ => "its results count",
     };
-    let changes = Changes { leaves: Some((index, leaves)), ..Changes::default() };
+    let changes = TournamentChange { leaves: Some((index, leaves)), ..TournamentChange::default() };
     Ok(Decided { changes, said: format!("{name} has withdrawn: {what}") })
 }
 
@@ -349,6 +350,7 @@ fn decide_to_set(
         (index, sources(bots), fingerprints(bots))
     };
     let sources = changed.into_iter().map(source).collect();
-    let changes = Changes { config: Some(config.to_toml()?), sources, ..Changes::default() };
+    let changes =
+        TournamentChange { config: Some(config.to_toml()?), sources, ..TournamentChange::default() };
     Ok(Decided { changes, said: said.join("\n") })
 }

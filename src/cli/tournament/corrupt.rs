@@ -11,7 +11,7 @@ use crate::cli::tournament::folder::{TournamentFolder, read};
 use crate::cli::tournament::{results, status, verify};
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
-use crate::report::tournament::{self, Matches, StandingsReport, TournamentReport};
+use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
 
 /// A tournament that was killed while it was played with schema version 1.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament-1");
@@ -52,7 +52,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
     each(read(&db, &catalog).and_then(|reading| {
-        let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
+        let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
         db.for_each_match(|row| {
             matches.occasion(&reading.about, &row);
             let report = matches.report(&row);

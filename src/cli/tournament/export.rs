@@ -14,7 +14,7 @@ use crate::core::counted;
 use crate::core::json;
 use crate::core::{Catalog, Notation, Sheet};
 use crate::record;
-use crate::report::tournament::{Matches, match_headings, movetext};
+use crate::report::tournament::{MatchList, match_headings, movetext};
 use crate::store::{MatchRow, Results, unsealed};
 
 /// Export the matches of a tournament to a format that other programs read
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
     let reading = folder::read(&db, catalog)?;
-    let matches = Matches::of(&reading.schedule, names, &reading.config.bot_names());
+    let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
     let mut records = SheetReader::of(&args.folder, catalog);
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {

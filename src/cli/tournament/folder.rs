@@ -21,7 +21,7 @@ use crate::runner::Unsealed;
 use crate::sources::BotSpec;
 use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results};
 use crate::tournament::MatchResult;
-use crate::tournament::schedule::{Entry, MatchId, Schedule, Unplanned};
+use crate::tournament::schedule::{MatchId, Participation, Schedule, Unplanned};
 
 /// An open tournament directory.
 pub(super) struct TournamentFolder {
@@ -368,7 +368,7 @@ pub(super) fn read_with(
             configured.join(", ")
         )));
     }
-    let entries = entrants.iter().map(|row| Entry { joins: row.joins, leaves: row.leaves }).collect();
+    let entries = entrants.iter().map(|row| Participation { joins: row.joins, leaves: row.leaves }).collect();
     let plan = config.plan(catalog, Some(entries))?;
     if plan.seating != about.seating {
         return Err(wrong("the seats are not those of the configuration".to_owned()));

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
 use crate::cli::output::Tolerant;
-use crate::cli::progress::{Progress, Shown};
+use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
@@ -30,7 +30,7 @@ use crate::sources::ParkedLobby;
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::Row;
-use crate::web::{EarlierMatch, Standing, WatchServer};
+use crate::web::{EarlierMatch, StandingsRow, WatchServer};
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
@@ -367,9 +367,9 @@ fn began_at(report: &MatchReport) -> Option<SystemTime> {
 }
 
 /// The standings for spectators.
-fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<Standing> {
+fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
     let standings = schedule.standings();
-    let standing = |row: &Row| Standing {
+    let standing = |row: &Row| StandingsRow {
         place: row.place as usize,
         name: names[row.entrant.index()].clone(),
         matches: row.matches,
@@ -385,10 +385,10 @@ fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<Standing> {
 }
 
 /// The progress of the tournament.
-fn how_far(schedule: &Schedule, names: &[String]) -> Shown {
+fn how_far(schedule: &Schedule, names: &[String]) -> RunProgress {
     let position = (schedule.results().count() + schedule.voids()) as u64;
     let missing = schedule.missing();
-    Shown {
+    RunProgress {
         position,
         length: position + missing.least,
         is_certain: missing.is_certain(),

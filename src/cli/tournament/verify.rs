@@ -12,7 +12,7 @@ use crate::cli::files::read as read_file;
 use crate::cli::json::{AuditLine, AuditSummary, PointsByRecords};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
-use crate::cli::tournament::audit::{Auditor, Recorded, differences};
+use crate::cli::tournament::audit::{AuditedMatch, Auditor, differences};
 use crate::cli::tournament::folder::{Reading, read_with, reveal};
 use crate::cli::{Exit, Failure, progress};
 use crate::core::Catalog;
@@ -222,7 +222,7 @@ fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<
     if row.record.is_none() {
         let what = format!("the results have no result of it, but there is {}", path.display());
         found.push(what);
-    } else if let Some(Recorded { row: mut by_record, .. }) = recorded {
+    } else if let Some(AuditedMatch { row: mut by_record, .. }) = recorded {
         if row.ended_by == VOID {
             (by_record.faulted, by_record.forfeited) = (row.faulted, row.forfeited);
             (by_record.ranks, by_record.scores) = (None, None);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bot::sandbox::{Layer, Limits, Mode, Sandbox, Unavailable};
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, WorkerCheck};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
@@ -137,7 +137,7 @@ fn clock() -> ClockCheck {
 }
 
 fn sandbox(mode: Mode) -> SandboxVerdict {
-    let missing: Vec<Layer> = match Sandbox::new(mode, &[].into(), Limits::default()) {
+    let missing: Vec<Layer> = match Sandbox::new(mode, &[].into(), BotLimits::default()) {
         Err(Unavailable::Layers(_, missing)) => missing.into_keys().collect(),
         _ => Vec::new(),
     };

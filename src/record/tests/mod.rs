@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::core::chance::Seed;
 use crate::core::clock::Tick;
 use crate::core::{Catalog, Seat, Seating, hex};
-use crate::record::{self, Difference, Entry, Film, Replay, Seal, add_bots, seal};
+use crate::record::{self, Difference, Film, RecordEntry, Replay, Seal, add_bots, seal};
 use crate::referee::{
     Abort, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
@@ -224,7 +224,7 @@ fn an_overlong_move_is_recorded_truncated() {
     let record = scribe.sealed();
     let cut = format!("{whole}...");
     let moves = record::lines(&record).filter_map(|line| match line.unwrap().entry {
-        Entry::Answer(answer) => Some(answer.text.into_owned()),
+        RecordEntry::Answer(answer) => Some(answer.text.into_owned()),
         _ => None,
     });
     assert_eq!(moves.collect::<Vec<_>>(), [&*whole, &cut, &cut, &cut, "11-15"]);

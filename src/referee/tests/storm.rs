@@ -8,7 +8,7 @@ use super::rig::{MS, RigSetup, events, messages, types};
 use crate::core::chance::{RandomKey, RandomStream};
 use crate::core::clock::Tick;
 use crate::core::{Catalog, Seat, Uniform};
-use crate::record::{self, Line};
+use crate::record::{self, RecordLine};
 use crate::referee::{Abort, Detail, Event, Match, Stamp, Wants};
 
 const POLICIES: [&str; 4] = ["forfeit", "retry=1", "retry=3", "random"];
@@ -245,7 +245,7 @@ fn replayed(plan: &RigSetup, log: &[u8]) -> Vec<u8> {
     let mut lines = log.split_inclusive(|&byte| byte == b'\n');
     let mut read = lines.next().unwrap().len();
     for text in lines {
-        let line = Line::read(text).unwrap();
+        let line = RecordLine::read(text).unwrap();
         if again.log().len() == read {
             line.repeat(&mut again);
         }

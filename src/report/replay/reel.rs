@@ -15,7 +15,7 @@ use super::motion::{moved, origins, unchanged};
 use super::svg::{classes, polygon};
 use crate::core::scene::{Form, Layer, Part, Shape};
 use crate::core::{Scene, Seat, Viewer};
-use crate::record::{Answer, Difference, Entry, Film, Note, Step};
+use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
 use crate::referee::Header;
 use crate::report::note::{Kind, Told, result};
 
@@ -304,7 +304,7 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
     let mut notes = Vec::new();
     for (index, note) in step.notes.iter().enumerate() {
         if let Note::Line(line) = note
-            && let Entry::Answer(Answer { seat, info: Some(given), .. }) = &line.entry
+            && let RecordEntry::Answer(RecordedAnswer { seat, info: Some(given), .. }) = &line.entry
             && let Some(info) = info(given)
         {
             let knows = |viewer: &Viewer| viewer.shares(*seat);
@@ -326,7 +326,7 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
 fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64)> {
     let answers = step.notes.iter().filter_map(|note| match note {
         Note::Line(line) => match line.entry {
-            Entry::Answer(Answer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
+            RecordEntry::Answer(RecordedAnswer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
             _ => None,
         },
         Note::Told(_) => None,

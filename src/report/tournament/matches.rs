@@ -61,7 +61,7 @@ pub struct ListedMatch {
 
 /// The context for listing matches.
 #[derive(Debug)]
-pub struct Matches {
+pub struct MatchList {
     seating: Seating,
     /// The names of the entrants.
     names: Vec<String>,
@@ -74,14 +74,14 @@ pub struct Matches {
     annulled: Vec<bool>,
 }
 
-impl Matches {
+impl MatchList {
     /// The context for a schedule; `names` are those of the entrants, `bots` those of each entrant's bots.
-    pub fn of(schedule: &Schedule, names: Vec<String>, bots: &[Vec<String>]) -> Matches {
+    pub fn of(schedule: &Schedule, names: Vec<String>, bots: &[Vec<String>]) -> MatchList {
         let plan = schedule.plan();
         let is_known = plan.format.is_known();
         let rounds = schedule.sets().iter().filter(|_| !is_known).map(|set| set.round);
         let is_annulled = |withdrawn: Option<Withdrawn>| withdrawn == Some(Withdrawn::Annulled);
-        Matches {
+        MatchList {
             seating: plan.seating,
             names,
             bots: bots.concat(),

@@ -32,7 +32,7 @@ pub(super) use self::html::{STYLE, notes, section, sections, shade, table};
 pub use self::junit::junit;
 pub(super) use self::links::{Escaped, Links};
 pub use self::markdown::markdown;
-pub use self::matches::{ListedMatch, Matches, match_headings, movetext};
+pub use self::matches::{ListedMatch, MatchList, match_headings, movetext};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::tables::{standings_table, tables};
 pub(super) use self::text::{Grid, elo, estimate, faults, met, points, subtitle, time, time_use_of, wdl};
@@ -188,7 +188,7 @@ impl TournamentReport {
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
         let (mut records, mut matches, mut span) = (Vec::new(), Vec::new(), conditions::Span::default());
         let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
-        let told = Matches::of(schedule, names, bots);
+        let told = MatchList::of(schedule, names, bots);
         db.for_each_match(|row| {
             matches.push(told.report(&row));
             span.add(&row);
@@ -206,7 +206,7 @@ impl TournamentReport {
             add(&mut bot_sums, &row, &seated);
             if let Some(record) = row.record {
                 let lineup = seated.into_iter().map(|bot| bot as u16).collect();
-                records.push(timing::Recorded { file: record, lineup });
+                records.push(timing::RecordFile { file: record, lineup });
             }
             Ok(())
         })?;

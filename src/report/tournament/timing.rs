@@ -19,7 +19,7 @@ use crate::runner::Roster;
 use crate::store::{read_regular, unsealed};
 
 /// A record and its entrants by seat.
-pub(super) struct Recorded {
+pub(super) struct RecordFile {
     pub(super) file: String,
     pub(super) lineup: Vec<u16>,
 }
@@ -172,7 +172,7 @@ impl Reading {
     }
 
     /// Adds the record of a match, sealed or not. A record without a readable file is only counted.
-    fn read(&mut self, folder: &Path, recorded: &Recorded) -> io::Result<()> {
+    fn read(&mut self, folder: &Path, recorded: &RecordFile) -> io::Result<()> {
         let sealed = folder.join(&recorded.file);
         let aside = unsealed(&sealed);
         let found = read_regular(&sealed).map(|record| (sealed, record, true));
@@ -207,7 +207,7 @@ impl Timing {
     /// When a record is not valid: its path, and what is wrong.
     pub(super) fn of(
         folder: &Path,
-        records: &[Recorded],
+        records: &[RecordFile],
         roster: &Roster,
         tick: impl Fn(u64, u64) + Sync,
     ) -> io::Result<Timing> {
@@ -288,7 +288,7 @@ mod tests {
 "#;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("m1.unsealed"), format!("{}\n{lines}", header())).unwrap();
-        let recorded = |file: &str| Recorded { file: file.to_owned(), lineup: vec![1, 0] };
+        let recorded = |file: &str| RecordFile { file: file.to_owned(), lineup: vec![1, 0] };
         let timing = Timing::of(
             folder.path(),
             &[recorded("m1.jsonl"), recorded("m2.jsonl")],

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::EventLoop;
+use super::event_loop::EventLoop;
 use crate::referee::Leg;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{Fixture, Wait};
@@ -22,10 +22,10 @@ pub enum RunChange {
     Wake,
 }
 
-pub(super) type Changes = Option<mpsc::UnboundedReceiver<RunChange>>;
-
 /// The next change of the run; pending without changes.
-pub(super) async fn next_change(changes: &mut Changes) -> Option<RunChange> {
+pub(super) async fn next_change(
+    changes: &mut Option<mpsc::UnboundedReceiver<RunChange>>,
+) -> Option<RunChange> {
     match changes {
         Some(receiver) => receiver.recv().await,
         None => std::future::pending().await,

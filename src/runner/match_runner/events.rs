@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use super::EventLoop;
+use super::event_loop::EventLoop;
 use super::supply::Need;
 use crate::runner::lane_messages::LaneEvent;
 use crate::runner::reporter::Halt;
@@ -20,7 +20,7 @@ impl EventLoop {
             LaneEvent::NeedsBots(..) if is_stopping => {}
             LaneEvent::NeedsBots(bots, wait) => {
                 self.needs.push(Need { lane, bots, wait });
-                self.supply()?;
+                self.supply();
             }
             LaneEvent::EndProcess(process) => {
                 self.ending.spawn(process.end());
@@ -29,7 +29,7 @@ impl EventLoop {
                 if let Some(lobby) = &mut self.lobby {
                     lobby.put_back(*moving);
                 }
-                self.supply()?;
+                self.supply();
             }
             LaneEvent::ConnectionEnded(entrant) => {
                 let entrant = self.common.bots.get(entrant);
@@ -37,7 +37,7 @@ impl EventLoop {
                     lobby.left(name);
                 }
                 self.note_guests();
-                self.supply()?;
+                self.supply();
             }
             LaneEvent::ExpectsBots(bots) => {
                 for (key, bot) in bots {

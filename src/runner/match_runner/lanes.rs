@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc;
 
-use super::{EventLoop, no_thread};
+use super::event_loop::EventLoop;
+use super::no_thread;
 use crate::runner::cpu::Cpu;
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
@@ -25,21 +26,28 @@ pub(super) struct LaneThread {
     pub(super) thread: JoinHandle<()>,
 }
 
-/// A sender of events of lanes, by the number of the lane.
-pub(super) type ToRunner = mpsc::UnboundedSender<(usize, LaneEvent)>;
-
-/// How to start lanes: the numbers of pairings and processes, whether to pin, the journal, the feed of a watched match,
-/// and the matches of an earlier process.
-pub(super) type Lanes =
-    ((usize, usize), bool, Option<Sender<Beginning>>, Option<WatchFeed>, Vec<ResumedMatch>);
+/// How the lanes of a run are started.
+pub(super) struct LaneConfig {
+    /// The number of pairings that play concurrently.
+    pub(super) jobs: usize,
+    /// The maximum number of bot processes.
+    pub(super) processes: usize,
+    /// Whether each lane is pinned to a CPU.
+    pub(super) is_pinned: bool,
+    pub(super) journal: Option<Sender<Beginning>>,
+    /// The feed of a watched match.
+    pub(super) watched: Option<WatchFeed>,
+    /// The matches of an earlier process.
+    pub(super) resumed: Vec<ResumedMatch>,
+    /// Receives the events of the lanes, with the number of the lane.
+    pub(super) events: mpsc::UnboundedSender<(usize, LaneEvent)>,
+}
 
 impl EventLoop {
     /// Starts the lanes.
-    pub(super) fn start_lanes(
-        &mut self,
-        ((jobs, processes), is_pinned, journal, mut watched, resumed): Lanes,
-        runner: ToRunner,
-    ) -> Result<(), Halt> {
+    pub(super) fn start_lanes(&mut self, config: LaneConfig) -> Result<(), Halt> {
+        let LaneConfig { jobs, processes, is_pinned, journal, mut watched, resumed, events: runner } = config;
+        self.unplaced = resumed.len();
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
         let cpus = cpus.map_err(|error| format!("--pin: cannot get the CPUs of this process: {error}"))?;
         // A watched run has one lane.

@@ -4,12 +4,11 @@ use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
 use tokio::time::Instant;
 
-use super::EventLoop;
+use super::event_loop::EventLoop;
 use super::lanes::LaneThread;
 use crate::referee::Detail;
 use crate::runner::bots::BotKey;
 use crate::runner::lane_messages::{BotArrival, LaneOrder, ReportEvent};
-use crate::runner::reporter::Halt;
 use crate::runner::scheduler::Wait;
 use crate::sources::{Holder, Lobby};
 
@@ -79,7 +78,7 @@ impl EventLoop {
 
     /// Supplies lanes with bots: the oldest request first, and all bots of a request at once, so that no two lanes
     /// wait for bots that the other one holds.
-    pub(super) fn supply(&mut self) -> Result<(), Halt> {
+    pub(super) fn supply(&mut self) {
         let (some_came, common) = (self.note_connected(), self.common.clone());
         for need in std::mem::take(&mut self.needs) {
             let absent = self.short(&need.bots, Lobby::connections);
@@ -121,7 +120,6 @@ impl EventLoop {
                 self.needs.push(Need { lane: need.lane, bots: busy, wait: Wait::Always });
             }
         }
-        Ok(())
     }
 
     /// The names of these bots that have fewer connections than needed, with the number needed.

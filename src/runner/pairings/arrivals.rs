@@ -8,7 +8,7 @@ use referee_protocol::words::FaultCode;
 use super::Worker;
 use crate::driver::{Role, SessionKey};
 use crate::referee::Detail;
-use crate::runner::bots::{BotKey, State};
+use crate::runner::bots::{BotKey, BotState};
 use crate::runner::lane_messages::{BotArrival, LaneEvent};
 use crate::runner::scheduler::Wait;
 use crate::transport::Stream;
@@ -19,7 +19,7 @@ impl Worker {
             return;
         }
         for &(key, _) in &missing {
-            self.bots[key].state = State::Requested;
+            self.bots[key].state = BotState::Requested;
         }
         self.send_event(LaneEvent::NeedsBots(missing, wait));
     }
@@ -27,7 +27,7 @@ impl Worker {
     /// Handles a requested bot that has arrived or is not available.
     pub(super) fn handle_arrival(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
         // The bot may not be needed any more when the lane is stopping.
-        let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Requested));
+        let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested));
         let come = match come {
             Ok(come) if is_wanted => come,
             Ok(BotArrival::Process(process, ..)) => return self.send_event(LaneEvent::EndProcess(process)),
@@ -53,14 +53,14 @@ impl Worker {
                 let session = self.lane.add(Role::Process, stream, hello);
                 // If the process has exited already, the receiver is gone, and the end of the stream is detected.
                 let _ = tell.send(session);
-                bot.state = State::Greeting(session);
+                bot.state = BotState::Greeting(session);
                 self.by_session.insert(session, key);
             }
             BotArrival::Connection(moving) => {
                 let unacknowledged = moving.unacknowledged();
                 match self.lane.adopt(*moving) {
                     Ok(session) => {
-                        bot.state = State::Ready(session);
+                        bot.state = BotState::Ready(session);
                         self.by_session.insert(session, key);
                         self.handle_hello(key);
                     }
@@ -94,7 +94,7 @@ impl Worker {
     pub(super) fn handle_hello(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         let Some(session) = bot.session() else { return };
-        bot.state = State::Ready(session);
+        bot.state = BotState::Ready(session);
         let id = self.common.rules.meta().id;
         let games = self.lane.hello(session).and_then(|hello| hello.games.as_ref());
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
@@ -134,7 +134,7 @@ impl Worker {
     /// A bot is not available.
     pub(super) fn fail(&mut self, key: BotKey, code: FaultCode, detail: Detail) {
         let bot = &mut self.bots[key];
-        bot.state = State::Failed(code, detail.clone());
+        bot.state = BotState::Failed(code, detail.clone());
         for (game, seat) in mem::take(&mut bot.waiting) {
             self.lane.seat(game, seat, Err((code, detail.clone())), 0);
         }

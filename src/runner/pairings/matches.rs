@@ -8,7 +8,7 @@ use super::{MOST_UNTOLD, OpenMatch, Worker};
 use crate::core::seat::Seat;
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::referee::{Detail, Wants};
-use crate::runner::bots::{BotKey, BotUsage, State};
+use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::lane_messages::EndedMatch;
 use crate::runner::live::Sight;
 use crate::runner::results::{Loss, MatchReport, cause_of};
@@ -72,9 +72,9 @@ impl Worker {
         };
         let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
-            State::Ready(session) => Ok(*session),
-            State::Failed(code, detail) => Err((*code, detail.clone())),
-            State::Requested | State::Greeting(_) | State::Lost(_) | State::Absent => {
+            BotState::Ready(session) => Ok(*session),
+            BotState::Failed(code, detail) => Err((*code, detail.clone())),
+            BotState::Requested | BotState::Greeting(_) | BotState::Lost(_) | BotState::Absent => {
                 Err((FaultCode::NoStart, Detail::NotHere))
             }
         });
@@ -133,11 +133,11 @@ impl Worker {
         let mut no_show = None;
         for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
-            let State::Failed(code, detail) = &bot.state else { continue };
+            let BotState::Failed(code, detail) = &bot.state else { continue };
             let spec = self.common.bots.get(bot.spec);
             let why = format!("the bot `{}` does not start ({code}: {detail}): `{}`", spec.name, spec.source);
             no_show = Some((seat, why));
-            bot.state = State::Absent;
+            bot.state = BotState::Absent;
         }
         let (record, reveal) = (play.take_log(), play.reveal());
         let source = |&spec: &usize| self.common.bots.get(spec).source.to_string();

@@ -5,7 +5,7 @@ use referee_protocol::words::FaultCode;
 use super::Worker;
 use crate::core::seat::Seat;
 use crate::driver::{DetachedSession, MatchKey, SessionKey};
-use crate::runner::bots::{Bot, BotKey, State};
+use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::lane_messages::LaneEvent;
 
 impl Worker {
@@ -24,7 +24,7 @@ impl Worker {
         // It may have been replaced since.
         if let Some(&key) = self.by_session.get(&session).filter(|_| !self.lane.is_live(session)) {
             let bot = &mut self.bots[key];
-            bot.state = State::Lost(session);
+            bot.state = BotState::Lost(session);
             tracing::info!(bot = self.common.bots.get(bot.spec).name, "connection lost");
         }
     }
@@ -44,7 +44,7 @@ impl Worker {
         // Of the two connections that were counted, one is left.
         self.send_event(LaneEvent::ConnectionEnded(spec));
         if self.lane.is_live(session) {
-            self.bots[key].state = State::Ready(session);
+            self.bots[key].state = BotState::Ready(session);
             tracing::info!(bot = self.common.bots.get(spec).name, "connected again");
             self.continue_pairing_of(key);
         }
@@ -53,12 +53,12 @@ impl Worker {
     /// Gives up the lost bots of a pairing that have no match to continue.
     pub(super) fn part_from_idle(&mut self, pairing: usize) {
         for key in self.pairings[pairing].bots.clone() {
-            if let Some(Bot { state: State::Lost(session), .. }) = self.bots.get(key)
+            if let Some(Bot { state: BotState::Lost(session), .. }) = self.bots.get(key)
                 && self.lane.is_idle(*session)
             {
                 self.forget(*session);
                 self.release(key);
-                self.bots[key].state = State::Absent;
+                self.bots[key].state = BotState::Absent;
             }
         }
     }

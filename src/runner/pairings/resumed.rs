@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{OpenMatch, Pairing, QueuedMatch, Worker};
 use crate::driver::{DetachedSession, MatchKey, Unacknowledged};
 use crate::referee::Detail;
-use crate::runner::bots::{Bot, BotKey, State};
+use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::lane_messages::LaneEvent;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::Fixture;
@@ -25,9 +25,9 @@ impl Worker {
                 self.bots[key].state = match instance {
                     Some(instance) => {
                         expected.push((key, instance.clone()));
-                        State::Requested
+                        BotState::Requested
                     }
-                    None => State::Failed(FaultCode::Disconnected, Detail::OutputEnded),
+                    None => BotState::Failed(FaultCode::Disconnected, Detail::OutputEnded),
                 };
                 key
             });
@@ -46,7 +46,7 @@ impl Worker {
     /// Whether a match of an earlier process waits for this bot to connect.
     pub(super) fn is_expected(&self, key: BotKey) -> bool {
         self.expected.contains_key(&key)
-            && self.bots.get(key).is_some_and(|bot| matches!(bot.state, State::Requested))
+            && self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested))
     }
 
     /// An expected bot has connected.
@@ -54,7 +54,7 @@ impl Worker {
         let spec = self.bots[key].spec;
         match self.lane.adopt(*moving) {
             Ok(session) => {
-                self.bots[key].state = State::Ready(session);
+                self.bots[key].state = BotState::Ready(session);
                 self.by_session.insert(session, key);
                 tracing::info!(bot = self.common.bots.get(spec).name, "connected again");
                 self.handle_hello(key);
@@ -69,9 +69,9 @@ impl Worker {
         self.bots[key].state = match self.expected.get(&key) {
             Some(instance) => {
                 self.send_event(LaneEvent::ExpectsBots(vec![(key, instance.clone())]));
-                State::Requested
+                BotState::Requested
             }
-            None => State::Absent,
+            None => BotState::Absent,
         };
     }
 
@@ -107,8 +107,8 @@ impl Worker {
             let bot = &mut self.bots[key];
             match bot.session() {
                 Some(session) => Ok(session),
-                None => match mem::replace(&mut bot.state, State::Absent) {
-                    State::Failed(code, detail) => Err((code, detail)),
+                None => match mem::replace(&mut bot.state, BotState::Absent) {
+                    BotState::Failed(code, detail) => Err((code, detail)),
                     _ => Err((FaultCode::Disconnected, Detail::OutputEnded)),
                 },
             }
@@ -147,7 +147,7 @@ impl Worker {
         if let Some(session) = self.bots.get(key).and_then(Bot::session) {
             self.forget(session);
             self.release(key);
-            self.bots[key].state = State::Absent;
+            self.bots[key].state = BotState::Absent;
         }
     }
 }

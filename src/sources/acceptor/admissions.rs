@@ -31,7 +31,7 @@ pub(in crate::sources) struct Admissions {
 }
 
 /// Why a connection is rejected.
-pub(super) type Rejection = (ErrorCode, String);
+pub(super) type AdmissionError = (ErrorCode, String);
 
 #[derive(Default)]
 struct AllowedBot {
@@ -117,7 +117,7 @@ impl Admissions {
 
     /// Counts a new connection, or returns why it is rejected. If tokens are required, the message for a wrong one
     /// does not reveal whether the name exists.
-    pub(super) fn admit(&self, hello: &BotHello, token: Option<&str>) -> Result<(), Rejection> {
+    pub(super) fn admit(&self, hello: &BotHello, token: Option<&str>) -> Result<(), AdmissionError> {
         let name = &*hello.name;
         let names = self.names();
         let bot = names.get(name);

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::driver::SessionKey;
 use crate::referee::Detail;
 use crate::sources::acceptor::AcceptLoop;
-use crate::sources::acceptor::admissions::Rejection;
+use crate::sources::acceptor::admissions::AdmissionError;
 use crate::sources::acceptor::rejection_log::RejectionReason;
 
 /// The maximum number of connections that wait for another one of their name to close.
@@ -38,7 +38,7 @@ impl AcceptLoop {
     }
 
     /// Admits a pending connection.
-    fn admit(&mut self, session: SessionKey) -> Result<(), Rejection> {
+    fn admit(&mut self, session: SessionKey) -> Result<(), AdmissionError> {
         let Some(hello) = self.lane.hello(session) else { return Ok(()) };
         let (name, version) = (hello.name.clone(), hello.version.clone().unwrap_or_default());
         self.guests.admit(hello, self.lane.token(session))?;
@@ -54,7 +54,7 @@ impl AcceptLoop {
         Ok(())
     }
 
-    fn reject(&mut self, session: SessionKey, (code, what): Rejection) {
+    fn reject(&mut self, session: SessionKey, (code, what): AdmissionError) {
         if let Some((hello, address)) = self.lane.hello(session).zip(self.pending.address(session)) {
             let refusal = RejectionReason::of_login(code, &hello.name, self.guests.has(&hello.name));
             self.refusals.tell(address, refusal, Instant::now());
@@ -66,7 +66,7 @@ impl AcceptLoop {
 
     /// Rejects a pending connection. If its name has too many connections, it waits for a while: a bot that
     /// reconnects may be faster than the detection that its old connection has ended.
-    fn hold_or_reject(&mut self, session: SessionKey, why: Rejection) {
+    fn hold_or_reject(&mut self, session: SessionKey, why: AdmissionError) {
         if why.0 == ErrorCode::TooManyConnections && self.crowded.len() < MOST_CROWDED {
             self.crowded.push_back((Instant::now() + RECONNECT, session));
         } else {

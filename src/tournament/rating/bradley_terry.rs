@@ -54,7 +54,7 @@
 mod adaptive;
 mod anchored;
 
-pub use anchored::{Anchored, Known, fit_anchored};
+pub use anchored::{Anchored, FitConstraints, fit_anchored};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -238,7 +238,7 @@ struct Fit<'a> {
     counts: &'a Counts,
     prior: Prior,
     /// What is known besides results, and the strength in Elo at which log-odds are 0.
-    known: Option<(&'a Known, f64)>,
+    known: Option<(&'a FitConstraints, f64)>,
     /// Log-odds: entrants, then sides except the last.
     theta: Vec<f64>,
     /// The negative second derivatives.

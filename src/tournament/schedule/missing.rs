@@ -5,16 +5,16 @@ use crate::tournament::Entrant;
 
 /// The number of matches still to be played if no entrant joins or withdraws. In a knockout it depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MatchesLeft {
     /// The minimum.
     pub least: u64,
     /// The maximum.
     pub most: u64,
 }
 
-impl Missing {
-    fn exactly(matches: u64) -> Missing {
-        Missing { least: matches, most: matches }
+impl MatchesLeft {
+    fn exactly(matches: u64) -> MatchesLeft {
+        MatchesLeft { least: matches, most: matches }
     }
 
     /// Whether the number does not depend on results.
@@ -25,17 +25,17 @@ impl Missing {
 
 impl Schedule {
     /// The number of matches without a result, including those of rounds that are not paired yet.
-    pub fn missing(&self) -> Missing {
+    pub fn missing(&self) -> MatchesLeft {
         let due = self.due().count() as u64;
         match self.plan.format {
-            Format::Swiss { rounds, sets } => Missing::exactly(due + self.later_rounds(rounds, sets)),
+            Format::Swiss { rounds, sets } => MatchesLeft::exactly(due + self.later_rounds(rounds, sets)),
             Format::Knockout { best_of, tie_breaks } if !self.is_over => {
                 let pairs = self.later_pairs();
                 let sets = [best_of / 2 + 1, best_of + tie_breaks * self.tie_break_sets()];
                 let [least, most] = sets.map(|sets| pairs * u64::from(sets * self.legs));
-                Missing { least: due + least, most: self.most_of_round(tie_breaks) + most }
+                MatchesLeft { least: due + least, most: self.most_of_round(tie_breaks) + most }
             }
-            _ => Missing::exactly(due),
+            _ => MatchesLeft::exactly(due),
         }
     }
 

@@ -15,9 +15,9 @@
 //! Of the sets of a pair in a knockout, those may be played concurrently that are needed regardless of earlier ones:
 //! of the best of 5 the first 3, then one more for every result that keeps the pair open.
 //!
-//! **Late entries and withdrawals.** A late entrant has [`Entry::joins`] set to [`Schedule::next_round`]: in a round
+//! **Late entries and withdrawals.** A late entrant has [`Participation::joins`] set to [`Schedule::next_round`]: in a round
 //! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout accepts
-//! no late entrants. A withdrawn entrant has [`Entry::leaves`] set likewise, and the schedule is resumed with the new
+//! no late entrants. A withdrawn entrant has [`Participation::leaves`] set likewise, and the schedule is resumed with the new
 //! plan: its remaining matches are not played. In a Swiss tournament its results stand and its opponents win the
 //! remaining matches ([`Schedule::awards`]); in a knockout the opponent advances unless it has already lost. In other
 //! formats the FIDE Handbook's rule for round robins applies: if the entrant has played fewer than half of its
@@ -42,8 +42,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use id::MatchId;
-pub use missing::Missing;
-pub use plan::{Entry, Format, Plan};
+pub use missing::MatchesLeft;
+pub use plan::{Format, Participation, Plan};
 pub use rounds::RoundPair;
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
@@ -233,7 +233,7 @@ impl Schedule {
         self.voids.keys().filter(|&&number| self.is_void(number)).count()
     }
 
-    /// The value of [`Entry::joins`] for an entrant that joins now, and of [`Entry::leaves`] for one that withdraws
+    /// The value of [`Participation::joins`] for an entrant that joins now, and of [`Participation::leaves`] for one that withdraws
     /// now: the number of the next round that is not paired yet. In formats that are known in advance it counts these
     /// changes, so that their order is known.
     pub fn next_round(&self) -> u32 {

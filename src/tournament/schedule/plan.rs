@@ -65,23 +65,23 @@ impl Format {
 /// When an entrant takes part. In formats that are known in advance, changes are counted instead of rounds, from 2
 /// ([`Schedule::next_round`](super::Schedule::next_round)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct Participation {
     /// The first round in which it is paired; 1 if it takes part from the start.
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
 }
 
-impl Entry {
+impl Participation {
     /// Whether it is paired in a round.
     pub(super) fn is_there(&self, round: u32) -> bool {
         self.joins <= round && self.leaves.is_none_or(|leaves| leaves > round)
     }
 }
 
-impl Default for Entry {
+impl Default for Participation {
     fn default() -> Self {
-        Entry { joins: 1, leaves: None }
+        Participation { joins: 1, leaves: None }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct Plan {
     /// The number of matches per deal.
     pub deals: Deals,
     /// The entrants, in the order of their seeds; late ones at the end.
-    pub entrants: Vec<Entry>,
+    pub entrants: Vec<Participation>,
 }
 
 /// The maximum number of matches of a schedule.
@@ -104,7 +104,7 @@ const MAX_MATCHES: u64 = 100_000_000;
 impl Plan {
     /// A tournament of `entrants` that all take part from the start.
     pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
-        Plan { format, seating, deals, entrants: vec![Entry::default(); entrants] }
+        Plan { format, seating, deals, entrants: vec![Participation::default(); entrants] }
     }
 
     /// The number of entrants that take part from the start.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bot::Command;
-use crate::bot::sandbox::{Limits, Sandbox, Unavailable, separate};
+use crate::bot::sandbox::{BotLimits, Sandbox, Unavailable, separate};
 use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
 use crate::cli::tournament::config::{Config, EntrantConfig, SandboxConfig};
@@ -28,8 +28,8 @@ impl Config {
     }
 
     /// Limits with absolute paths.
-    fn seen(&self, limits: &Limits) -> Limits {
-        Limits { read: limits.read.iter().map(|path| self.resolve(path)).collect(), ..limits.clone() }
+    fn seen(&self, limits: &BotLimits) -> BotLimits {
+        BotLimits { read: limits.read.iter().map(|path| self.resolve(path)).collect(), ..limits.clone() }
     }
 
     pub(super) fn sources(&self, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bot::sandbox::Limits;
+use crate::bot::sandbox::BotLimits;
 use crate::cli::tournament::config::Restart;
 use crate::core::counted;
 use crate::sources::Source;
@@ -37,8 +37,8 @@ pub(in crate::cli::tournament) struct EntrantConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) restart: Option<Restart>,
     /// Limits of its sandbox that differ from the common ones.
-    #[serde(default, skip_serializing_if = "Limits::is_empty")]
-    pub(super) limits: Limits,
+    #[serde(default, skip_serializing_if = "BotLimits::is_empty")]
+    pub(super) limits: BotLimits,
     /// The bots of the seats of its side, in order, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) team: Vec<EntrantConfig>,
@@ -140,7 +140,7 @@ impl EntrantConfig {
             env: BTreeMap::new(),
             clock_factor: full(),
             restart: None,
-            limits: Limits::default(),
+            limits: BotLimits::default(),
             team: Vec::new(),
         }
     }

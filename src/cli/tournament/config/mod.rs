@@ -12,7 +12,7 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bot::sandbox::{Layer, Limits, Mode};
+use crate::bot::sandbox::{BotLimits, Layer, Mode};
 use crate::cli::openings::Order;
 use crate::cli::options::{SLOTS, seed, seed_of_file};
 use crate::cli::syntax::suggest;
@@ -167,7 +167,7 @@ struct SandboxConfig {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     allow_missing: BTreeSet<Layer>,
     #[serde(default)]
-    limits: Limits,
+    limits: BotLimits,
 }
 
 impl ListenConfig {

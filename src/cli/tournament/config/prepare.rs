@@ -21,7 +21,7 @@ use crate::report::tournament::Settings;
 use crate::runner::{Openings, Roster, check_fresh, deal_leaks_information};
 use crate::sources::{BotSpec, Listen, Source};
 use crate::tournament::Deals;
-use crate::tournament::schedule::{Entry, Format, Plan};
+use crate::tournament::schedule::{Format, Participation, Plan};
 
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
@@ -92,7 +92,7 @@ impl Config {
     pub(in crate::cli::tournament) fn plan(
         &self,
         catalog: &Catalog,
-        entries: Option<Vec<Entry>>,
+        entries: Option<Vec<Participation>>,
     ) -> Result<Plan, Failure> {
         let rules = catalog.find(&self.game).map_err(Failure::usage)?;
         let seating =

@@ -7,14 +7,14 @@ use crate::tournament::Entrant;
 
 /// What is known of entrants besides their results.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct FitConstraints {
     /// Entrants whose strength is fixed, in Elo. Without one, strengths are relative to the mean of the field.
     pub anchors: BTreeMap<Entrant, f64>,
     /// Entrants that are a later version of another one.
     pub predecessors: BTreeMap<Entrant, Entrant>,
 }
 
-impl Known {
+impl FitConstraints {
     /// The mean of the anchors, in Elo.
     fn origin(&self) -> f64 {
         self.anchors.values().sum::<f64>() / self.anchors.len().max(1) as f64
@@ -38,7 +38,7 @@ pub struct Anchored {
 ///
 /// Intervals are those of the binomial distribution, which is too wide for games with many draws. A sandwich is too
 /// narrow here: it assumes that each entrant has played many matches, and on a ladder some have just arrived.
-pub fn fit_anchored(counts: &Counts, known: &Known) -> Anchored {
+pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let origin = known.origin();
     let n = counts.entrants + counts.sides.saturating_sub(1);
     let mut theta = vec![0.0; n];
@@ -77,7 +77,7 @@ impl Fit<'_> {
 
     /// Whether a parameter is the strength of an anchor.
     fn is_fixed(&self, at: usize) -> bool {
-        let is_anchor = |known: &Known| known.anchors.contains_key(&Entrant(at as u16));
+        let is_anchor = |known: &FitConstraints| known.anchors.contains_key(&Entrant(at as u16));
         at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_anchor(known))
     }
 
@@ -126,14 +126,14 @@ mod tests {
         let mut counts = Counts::default();
         play(&mut counts, 0, 1, 300, 400);
         play(&mut counts, 2, 0, 300, 400);
-        let known = Known { anchors: [(Entrant(0), 1500.0)].into(), ..Known::default() };
+        let known = FitConstraints { anchors: [(Entrant(0), 1500.0)].into(), ..FitConstraints::default() };
         let fit = fit_anchored(&counts, &known);
         assert_eq!(fit.elo[0], Estimate { value: 1500.0, low: 1500.0, high: 1500.0 });
         // Odds of 3 to 1 are 191 Elo.
         assert!((fit.elo[2].value - 1691.0).abs() < 8.0, "{fit:?}");
         assert!((fit.elo[1].value - 1309.0).abs() < 8.0, "{fit:?}");
         assert!((20.0..50.0).contains(&(fit.elo[2].high - fit.elo[2].value)), "{fit:?}");
-        let moved = fit_anchored(&counts, &Known { anchors: [(Entrant(0), 0.0)].into(), ..known });
+        let moved = fit_anchored(&counts, &FitConstraints { anchors: [(Entrant(0), 0.0)].into(), ..known });
         assert!((fit.elo[1].value - 1500.0 - moved.elo[1].value).abs() < 1e-6);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         play(&mut counts, 0, 1, 10, 100);
         play(&mut counts, 2, 1, 50, 100);
         let anchors = [(Entrant(0), 200.0), (Entrant(1), 0.0)].into();
-        let fit = fit_anchored(&counts, &Known { anchors, ..Known::default() });
+        let fit = fit_anchored(&counts, &FitConstraints { anchors, ..FitConstraints::default() });
         assert_eq!([fit.elo[0].value, fit.elo[1].value], [200.0, 0.0]);
         assert!(fit.elo[2].value.abs() < 5.0, "{fit:?}");
     }
@@ -153,8 +153,10 @@ mod tests {
         let mut counts = Counts::default();
         play(&mut counts, 1, 0, 90, 100);
         counts.grow(4);
-        let known =
-            Known { anchors: [(Entrant(0), 0.0)].into(), predecessors: [(Entrant(2), Entrant(1))].into() };
+        let known = FitConstraints {
+            anchors: [(Entrant(0), 0.0)].into(),
+            predecessors: [(Entrant(2), Entrant(1))].into(),
+        };
         let fit = fit_anchored(&counts, &known);
         assert!(fit.elo[1].value > 250.0 && (fit.elo[2].value - fit.elo[1].value).abs() < 1.0, "{fit:?}");
         let width = fit.elo[2].high - fit.elo[2].value;
@@ -173,17 +175,17 @@ mod tests {
             (1..=9).map(|set| MatchResult::played(set, lineup, &[1 + (set % 3) as u8, 2, 2])).collect();
         let mut counts = Counts::default();
         results.iter().for_each(|result| counts.add(result));
-        let known = Known::default();
+        let known = FitConstraints::default();
         assert_eq!(fit_anchored(&counts, &known), fit_anchored(&Counts::of(3, &results), &known));
     }
 
     #[test]
     fn a_ladder_without_results_has_ratings() {
-        assert!(fit_anchored(&Counts::default(), &Known::default()).elo.is_empty());
+        assert!(fit_anchored(&Counts::default(), &FitConstraints::default()).elo.is_empty());
         let mut counts = Counts::default();
         counts.grow(2);
         let anchors = [(Entrant(1), 700.0), (Entrant(9), 700.0)].into();
-        let fit = fit_anchored(&counts, &Known { anchors, ..Known::default() });
+        let fit = fit_anchored(&counts, &FitConstraints { anchors, ..FitConstraints::default() });
         assert_eq!([fit.elo[0].value, fit.elo[1].value], [700.0, 700.0]);
     }
 }
