@@ -1,7 +1,9 @@
 //! The page of an entrant.
 
+use maud::{Markup, html};
+
 use super::list::{pages, table as match_table};
-use super::{File, Grid, Links, ListedMatch, Page, Site, facts, footer, section, table};
+use super::{Fact, File, Grid, Links, ListedMatch, Page, Section, Site, facts, footer, table};
 use crate::core::counted;
 use crate::report::tournament::{
     EntrantDetails, EntrantStanding, Escaped, Met, elo, estimate, faults, met, points, shade, time_use_of,
@@ -25,57 +27,35 @@ impl Site<'_> {
         let files = pages(&stem, &matches).map(|(path, matches, others)| {
             let links = Links::from("../", self.report);
             let result = |told: &ListedMatch| self.result_of(told, name);
-            let list = others.clone() + &match_table(self, matches, &links, result) + &others;
-            let mut sections = section("Matches", "", &list);
-            sections += &self.results(details, &links);
-            sections += &self.faults_and_times(details, &links);
-            let page = Page { title: format!("{name}, {}", self.name()), links, plays: false };
-            let place = match self.report.standings.matches {
-                0 => String::new(),
-                _ => format!("Place {} of {}", standing.place, self.report.details.len()),
+            let list = html! { (others) (match_table(self, matches, &links, result)) (others) };
+            let mut sections = vec![Section::new("Matches", "", list)];
+            sections.extend(self.results(details, &links));
+            sections.extend(self.faults_and_times(details, &links));
+            let body = html! {
+                (self.way("../", &Markup::default()))
+                header {
+                    h1 { (Escaped(name)) }
+                    p {
+                        @if self.report.standings.matches > 0 {
+                            "Place " (standing.place) " of " (self.report.details.len())
+                        }
+                    }
+                }
+                main {
+                    (figures(standing, details))
+                    @for section in &sections { (section) }
+                }
+                (footer())
             };
-            let body = format!(
-                "{}<header>\n<h1>{}</h1>\n<p>{place}</p>\n</header>\n<main>\n{}{sections}</main>\n{}",
-                self.way("../", ""),
-                Escaped(name),
-                self.figures(standing, details),
-                footer()
-            );
+            let page = Page { title: format!("{name}, {}", self.name()), links, plays: false };
             (path, page.text(&body))
         });
         files.collect()
     }
 
-    fn figures(&self, standing: &EntrantStanding, details: &EntrantDetails) -> String {
-        let text = |text: String| Escaped(&text).to_string();
-        let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
-        let out = standing.out.map_or(String::new(), |round| format!("in round {round}"));
-        let awarded = if standing.awarded == 0 { String::new() } else { standing.awarded.to_string() };
-        facts(&[
-            ("points", format!("{} of {}", points(standing.points), standing.matches)),
-            ("decided by play", wdl(standing.by_play)),
-            ("decided by a fault", wdl(standing.by_fault)),
-            ("awarded", awarded),
-            ("eliminated", out),
-            ("Elo", text(elo(standing.elo))),
-            ("Glicko-2", text(estimate(details.glicko2, 0))),
-            ("team", text(team.join(", "))),
-            (
-                "faults",
-                match details.faults.is_empty() {
-                    true => "none".to_owned(),
-                    false => {
-                        let matches = counted(standing.faulted, "match", "matches");
-                        text(format!("{} in {matches}", faults(&details.faults)))
-                    }
-                },
-            ),
-        ])
-    }
-
     /// The result of a match as an entrant sees it.
-    fn result_of(&self, told: &ListedMatch, name: &str) -> String {
-        let text = Escaped(&told.result_in_words()).to_string();
+    fn result_of(&self, told: &ListedMatch, name: &str) -> Markup {
+        let text = html! { (Escaped(&told.result_in_words())) };
         let seat = told.seats.iter().position(|seat| seat == name);
         let sides = self.report.standings.sides;
         let ranks = told.ranks.as_deref().unwrap_or_default();
@@ -90,49 +70,48 @@ impl Site<'_> {
             (false, true) => ("loss", "loss"),
             (false, false) => ("draw", "middle"),
         };
-        format!("<span class=\"{class}\">{word}</span> {text}")
+        html! { span class=(class) { (word) } " " (text) }
     }
 
     /// The results against each opponent and with each partner.
-    fn results(&self, details: &EntrantDetails, links: &Links<'_>) -> String {
+    fn results(&self, details: &EntrantDetails, links: &Links<'_>) -> impl Iterator<Item = Section> {
         let against = Results {
             title: "Opponents",
             note: "points of matches; with three sides, the share of them between these two",
             cells: &details.cross,
         };
         let with = Results { title: "Partners", note: "points of matches", cells: &details.partners };
-        let tables = [against, with].into_iter().filter_map(|Results { title, note, cells }| {
+        [against, with].into_iter().filter_map(|Results { title, note, cells }| {
             let rows = cells.iter().zip(&self.report.details);
-            let rows = rows.filter_map(|(&cell, other)| Some((cell?, other)));
-            let rows: String = rows
-                .map(|(cell, other)| {
-                    format!(
-                        "<tr><td class=\"text\">{}</td><td class=\"{}\">{}</td></tr>\n",
-                        links.entrant(&other.name),
-                        shade(cell),
-                        met(Some(cell))
-                    )
-                })
-                .collect();
-            let table = format!("<div class=\"wide\"><table>\n<tbody>\n{rows}</tbody>\n</table></div>\n");
-            (!rows.is_empty()).then(|| section(title, note, &table))
-        });
-        tables.collect()
+            let rows: Vec<_> = rows.filter_map(|(&cell, other)| Some((cell?, other))).collect();
+            let table = html! {
+                div class="wide" {
+                    table {
+                        tbody {
+                            @for &(cell, other) in &rows {
+                                tr {
+                                    td class="text" { (links.entrant(&other.name)) }
+                                    td class=(shade(cell)) { (met(Some(cell))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            };
+            (!rows.is_empty()).then(|| Section::new(title, note, table))
+        })
     }
 
-    fn faults_and_times(&self, details: &EntrantDetails, links: &Links<'_>) -> String {
-        let mut sections = String::new();
+    fn faults_and_times(&self, details: &EntrantDetails, links: &Links<'_>) -> Vec<Section> {
+        let mut sections = Vec::new();
         if !details.faults.is_empty() {
-            let mut items = format!(
-                "<p>{}; first in {}</p>\n",
-                Escaped(&faults(&details.faults)),
-                links.match_ids(&details.faulty)
-            );
-            for bot in details.team.iter().filter(|bot| !bot.faults.is_empty()) {
-                let name = Escaped(&bot.name);
-                items += &format!("<p>{name}: {}</p>\n", Escaped(&faults(&bot.faults)));
-            }
-            sections += &section("Faults", "", &items);
+            let items = html! {
+                p { (Escaped(&faults(&details.faults))) "; first in " (links.match_ids(&details.faulty)) }
+                @for bot in details.team.iter().filter(|bot| !bot.faults.is_empty()) {
+                    p { (Escaped(&bot.name)) ": " (Escaped(&faults(&bot.faults))) }
+                }
+            };
+            sections.push(Section::new("Faults", "", items));
         }
         let row = |name: &str, cells: Vec<String>| -> Vec<String> {
             std::iter::once(name.to_owned()).chain(cells).collect()
@@ -148,6 +127,30 @@ impl Site<'_> {
             entrants: None,
             note: "thinking time of an answer, without the referee's own lag".to_owned(),
         };
-        sections + &section(grid.title, &grid.note, &table(&grid, links))
+        sections.push(Section::new(grid.title, &grid.note, table(&grid, links)));
+        sections
     }
+}
+
+/// The results and ratings of an entrant.
+fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
+    let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
+    let out = standing.out.map_or(String::new(), |round| format!("in round {round}"));
+    let awarded = if standing.awarded == 0 { String::new() } else { standing.awarded.to_string() };
+    let of_faults = if details.faults.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("{} in {}", faults(&details.faults), counted(standing.faulted, "match", "matches"))
+    };
+    facts(&[
+        Fact::text("points", &format!("{} of {}", points(standing.points), standing.matches)),
+        Fact::text("decided by play", &wdl(standing.by_play)),
+        Fact::text("decided by a fault", &wdl(standing.by_fault)),
+        Fact::text("awarded", &awarded),
+        Fact::text("eliminated", &out),
+        Fact::text("Elo", &elo(standing.elo)),
+        Fact::text("Glicko-2", &estimate(details.glicko2, 0)),
+        Fact::text("team", &team.join(", ")),
+        Fact::text("faults", &of_faults),
+    ])
 }

@@ -1,5 +1,7 @@
 //! Lists of matches, which have several pages if they are long.
 
+use maud::{Markup, html};
+
 use super::{File, Links, ListedMatch, Page, Site, footer, minute};
 use crate::core::counted;
 use crate::report::tournament::Escaped;
@@ -13,65 +15,86 @@ fn path(stem: &str, page: usize) -> String {
 }
 
 /// The pages of a list: the path of each, the matches on it, and links to the others.
-pub(super) fn pages<'a, T>(stem: &'a str, items: &'a [T]) -> impl Iterator<Item = (String, &'a [T], String)> {
+pub(super) fn pages<'a, T>(stem: &'a str, items: &'a [T]) -> impl Iterator<Item = (String, &'a [T], Markup)> {
     let count = items.len().div_ceil(LISTED).max(1);
     let file = stem.rsplit('/').next().unwrap_or(stem).to_owned();
     (0..count).map(move |at| {
         let items = &items[at * LISTED..items.len().min((at + 1) * LISTED)];
-        let others = (0..count).filter(|_| count > 1).map(|other| {
-            let current = if other == at { " aria-current=\"page\"" } else { "" };
-            format!("<a href=\"{}\"{current}>{}</a> ", path(&file, other), other + 1)
-        });
-        let others = others.collect::<String>();
-        let others = if count > 1 {
-            format!("<nav class=\"others\" aria-label=\"Pages\">Page {others}</nav>\n")
-        } else {
-            others
+        let others = html! {
+            @if count > 1 {
+                nav class="others" aria-label="Pages" {
+                    "Page "
+                    @for other in 0..count {
+                        a href=(path(&file, other)) aria-current=[(other == at).then_some("page")] { (other + 1) }
+                    }
+                }
+            }
         };
         (path(stem, at), items, others)
     })
 }
 
 /// The entrants of a match by side.
-fn sides(told: &ListedMatch, sides: usize, links: &Links<'_>) -> String {
-    let of_side = |side: usize| -> String {
+fn sides(told: &ListedMatch, sides: usize, links: &Links<'_>) -> Markup {
+    let of_side = |side: usize| {
         let mut names: Vec<&String> = told.seats.iter().skip(side).step_by(sides.max(1)).collect();
         names.dedup();
-        names.into_iter().map(|name| links.entrant(name)).collect::<Vec<_>>().join(" + ")
+        names
     };
-    (0..sides).map(of_side).collect::<Vec<_>>().join(" – ")
+    html! {
+        @for side in 0..sides {
+            @if side > 0 { " – " }
+            @for (at, name) in of_side(side).into_iter().enumerate() {
+                @if at > 0 { " + " }
+                (links.entrant(name))
+            }
+        }
+    }
 }
 
-/// A table of matches. `result` is the heading and the cell, as HTML, of the column with the result.
+/// A table of matches. `result` is the content of the column with the result.
 pub(super) fn table(
     site: &Site<'_>,
     matches: &[&ListedMatch],
     links: &Links<'_>,
-    result: impl Fn(&ListedMatch) -> String,
-) -> String {
+    result: impl Fn(&ListedMatch) -> Markup,
+) -> Markup {
     let has_rounds = !site.report.rounds.is_empty();
-    let round = if has_rounds { "<th>round</th>" } else { "" };
-    let mut out = format!(
-        "<div class=\"wide\"><table class=\"matches\">\n<thead><tr><th class=\"text\">match</th>{round}\
-         <th class=\"text\">entrants</th><th class=\"text\">result</th><th class=\"text\">how</th><th>moves</th>\
-         <th class=\"text\">began (UTC)</th></tr></thead>\n<tbody>\n"
-    );
-    for told in matches {
-        let round = told.round.map_or(String::new(), |round| round.to_string());
-        let round = if has_rounds { format!("<td>{round}</td>") } else { String::new() };
-        let class = if told.faulted.is_empty() { "text" } else { "text alarm" };
-        out += &format!(
-            "<tr><td class=\"text\">{}</td>{round}<td class=\"text names\">{}</td><td class=\"text\">{}</td>\
-             <td class=\"{class}\">{}</td><td>{}</td><td class=\"text\">{}</td></tr>\n",
-            links.match_id(&told.id),
-            sides(told, site.report.standings.sides, links),
-            result(told),
-            Escaped(&told.how()),
-            told.decisions,
-            told.began_at.as_deref().map(minute).unwrap_or_default()
-        );
+    let began = |told: &ListedMatch| told.began_at.as_deref().map(minute).unwrap_or_default();
+    html! {
+        div class="wide" {
+            table class="matches" {
+                thead {
+                    tr {
+                        th class="text" { "match" }
+                        @if has_rounds { th { "round" } }
+                        th class="text" { "entrants" }
+                        th class="text" { "result" }
+                        th class="text" { "how" }
+                        th { "moves" }
+                        th class="text" { "began (UTC)" }
+                    }
+                }
+                tbody {
+                    @for told in matches {
+                        tr {
+                            td class="text" { (links.match_id(&told.id)) }
+                            @if has_rounds {
+                                td { @if let Some(round) = told.round { (round) } }
+                            }
+                            td class="text names" { (sides(told, site.report.standings.sides, links)) }
+                            td class="text" { (result(told)) }
+                            td class=(if told.faulted.is_empty() { "text" } else { "text alarm" }) {
+                                (Escaped(&told.how()))
+                            }
+                            td { (told.decisions) }
+                            td class="text" { (began(told)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    out + "</tbody>\n</table></div>\n"
 }
 
 impl Site<'_> {
@@ -82,14 +105,21 @@ impl Site<'_> {
         let files: Vec<File> = pages("matches", &matches)
             .map(|(path, matches, others)| {
                 let links = Links::from("", self.report);
-                let table = table(self, matches, &links, |told| Escaped(&told.result_in_words()).to_string());
+                let result = |told: &ListedMatch| html! { (Escaped(&told.result_in_words())) };
+                let body = html! {
+                    (self.way("", &Markup::default()))
+                    header {
+                        h1 { "Matches" }
+                        p { (count) "; results in the order of the entrants" }
+                    }
+                    main {
+                        (others)
+                        (table(self, matches, &links, result))
+                        (others)
+                    }
+                    (footer())
+                };
                 let page = Page { title: format!("Matches of {}", self.name()), links, plays: false };
-                let body = format!(
-                    "{}<header>\n<h1>Matches</h1>\n<p>{count}; results in the order of the entrants</p>\n\
-                     </header>\n<main>\n{others}{table}{others}</main>\n{}",
-                    self.way("", ""),
-                    footer()
-                );
                 (path, page.text(&body))
             })
             .collect();

@@ -18,9 +18,11 @@ mod replay;
 
 pub use replay::Unshown;
 
+use maud::{DOCTYPE, Markup, html};
+
 use super::replay::{BODY, Reel, SCRIPT, style};
 use super::tournament::{
-    Escaped, Grid, Links, ListedMatch, STYLE, TournamentReport, minute, notes, section, sections, subtitle,
+    Escaped, Grid, Links, ListedMatch, STYLE, Section, TournamentReport, minute, notes, sections, subtitle,
     table,
 };
 use crate::core::json;
@@ -42,45 +44,80 @@ struct Page<'a> {
     plays: bool,
 }
 
+/// Allows only the scripts and styles of the site.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; \
+                      form-action 'none'";
+
 impl Page<'_> {
     /// The page with this body.
-    fn text(&self, body: &str) -> String {
-        let (top, title) = (self.links.top(), Escaped(&self.title));
-        let player = if self.plays {
-            format!("<link rel=\"stylesheet\" href=\"{top}player.css\"/>\n")
-        } else {
-            String::new()
+    fn text(&self, body: &Markup) -> String {
+        let top = self.links.top();
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    link rel="icon" href="data:,";
+                    link rel="stylesheet" href={ (top) "report.css" };
+                    @if self.plays { link rel="stylesheet" href={ (top) "player.css" }; }
+                    title { (Escaped(&self.title)) }
+                }
+                body class=[self.plays.then_some("player")] {
+                    (body)
+                    @if self.plays { script src={ (top) "player.js" } {} }
+                }
+            }
         };
-        let script =
-            if self.plays { format!("<script src=\"{top}player.js\"></script>\n") } else { String::new() };
-        let class = if self.plays { " class=\"player\"" } else { "" };
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'self'; \
-             style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
-             <link rel=\"stylesheet\" href=\"{top}report.css\"/>\n{player}<title>{title}</title>\n\
-             </head>\n<body{class}>\n{body}{script}</body>\n</html>\n"
-        )
+        page.into_string()
     }
 }
 
 /// The end of every page.
-fn footer() -> String {
-    format!("<footer>{}</footer>\n", crate::SERVER)
+fn footer() -> Markup {
+    html! { footer { (crate::SERVER) } }
 }
 
-/// The maximum length of a fact that shares its row with others, in bytes of HTML.
+/// The maximum length of a fact that shares its row with others, in bytes.
 const SHORT: usize = 60;
 
-/// Labels and texts; the texts are HTML. Those that are empty are left out.
-fn facts(facts: &[(&str, String)]) -> String {
-    let rows = facts.iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| {
-        let class = if text.len() > SHORT && !text.contains("<a ") { " class=\"long\"" } else { "" };
-        format!("<div{class}><dt>{}</dt><dd>{text}</dd></div>\n", Escaped(label))
-    });
-    format!("<dl class=\"facts\">\n{}</dl>\n", rows.collect::<String>())
+/// A label and its value.
+struct Fact {
+    label: &'static str,
+    value: Markup,
+    /// Whether it has a row of its own.
+    is_long: bool,
+}
+
+impl Fact {
+    fn text(label: &'static str, text: &str) -> Fact {
+        Fact { label, value: html! { (Escaped(text)) }, is_long: text.len() > SHORT }
+    }
+
+    fn code(label: &'static str, text: &str) -> Fact {
+        Fact { label, value: html! { code { (Escaped(text)) } }, is_long: text.len() > SHORT }
+    }
+
+    /// A value with links.
+    fn links(label: &'static str, value: Markup) -> Fact {
+        Fact { label, value, is_long: false }
+    }
+}
+
+/// A list of facts; those without a value are left out.
+fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        dl class="facts" {
+            @for Fact { label, value, is_long } in facts.iter().filter(|fact| !fact.value.0.is_empty()) {
+                div class=[is_long.then_some("long")] {
+                    dt { (label) }
+                    dd { (value) }
+                }
+            }
+        }
+    }
 }
 
 impl<'a> Site<'a> {
@@ -121,88 +158,105 @@ impl<'a> Site<'a> {
         &self.report.standings.name
     }
 
-    /// The links at the top of a page below the first one; `here` is HTML.
-    fn way(&self, top: &str, here: &str) -> String {
-        format!(
-            "<nav class=\"way\" aria-label=\"Site\"><a href=\"{top}index.html\">{}</a> \
-             <a href=\"{top}matches.html\">Matches</a> {here}</nav>\n",
-            Escaped(self.name())
-        )
+    /// The links at the top of a page below the first one, and what follows them.
+    fn way(&self, top: &str, here: &Markup) -> Markup {
+        html! {
+            nav class="way" aria-label="Site" {
+                a href={ (top) "index.html" } { (Escaped(self.name())) }
+                a href={ (top) "matches.html" } { "Matches" }
+                (here)
+            }
+        }
     }
 
     fn index(&self) -> String {
         let report = self.report;
         let links = Links::from("", report);
         let page = Page { title: self.name().to_owned(), links, plays: false };
-        let links = &page.links;
-        let sections = sections(report, links) + &notes(report) + &self.verification();
-        let menu: String = sections
-            .split("<section id=\"")
-            .skip(1)
-            .filter_map(|section| {
-                let (id, rest) = section.split_once('"')?;
-                let title = rest.split_once("<h2>")?.1.split_once("</h2>")?.0;
-                let title = title.split_once(" with ").map_or(title, |(title, _)| title);
-                Some(format!("<a href=\"#{id}\">{title}</a>\n"))
-            })
-            .collect();
-        let body = format!(
-            "<header>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n<nav class=\"menu\" aria-label=\"Sections\">\n\
-             <a href=\"matches.html\"><b>Matches</b></a>\n{menu}</nav>\n<main>\n{}{sections}</main>\n{}",
-            Escaped(self.name()),
-            Escaped(&subtitle(&report.standings)),
-            self.summary(links),
-            footer()
-        );
+        let mut sections = sections(report, &page.links);
+        sections.extend(notes(report));
+        sections.push(self.verification());
+        let body = html! {
+            header {
+                h1 { (Escaped(self.name())) }
+                p { (Escaped(&subtitle(&report.standings))) }
+            }
+            nav class="menu" aria-label="Sections" {
+                a href="matches.html" { b { "Matches" } }
+                @for section in &sections {
+                    a href={ "#" (section.id) } { (Escaped(section.short_title())) }
+                }
+            }
+            main {
+                (self.summary(&page.links))
+                @for section in &sections { (section) }
+            }
+            (footer())
+        };
         page.text(&body)
     }
 
     /// The leader and the figures of the tournament.
-    fn summary(&self, links: &Links<'_>) -> String {
+    fn summary(&self, links: &Links<'_>) -> Markup {
         let TournamentReport { standings, conditions, unfinished_at_most, .. } = self.report;
         let first = standings.entrants.iter().take_while(|entrant| entrant.place == 1);
-        let first: Vec<String> = first.map(|entrant| links.entrant(&entrant.name)).collect();
+        let mut first: Vec<&str> = first.map(|entrant| entrant.name.as_str()).collect();
         let is_over = *unfinished_at_most == 0;
         let label = match (is_over, first.len()) {
             (true, 1) => "winner",
             (true, _) => "winners",
             _ => "leading",
         };
-        let first = if standings.matches == 0 || first.len() > 3 { String::new() } else { first.join(", ") };
+        if standings.matches == 0 || first.len() > 3 {
+            first.clear();
+        }
+        let first = html! {
+            @for (at, name) in first.iter().enumerate() {
+                @if at > 0 { ", " }
+                (links.entrant(name))
+            }
+        };
         let dates = match (&conditions.began_at, &conditions.ended_at) {
             (Some(began), Some(ended)) if began[..10] == ended[..10] => began[..10].to_owned(),
             (Some(began), Some(ended)) => format!("{} to {}", &began[..10], &ended[..10]),
             _ => String::new(),
         };
-        let played = if is_over {
-            standings.matches.to_string()
-        } else {
-            format!("{}, not over yet", standings.matches)
+        let played = html! {
+            a href="matches.html" {
+                (standings.matches)
+                @if !is_over { ", not over yet" }
+            }
         };
         facts(&[
-            (label, first),
-            ("entrants", standings.entrants.len().to_string()),
-            ("matches", format!("<a href=\"matches.html\">{played}</a>")),
-            ("format", Escaped(&conditions.format).to_string()),
-            ("clock", Escaped(&conditions.clock.replace(',', ", ")).to_string()),
-            ("played", dates),
+            Fact::links(label, first),
+            Fact::text("entrants", &standings.entrants.len().to_string()),
+            Fact::links("matches", played),
+            Fact::text("format", &conditions.format),
+            Fact::text("clock", &conditions.clock.replace(',', ", ")),
+            Fact::text("played", &dates),
         ])
     }
 
     /// How a visitor verifies matches.
-    fn verification(&self) -> String {
-        let mut text = "<p>The page of each match offers its record: every answer with its time, every fault, all \
-                        dice and cards, and the result. <code>referee verify m1.jsonl.gz</code> replays the match \
-                        by the rules and reports every difference. <code>referee show m1.jsonl.gz</code> prints \
-                        it.</p>\n<p>Before the first move, the referee commits itself to the seed of a match: the \
-                        bots receive SHA-256 of a salt and the seed. The record reveals both, so neither the dice \
-                        nor the cards can be chosen afterwards.</p>\n"
-            .to_owned();
-        if self.report.conditions.seed.is_some() {
-            text += "<p>The seeds of all matches derive from the seed of the tournament: the seed of a match is \
-                     HMAC-SHA-256 of <code>referee/1/seed</code>, a line feed and the id of its deal, with the \
-                     seed of the tournament as the key.</p>\n";
-        }
-        section("How to verify", "", &text).replacen("id=\"how\"", "id=\"verify\"", 1)
+    fn verification(&self) -> Section {
+        let text = html! {
+            p {
+                "The page of each match offers its record: every answer with its time, every fault, all dice and cards, "
+                "and the result. " code { "referee verify m1.jsonl.gz" } " replays the match by the rules and reports "
+                "every difference. " code { "referee show m1.jsonl.gz" } " prints it."
+            }
+            p {
+                "Before the first move, the referee commits itself to the seed of a match: the bots receive SHA-256 of a "
+                "salt and the seed. The record reveals both, so neither the dice nor the cards can be chosen afterwards."
+            }
+            @if self.report.conditions.seed.is_some() {
+                p {
+                    "The seeds of all matches derive from the seed of the tournament: the seed of a match is HMAC-SHA-256 "
+                    "of " code { "referee/1/seed" } ", a line feed and the id of its deal, with the seed of the tournament "
+                    "as the key."
+                }
+            }
+        };
+        Section::new("How to verify", "", text).with_id("verify")
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use maud::{Markup, Render, html};
+
 use super::TournamentReport;
 use crate::core::printable::is_active;
 
@@ -22,6 +24,14 @@ impl fmt::Display for Escaped<'_> {
             c if is_active(c) => f.write_char('\u{fffd}'),
             c => f.write_char(c),
         })
+    }
+}
+
+impl Render for Escaped<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        use fmt::Write;
+        // Writing to a string cannot fail.
+        let _ = write!(buffer, "{self}");
     }
 }
 
@@ -51,25 +61,32 @@ impl<'a> Links<'a> {
     }
 
     /// The name of an entrant.
-    pub(in crate::report) fn entrant(&self, name: &str) -> String {
-        match (self.top, self.numbers.get(name)) {
-            (Some(top), Some(number)) => {
-                format!("<a href=\"{top}entrants/{number}.html\">{}</a>", Escaped(name))
+    pub(in crate::report) fn entrant(&self, name: &str) -> Markup {
+        html! {
+            @match (self.top, self.numbers.get(name)) {
+                (Some(top), Some(number)) => { a href={ (top) "entrants/" (number) ".html" } { (Escaped(name)) } }
+                _ => { (Escaped(name)) }
             }
-            _ => Escaped(name).to_string(),
         }
     }
 
     /// The id of a match.
-    pub(in crate::report) fn match_id(&self, id: &str) -> String {
-        match self.top {
-            Some(top) => format!("<a href=\"{top}matches/{id}.html\">{id}</a>", id = Escaped(id)),
-            None => Escaped(id).to_string(),
+    pub(in crate::report) fn match_id(&self, id: &str) -> Markup {
+        html! {
+            @match self.top {
+                Some(top) => { a href={ (top) "matches/" (Escaped(id)) ".html" } { (Escaped(id)) } }
+                None => { (Escaped(id)) }
+            }
         }
     }
 
     /// The ids of matches.
-    pub(in crate::report) fn match_ids(&self, ids: &[String]) -> String {
-        ids.iter().map(|id| self.match_id(id)).collect::<Vec<_>>().join(" ")
+    pub(in crate::report) fn match_ids(&self, ids: &[String]) -> Markup {
+        html! {
+            @for (at, id) in ids.iter().enumerate() {
+                @if at > 0 { " " }
+                (self.match_id(id))
+            }
+        }
     }
 }

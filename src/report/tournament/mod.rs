@@ -28,7 +28,7 @@ pub(super) use self::conditions::{minute, options_in_words};
 pub use self::csv::csv;
 pub use self::github::annotations;
 pub use self::html::html;
-pub(super) use self::html::{STYLE, notes, section, sections, shade, table};
+pub(super) use self::html::{STYLE, Section, notes, sections, shade, table};
 pub use self::junit::junit;
 pub(super) use self::links::{Escaped, Links};
 pub use self::markdown::markdown;
