@@ -275,8 +275,8 @@ impl Play {
             bots: runner.bots.len(),
             openings,
         };
-        let told = |happening: RunEvent<'_>| {
-            match happening {
+        let told = |event: RunEvent<'_>| {
+            match event {
                 RunEvent::Listening(address) => tell(PlayEvent::Listening(address)),
                 RunEvent::Waiting(name) => tell(PlayEvent::Waiting(name)),
                 RunEvent::Moved(text) => tell(PlayEvent::Moved(text)),

@@ -328,8 +328,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         if let Err(why) = missing {
             return RunEnd { why: Some(why), ..RunEnd::default() };
         }
-        let tell = |happening: RunEvent<'_>| {
-            match happening {
+        let tell = |event: RunEvent<'_>| {
+            match event {
                 RunEvent::Listening(address) => printer.listening(address),
                 RunEvent::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
                 RunEvent::Connected(_) | RunEvent::Moved(_) => {}

@@ -261,8 +261,8 @@ fn play_until_changed(
     let (mut unstored, mut untold) = (Vec::new(), Vec::new());
     let mut absent = BTreeSet::new();
     results.set_absent(&absent).map_err(Failure::cannot_run)?;
-    let mut tell = |happening: RunEvent<'_>| -> Result<(), Halt> {
-        match happening {
+    let mut tell = |event: RunEvent<'_>| -> Result<(), Halt> {
+        match event {
             RunEvent::Listening(address) => {
                 progress.line(format!("listening on {address}"));
                 if is_json {

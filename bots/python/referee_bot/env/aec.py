@@ -121,7 +121,7 @@ class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
             self.infos[agent] = decision.info()
 
     def close(self) -> None:
-        """Breaks off the match, and ends the referee if it is the environment's own."""
+        """Aborts the match, and ends the referee if it is the environment's own."""
         if self._owns_referee:
             self._referee.close()
         else:

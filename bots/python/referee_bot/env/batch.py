@@ -56,7 +56,7 @@ class Batch:
         return self._matches.step(actions)
 
     def close(self) -> None:
-        """Breaks off the matches, and ends the referee if it is the batch's own."""
+        """Aborts the matches, and ends the referee if it is the batch's own."""
         self._matches.close()
 
 

@@ -106,7 +106,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         return {"observation": self._last["observation"], "action_mask": blank(self._encoding)["action_mask"]}
 
     def close(self) -> None:
-        """Breaks off the match, and ends the referee if it is the environment's own."""
+        """Aborts the match, and ends the referee if it is the environment's own."""
         if self._owns_referee:
             self._referee.close()
         else:

@@ -90,7 +90,7 @@ class Table:
         return self._match is None or self._ends == self._encoding.seats
 
     def abort(self) -> None:
-        """Breaks off the match, if one is running."""
+        """Aborts the match, if one is running."""
         if not self.is_over:
             self._is_aborted = True
             self.decisions = []
