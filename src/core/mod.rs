@@ -20,6 +20,8 @@ pub mod scene;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod seat;
+#[cfg(test)]
+pub(crate) mod test_length;
 
 pub(crate) use blocks::extend_in_blocks;
 pub use catalog::{Catalog, UnknownGame};

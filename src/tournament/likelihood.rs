@@ -173,6 +173,7 @@ mod tests {
     use super::*;
     use crate::core::Uniform;
     use crate::core::chance::{RandomStream, Seed};
+    use crate::core::test_length::long_or;
 
     // The references take scores less 1/2, with their probabilities.
 
@@ -318,8 +319,7 @@ mod tests {
     /// the distribution, and a difference in Elo, 0 in a third of them. 200,000 with LONG_TESTS, else `short`.
     fn with_random_vectors(name: &str, short: usize, check: impl Fn(usize, u32, &[(f64, f64)], f64)) {
         let mut stream = Seed([7; 32]).match_key("likelihood", name, &["", ""]).stream();
-        let is_long = option_env!("LONG_TESTS").is_some();
-        for run in 0..if is_long { 200_000 } else { short } {
+        for run in 0..long_or(200_000, short) {
             let legs = [1, 2, 2, 3, 4, 6][stream.uniform(6) as usize];
             let mut counts = vec![0];
             while counts.iter().all(|&count| count == 0) {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::core::chance::{RandomKey, RandomStream, Uniform};
 use crate::core::erased::{Knowledge, Rules, Table};
+use crate::core::test_length::long_or;
 use crate::core::{Catalog, Seat, Seating, Turn, Viewer};
 use crate::referee::{Faults, Leg, Opening};
 use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Wait};
@@ -16,7 +17,7 @@ use crate::tournament::Cause;
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
 use crate::web::hub::{Hub, Sights};
 
-const POSITIONS_PER_GAME: usize = 1_000;
+const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 
 fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
     let seats = seating.all();

@@ -11,6 +11,7 @@ use crate::cli::tournament::folder::{TournamentFolder, read};
 use crate::cli::tournament::{results, status, verify};
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
+use crate::core::test_length::long_or;
 use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
 
 /// A tournament that was killed while it was played with schema version 1.
@@ -207,7 +208,7 @@ fn spoil_rows(path: &Path, random: &mut RandomStream) -> String {
 
 #[test]
 fn a_corrupted_database_causes_an_error_and_no_panic() {
-    let count = if std::env::var_os("LONG_TESTS").is_some() { 5_000 } else { 150 };
+    let count = long_or(5_000, 100);
     let place = tempfile::tempdir().unwrap();
     let sound: PathBuf = place.path().join("sound");
     copy(Path::new(FIXTURE), &sound);

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::moves::MAX_SQUARES;
 use super::*;
 use crate::core::perft::perft;
+use crate::core::test_length::long_or;
 
 const BLACK: Seat = Seat(0);
 const WHITE: Seat = Seat(1);
@@ -65,7 +66,8 @@ fn is_won_by(position: &Checkers, seat: Seat, reason: &str) -> bool {
 fn perft_has_the_known_values() {
     for line in include_str!("../perft.txt").lines().filter(|line| !line.starts_with('#')) {
         let (fen, values) = line.split_once(" = ").unwrap();
-        for (depth, leaves) in (1..).zip(values.split(' ')) {
+        let most = long_or(usize::MAX, "99999".len());
+        for (depth, leaves) in (1..).zip(values.split(' ').take_while(|leaves| leaves.len() <= most)) {
             assert_eq!(perft(&at(fen), depth).unwrap().to_string(), leaves, "{fen} at depth {depth}");
         }
     }

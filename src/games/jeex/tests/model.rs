@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::core::chance::{RandomKey, RandomStream};
 use crate::core::perft::perft;
+use crate::core::test_length::long_or;
 
 /// East and north of the centre, in cells.
 type Place = (i32, i32);
@@ -326,7 +327,8 @@ const KNOWN: [(usize, &[u64]); 3] = [
 fn perft_has_the_known_values() {
     for (plies, values) in KNOWN {
         let position = after(&EXAMPLE[..plies]);
-        for (depth, leaves) in (1..).zip(values) {
+        let most = long_or(u64::MAX, 3_000_000);
+        for (depth, leaves) in (1..).zip(values.iter().take_while(|&&leaves| leaves <= most)) {
             assert_eq!(perft(&position, depth), Ok(*leaves), "depth {depth} after {plies} plies");
         }
     }
@@ -337,7 +339,7 @@ fn the_model_counts_the_same_leaves() {
     for (plies, values) in KNOWN {
         let mut model = Model::new();
         EXAMPLE[..plies].iter().for_each(|text| model.play(text));
-        for (depth, leaves) in (1..=3).zip(values) {
+        for (depth, leaves) in (1..=long_or(3, 2)).zip(values) {
             assert_eq!(model.perft(depth), *leaves, "depth {depth} after {plies} plies");
         }
     }

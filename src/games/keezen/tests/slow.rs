@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::core::Fact as _;
 use crate::core::chance::{RandomKey, RandomStream};
+use crate::core::test_length::long_or;
 use crate::games::battery;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -523,7 +524,7 @@ fn the_reference_rules_agree_in_random_positions() {
     let rng = &mut RandomKey([1; 32]).stream();
     let mut tally = Tally::default();
     for seats in [2, 4, 6] {
-        for _ in 0..800 {
+        for _ in 0..long_or(800, 200) {
             let mut slow = random_position(seats, rng);
             let Some(mover) = (0..seats).find(|&seat| !slow.all_plays(seat).is_empty()) else { continue };
             slow.mover = slow.winner().is_none().then_some(mover);
@@ -546,7 +547,8 @@ fn the_reference_rules_agree_in_random_positions() {
         "cycles",
         "home",
     ] {
-        assert!(tally.0.get(what).is_some_and(|&times| times >= 10), "too few {what}: {tally:?}");
+        let least = long_or(10, 3);
+        assert!(tally.0.get(what).is_some_and(|&times| times >= least), "too few {what}: {tally:?}");
     }
 }
 

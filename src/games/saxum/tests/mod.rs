@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::*;
 use crate::core::perft::{divide, perft};
+use crate::core::test_length::long_or;
 use crate::games::battery;
 
 const ZERO: Seat = Seat(0);
@@ -90,7 +91,8 @@ fn perft_has_the_known_values() {
     for (view, values) in known_values() {
         let game = formats::imagined(view);
         assert_eq!(battery::view(&game, Viewer::Public), view);
-        for (depth, leaves) in (1..).zip(values.split(' ')) {
+        let most = long_or(usize::MAX, "999999".len());
+        for (depth, leaves) in (1..).zip(values.split(' ').take_while(|leaves| leaves.len() <= most)) {
             assert_eq!(perft(&game, depth).unwrap().to_string(), leaves, "{view} at depth {depth}");
         }
     }
