@@ -27,28 +27,28 @@ impl Sub for Tick {
 
 /// A time control, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct TimeControl {
     delay: u64,
     bank: u64,
     increment: u64,
 }
 
-impl From<ClockMs> for Clock {
-    fn from(ms: ClockMs) -> Clock {
-        Clock { delay: ms.delay_ms * 1000, bank: ms.bank_ms * 1000, increment: ms.increment_ms * 1000 }
+impl From<ClockMs> for TimeControl {
+    fn from(ms: ClockMs) -> TimeControl {
+        TimeControl { delay: ms.delay_ms * 1000, bank: ms.bank_ms * 1000, increment: ms.increment_ms * 1000 }
     }
 }
 
 /// The remaining time of a seat. It can be negative: time used in the grace period is deducted too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bank {
-    clock: Clock,
+    clock: TimeControl,
     left: i64,
 }
 
 impl Bank {
     /// Creates a full bank.
-    pub const fn new(clock: Clock) -> Bank {
+    pub const fn new(clock: TimeControl) -> Bank {
         Bank { clock, left: clock.bank as i64 }
     }
 

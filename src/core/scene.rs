@@ -46,7 +46,7 @@ impl Scene {
             let part = |(column, letter): (i16, char)| {
                 Part::text(cell, letter).at(column * cell + cell / 2, 0).fill(Tone::Ink)
             };
-            let shape = Shape::new(Layer::Piece, format!("line{row}"), (0, row * cell + cell / 2));
+            let shape = Shape::new(Depth::Piece, format!("line{row}"), (0, row * cell + cell / 2));
             scene.add(shape.with_all(letters.map(part)));
             scene.say(line);
         }
@@ -77,7 +77,7 @@ const TEXT_SEATS: [Tone; MAX_SEATS] =
 /// What is drawn above what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Layer {
+pub enum Depth {
     /// The board, below everything.
     Board,
     /// Marked cells.
@@ -88,9 +88,9 @@ pub enum Layer {
     Label,
 }
 
-impl Layer {
-    /// All layers, the lowest first.
-    pub const ALL: [Layer; 4] = [Layer::Board, Layer::Mark, Layer::Piece, Layer::Label];
+impl Depth {
+    /// All depths, the lowest first.
+    pub const ALL: [Depth; 4] = [Depth::Board, Depth::Mark, Depth::Piece, Depth::Label];
 }
 
 /// A group of parts that moves as a whole.
@@ -101,7 +101,7 @@ pub struct Shape {
     /// Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
     pub kind: Option<String>,
     /// Its layer.
-    pub layer: Layer,
+    pub layer: Depth,
     /// The horizontal position of its origin.
     pub x: i16,
     /// The vertical position of its origin.
@@ -114,7 +114,7 @@ pub struct Shape {
 
 impl Shape {
     /// A shape without parts.
-    pub fn new(layer: Layer, id: impl Into<String>, (x, y): (i16, i16)) -> Shape {
+    pub fn new(layer: Depth, id: impl Into<String>, (x, y): (i16, i16)) -> Shape {
         Shape { id: id.into(), kind: None, layer, x, y, turn: None, parts: Vec::new() }
     }
 

@@ -14,7 +14,7 @@ use crate::referee::common::{Common, FaultyTurn};
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::Stamp;
 use crate::referee::match_::Flow;
-use crate::referee::player::Exit;
+use crate::referee::player::SeatExit;
 use crate::referee::playing::{Playing, Sealed};
 use crate::referee::received::Received;
 
@@ -41,7 +41,7 @@ struct Timing {
 
 /// The open request that a message names. If it names another one, an `error` was sent; such messages can add up to a
 /// fault.
-pub(super) type Current = Result<u32, Option<(Seat, Exit)>>;
+pub(super) type Current = Result<u32, Option<(Seat, SeatExit)>>;
 
 impl Playing {
     /// Returns the open request of a seat if `named` is its id; otherwise reports an error to the bot.
@@ -174,7 +174,7 @@ impl Playing {
         stamp: Stamp,
         seat: Seat,
         turn: u32,
-    ) -> Flow<Option<(Seat, Exit)>> {
+    ) -> Flow<Option<(Seat, SeatExit)>> {
         if !self.decider(seat).request.is_some_and(|request| request.draw_offered) {
             let message = "no draw is offered: `accept_draw` answers a request with `draw_offered`";
             return Flow::Continue(common.stray(stamp, seat, Some(turn.into()), ErrorCode::NoOffer, message));
@@ -206,7 +206,7 @@ impl Playing {
         named: Option<u64>,
         code: FaultCode,
         detail: &Detail,
-    ) -> Option<(Seat, Exit)> {
+    ) -> Option<(Seat, SeatExit)> {
         let message = detail.to_string();
         let Some(named) = named.or(self.open_request(seat).map(u64::from)) else {
             return common.stray(stamp, seat, None, error_code(code), &message);
@@ -245,7 +245,7 @@ impl Playing {
         }
         self.bill(common, seat, timing);
         let fault = Fault { seat, code, detail: detail.cloned() };
-        self.decider(seat).sealed = Some(Sealed::Exit(Exit::Fault(fault)));
+        self.decider(seat).sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
     }
 
     /// Closes the request of a seat if its deadline has passed.
@@ -291,7 +291,7 @@ impl Playing {
         let decider = self.decider(seat);
         decider.lag_used += moved_by;
         let fault = Fault { seat, code: FaultCode::Timeout, detail: Some(detail) };
-        decider.sealed = Some(Sealed::Exit(Exit::Fault(fault)));
+        decider.sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
     }
 }
 

@@ -20,7 +20,7 @@ use crate::referee::event::{Event, MatchEvent, Stamp};
 use crate::referee::limits::Limits;
 use crate::referee::log::Log;
 use crate::referee::match_::{Flow, Phase};
-use crate::referee::player::{Exit, Faults, Player};
+use crate::referee::player::{Faults, Player, SeatExit};
 use crate::referee::received::RefusedLine;
 use crate::referee::setup::{Leg, Setup};
 use crate::referee::telling::Happened;
@@ -105,7 +105,7 @@ impl Common {
     }
 
     /// Handles an event that means the same in every phase. Returns the seat that stops deciding for itself, if any.
-    pub(super) fn handle(&mut self, stamp: Stamp, event: Event<'_>) -> Flow<Option<(Seat, Exit)>> {
+    pub(super) fn handle(&mut self, stamp: Stamp, event: Event<'_>) -> Flow<Option<(Seat, SeatExit)>> {
         let exit = match event {
             Event::Resign(seat) => self.resign(stamp, seat),
             Event::Stray { seat, code, message } => self.stray(stamp, seat, None, code, message),
@@ -138,13 +138,13 @@ impl Common {
         Flow::Continue(exit)
     }
 
-    fn resign(&mut self, stamp: Stamp, seat: Seat) -> Option<(Seat, Exit)> {
+    fn resign(&mut self, stamp: Stamp, seat: Seat) -> Option<(Seat, SeatExit)> {
         if self.player(seat).is_played_by_referee() {
             let message = "the referee plays this seat: there is nothing to resign";
             return self.stray(stamp, seat, None, ErrorCode::OutOfState, message);
         }
         self.log.line(opening!("resign"), stamp.at).number(key!("seat"), seat.0).end_line();
-        Some((seat, Exit::Resign))
+        Some((seat, SeatExit::Resign))
     }
 
     /// Answers a message with an error, and keeps the reason for the detail of a later timeout.
@@ -168,7 +168,7 @@ impl Common {
         turn: Option<u64>,
         code: ErrorCode,
         message: &str,
-    ) -> Option<(Seat, Exit)> {
+    ) -> Option<(Seat, SeatExit)> {
         if self.player(seat).gone {
             return None;
         }
@@ -188,24 +188,30 @@ impl Common {
         (u64::from(strays) == most + 1).then(|| {
             let detail = Detail::Strays { most };
             self.count_fault(stamp, seat, FaultCode::Protocol, Some(&detail), None);
-            (seat, Exit::Fault(Fault { seat, code: FaultCode::Protocol, detail: Some(detail) }))
+            (seat, SeatExit::Fault(Fault { seat, code: FaultCode::Protocol, detail: Some(detail) }))
         })
     }
 
     /// Handles an answer to a request that has not been sent.
-    pub(super) fn early_answer(&mut self, stamp: Stamp, seat: Seat, turn: u64) -> Option<(Seat, Exit)> {
+    pub(super) fn early_answer(&mut self, stamp: Stamp, seat: Seat, turn: u64) -> Option<(Seat, SeatExit)> {
         self.stray(stamp, seat, Some(turn), ErrorCode::OutOfState, "there is no such request yet")
     }
 
     /// Handles `ready` of a seat that is ready or has failed to be. After `start` was repeated, it has no effect.
-    pub(super) fn repeated_ready(&mut self, stamp: Stamp, seat: Seat) -> Option<(Seat, Exit)> {
+    pub(super) fn repeated_ready(&mut self, stamp: Stamp, seat: Seat) -> Option<(Seat, SeatExit)> {
         if mem::take(&mut self.player(seat).may_be_ready) {
             return None;
         }
         self.stray(stamp, seat, None, ErrorCode::OutOfState, "`ready` answers `start`, once")
     }
 
-    fn lost(&mut self, stamp: Stamp, seat: Seat, code: FaultCode, detail: &Detail) -> Option<(Seat, Exit)> {
+    fn lost(
+        &mut self,
+        stamp: Stamp,
+        seat: Seat,
+        code: FaultCode,
+        detail: &Detail,
+    ) -> Option<(Seat, SeatExit)> {
         let player = self.player(seat);
         if player.gone {
             return None;
@@ -215,7 +221,7 @@ impl Common {
         player.held.clear();
         player.repeat.clear();
         self.count_fault(stamp, seat, code, Some(detail), None);
-        Some((seat, Exit::Fault(Fault { seat, code, detail: Some(detail.clone()) })))
+        Some((seat, SeatExit::Fault(Fault { seat, code, detail: Some(detail.clone()) })))
     }
 
     /// Records and counts a fault; `of` is the request to which it belongs.
@@ -245,15 +251,15 @@ impl Common {
     }
 
     /// Whether a fault leaves a seat in the match: with the policy `random`, unless its bot is gone.
-    pub(super) fn plays_on_after(&self, seat: Seat, exit: &Exit) -> bool {
+    pub(super) fn plays_on_after(&self, seat: Seat, exit: &SeatExit) -> bool {
         self.setup.header.on_fault == OnFault::Random
-            && matches!(exit, Exit::Fault(_))
+            && matches!(exit, SeatExit::Fault(_))
             && !self.players[seat.index()].gone
     }
 
     /// Eliminates sides after resignations and faults at this moment (see [`Common::out`]). Returns the seats that are
     /// newly out; the match ends if at most one side is left.
-    pub(super) fn judge(&mut self, stamp: Stamp, exits: &[(Seat, Exit)], moment: u32) -> Flow<SeatSet> {
+    pub(super) fn judge(&mut self, stamp: Stamp, exits: &[(Seat, SeatExit)], moment: u32) -> Flow<SeatSet> {
         if exits.is_empty() {
             return Flow::Continue(SeatSet::EMPTY);
         }
@@ -261,7 +267,7 @@ impl Common {
         let mut newly_out = Vec::new();
         for (seat, exit) in exits {
             let side = self.setup.seating.side(*seat);
-            if let Exit::Fault(fault) = exit
+            if let SeatExit::Fault(fault) = exit
                 && is_random
             {
                 self.player(*seat).absent |= fault.code == FaultCode::NoStart;
@@ -276,7 +282,7 @@ impl Common {
             // Seats come in ascending order, so this is the fault of the lowest seat. Its side may already be out
             // because its partner resigned.
             let fault = exits.iter().find_map(|(seat, exit)| match exit {
-                Exit::Fault(fault) if !is_random && went_out(*seat) => Some(fault.clone()),
+                SeatExit::Fault(fault) if !is_random && went_out(*seat) => Some(fault.clone()),
                 _ => None,
             });
             let (ended_by, reason) = match &fault {

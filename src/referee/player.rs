@@ -60,16 +60,16 @@ impl Serialize for Faults {
 
 /// Why a seat stops deciding for itself.
 #[derive(Clone, Debug)]
-pub(super) enum Exit {
+pub(super) enum SeatExit {
     Resign,
     Fault(Fault),
 }
 
-impl Exit {
+impl SeatExit {
     pub(super) fn reason(&self) -> &'static str {
         match self {
-            Exit::Resign => "resignation",
-            Exit::Fault(fault) => fault.code.as_str(),
+            SeatExit::Resign => "resignation",
+            SeatExit::Fault(fault) => fault.code.as_str(),
         }
     }
 }

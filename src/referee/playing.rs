@@ -12,7 +12,7 @@ use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
 use crate::referee::match_::Flow;
-use crate::referee::player::{Exit, message_head};
+use crate::referee::player::{SeatExit, message_head};
 use crate::referee::telling::Happened;
 
 /// The state of a match in play. Between events, seats have open requests, or `resume` is set.
@@ -43,7 +43,7 @@ pub(super) struct Decider {
     /// Its part of the current decision.
     pub(super) sealed: Option<Sealed>,
     /// A deferred exit: it came after the seat had decided, while others still decide.
-    exit_later: Option<Exit>,
+    exit_later: Option<SeatExit>,
     pub(super) retries: u32,
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
@@ -81,7 +81,7 @@ pub(super) enum Sealed {
     /// The index of a legal move.
     Move { index: usize, offer_draw: bool },
     /// The seat resigned or failed to decide.
-    Exit(Exit),
+    Exit(SeatExit),
     /// The referee decides for the seat.
     Referee,
 }
@@ -225,7 +225,7 @@ impl Playing {
 
     /// Handles a resignation, or a fault outside an answer. During a simultaneous decision it is deferred until all
     /// seats have decided.
-    fn exit(&mut self, common: &mut Common, stamp: Stamp, seat: Seat, exit: Exit) -> Flow {
+    fn exit(&mut self, common: &mut Common, stamp: Stamp, seat: Seat, exit: SeatExit) -> Flow {
         let is_simultaneous = self.deciding().len() > 1;
         let is_deciding = self.deciding().contains(seat);
         let decider = self.decider(seat);
@@ -252,7 +252,12 @@ impl Playing {
     }
 
     /// Applies exits that came after the answers to the last decision and before the next one.
-    pub(super) fn judge_late(&mut self, common: &mut Common, stamp: Stamp, exits: &[(Seat, Exit)]) -> Flow {
+    pub(super) fn judge_late(
+        &mut self,
+        common: &mut Common,
+        stamp: Stamp,
+        exits: &[(Seat, SeatExit)],
+    ) -> Flow {
         // If the moves have ended the match, these exits came after the end.
         if !exits.is_empty() && !matches!(common.table.turn(), Turn::Over(_)) {
             common.judge(stamp, exits, 2 * (common.decisions + 1) - 1)?;

@@ -12,7 +12,7 @@ use crate::referee::common::Common;
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::{Event, Stamp};
 use crate::referee::match_::{Flow, Phase};
-use crate::referee::player::Exit;
+use crate::referee::player::SeatExit;
 use crate::referee::playing::Playing;
 use crate::referee::received::{Field, RefusedLine};
 use crate::referee::setup::Leg;
@@ -32,14 +32,14 @@ struct StartingSeat {
     started: Option<Tick>,
     readiness: Readiness,
     /// An exit after the seat was ready or had failed to be; it applies when play has begun.
-    exit_later: Option<Exit>,
+    exit_later: Option<SeatExit>,
 }
 
 #[derive(Debug)]
 enum Readiness {
     Awaited,
     Ready,
-    Failed(Exit),
+    Failed(SeatExit),
 }
 
 impl StartingSeat {
@@ -150,7 +150,7 @@ impl Starting {
         stamp: Stamp,
         seat: Seat,
         nonce: Option<&str>,
-    ) -> Option<(Seat, Exit)> {
+    ) -> Option<(Seat, SeatExit)> {
         if !self.awaits(seat) {
             return common.repeated_ready(stamp, seat);
         }
@@ -189,11 +189,11 @@ impl Starting {
         common.count_fault(stamp, seat, FaultCode::NoStart, Some(&detail), None);
         common.tell_error(seat, None, ErrorCode::NoStart, detail.to_string(), None);
         let fault = Fault { seat, code: FaultCode::NoStart, detail: Some(detail) };
-        starting.readiness = Readiness::Failed(Exit::Fault(fault));
+        starting.readiness = Readiness::Failed(SeatExit::Fault(fault));
     }
 
     /// Handles a resignation, or a fault other than a missing `ready`.
-    fn exit(&mut self, common: &Common, seat: Seat, exit: Exit) {
+    fn exit(&mut self, common: &Common, seat: Seat, exit: SeatExit) {
         let starting = self.seat(seat);
         if starting.is_awaited() {
             starting.readiness = Readiness::Failed(exit);

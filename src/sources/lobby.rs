@@ -25,7 +25,7 @@ pub(crate) struct Lobby {
     /// The numbers of open connections by name.
     open: HashMap<String, usize>,
     /// The bots that may connect again.
-    pub(super) places: HashMap<BotInstance, Place>,
+    pub(super) places: HashMap<BotInstance, BotPlace>,
     /// Connections for the lanes that hold the ones that they replace.
     pub(super) returning: Vec<(Holder, DetachedSession)>,
     /// Whether names that are not in the run join it, each version as a name of its own.
@@ -44,7 +44,7 @@ pub(crate) struct Holder {
 }
 
 /// Where a bot is that may connect again.
-pub(super) enum Place {
+pub(super) enum BotPlace {
     /// Its connection waits for a match.
     Waiting(SessionKey),
     /// A lane has its connection, or waits for the next one.
@@ -217,7 +217,7 @@ impl Lobby {
         tracing::info!(name = moving.hello.name, "connected");
         self.count(&moving);
         match moving.hello.instance().and_then(|bot| self.places.get(&bot)) {
-            Some(&Place::Held(holder)) => self.returning.push((holder, moving)),
+            Some(&BotPlace::Held(holder)) => self.returning.push((holder, moving)),
             _ => self.put_back(moving),
         }
     }
@@ -229,7 +229,7 @@ impl Lobby {
         let unacknowledged = self.lane.forget(session);
         let Some(name) = name else { return false };
         if let Some(unacknowledged) = unacknowledged
-            && matches!(self.places.get(&unacknowledged.bot), Some(Place::Waiting(waiting)) if *waiting == session)
+            && matches!(self.places.get(&unacknowledged.bot), Some(BotPlace::Waiting(waiting)) if *waiting == session)
         {
             self.keep_unacknowledged(unacknowledged);
         }
@@ -258,7 +258,7 @@ impl Lobby {
             let moving = self.lane.release(session);
             if let Some(bot) = bot {
                 match holder.filter(|_| moving.is_some()) {
-                    Some(holder) => self.place(bot, Place::Held(holder)),
+                    Some(holder) => self.place(bot, BotPlace::Held(holder)),
                     None => self.clear_place(&bot),
                 }
             }
@@ -287,7 +287,7 @@ impl Lobby {
             }
             Ok(session) => {
                 if let Some(bot) = bot {
-                    self.place(bot, Place::Waiting(session));
+                    self.place(bot, BotPlace::Waiting(session));
                 }
                 self.waiting.entry(name).or_default().push_back(session);
             }

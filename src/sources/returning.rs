@@ -5,7 +5,7 @@ use std::mem;
 use tokio::time::Instant;
 
 use crate::driver::{BotInstance, DetachedSession, REPLACED, Unacknowledged};
-use crate::sources::lobby::{Holder, Lobby, Place};
+use crate::sources::lobby::{BotPlace, Holder, Lobby};
 
 impl Lobby {
     /// Takes the connections for lanes that hold the ones that they replace.
@@ -15,7 +15,7 @@ impl Lobby {
 
     /// From now on the connection of this bot is for a lane, also one that waits already.
     pub(crate) fn expect(&mut self, bot: BotInstance, holder: Holder) {
-        if let Some(&Place::Waiting(session)) = self.places.get(&bot)
+        if let Some(&BotPlace::Waiting(session)) = self.places.get(&bot)
             && let Some(name) = self.lane.hello(session).map(|hello| self.name_of(hello))
         {
             if let Some(waiting) = self.waiting.get_mut(&name) {
@@ -26,11 +26,11 @@ impl Lobby {
                 None => self.left(&name),
             }
         }
-        self.place(bot, Place::Held(holder));
+        self.place(bot, BotPlace::Held(holder));
     }
 
     /// Notes where a bot is that may connect again.
-    pub(super) fn place(&mut self, bot: BotInstance, place: Place) {
+    pub(super) fn place(&mut self, bot: BotInstance, place: BotPlace) {
         self.guests.note(&bot, true);
         self.places.insert(bot, place);
     }
@@ -43,7 +43,7 @@ impl Lobby {
 
     /// A lane has no connection of a bot any more, and does not wait for one.
     pub(crate) fn bot_gone(&mut self, unacknowledged: Unacknowledged, holder: &Holder) {
-        if matches!(self.places.get(&unacknowledged.bot), Some(Place::Held(held)) if held == holder) {
+        if matches!(self.places.get(&unacknowledged.bot), Some(BotPlace::Held(held)) if held == holder) {
             self.keep_unacknowledged(unacknowledged);
         }
     }
@@ -51,11 +51,11 @@ impl Lobby {
     /// A bot has no connection and no match any more. If it connects again in time, it gets these messages again.
     pub(super) fn keep_unacknowledged(&mut self, unacknowledged: Unacknowledged) {
         let now = Instant::now();
-        self.places.retain(|_, place| !matches!(place, Place::Away(until, _) if *until <= now));
+        self.places.retain(|_, place| !matches!(place, BotPlace::Away(until, _) if *until <= now));
         self.clear_place(&unacknowledged.bot);
         if !unacknowledged.messages.is_empty() {
             let until = now + self.guests.reconnect();
-            self.places.insert(unacknowledged.bot, Place::Away(until, unacknowledged.messages));
+            self.places.insert(unacknowledged.bot, BotPlace::Away(until, unacknowledged.messages));
         }
     }
 
@@ -65,7 +65,7 @@ impl Lobby {
         let place = self.places.remove(bot);
         self.guests.note(bot, false);
         match place {
-            Some(Place::Waiting(session)) => {
+            Some(BotPlace::Waiting(session)) => {
                 if let Some(waiting) = self.waiting.get_mut(name) {
                     waiting.retain(|waiting| *waiting != session);
                 }
@@ -74,8 +74,8 @@ impl Lobby {
                 self.left(name);
                 forgotten.map(|unacknowledged| unacknowledged.messages).unwrap_or_default()
             }
-            Some(Place::Away(_, messages)) => messages,
-            Some(Place::Held(_)) | None => Vec::new(),
+            Some(BotPlace::Away(_, messages)) => messages,
+            Some(BotPlace::Held(_)) | None => Vec::new(),
         }
     }
 }

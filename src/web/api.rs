@@ -25,7 +25,7 @@ use crate::record::{Difference, Film};
 use crate::report::replay::{FrameText, Reel};
 use crate::web::board::{BoardEvent, BoardForm};
 use crate::web::entries::BoardAccess;
-use crate::web::hub::{EndedMatch, Hub, SealedRecord, Sights};
+use crate::web::hub::{EndedBoard, Hub, SealedRecord, Sights};
 use crate::web::stream::{self, BoardFeed, RunFeed};
 use crate::web::{ladder, pages};
 
@@ -270,12 +270,12 @@ async fn match_events(
 /// The events of a match that has ended: a snapshot with all its steps, and the end.
 async fn replay(
     hub: Arc<Hub>,
-    replay: EndedMatch,
+    replay: EndedBoard,
     headers: &HeaderMap,
     form: BoardForm,
     after: Option<u64>,
 ) -> Response {
-    let EndedMatch { record, last, result } = replay;
+    let EndedBoard { record, last, result } = replay;
     let mut events = Vec::new();
     if after.is_none_or(|after| after + 1 < last) {
         let of = hub.clone();

@@ -136,13 +136,13 @@ pub(super) enum Sights {
     /// A live board.
     Board(Arc<Mutex<LiveBoard>>),
     /// A replay.
-    Replay(EndedMatch),
+    Replay(EndedBoard),
     /// Nothing, for this reason.
     Nothing(BoardAccess),
 }
 
 /// A match that has ended.
-pub(super) struct EndedMatch {
+pub(super) struct EndedBoard {
     pub(super) record: SealedRecord,
     /// The number of its `end` event.
     pub(super) last: u64,
@@ -354,7 +354,7 @@ impl Hub {
             return self.earlier(id);
         };
         Some(match ended.entry.board {
-            BoardAccess::Replay => Sights::Replay(EndedMatch {
+            BoardAccess::Replay => Sights::Replay(EndedBoard {
                 record: SealedRecord(ended.record.clone()),
                 last: ended.last,
                 result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
@@ -369,7 +369,7 @@ impl Hub {
         let entry = entries::ended(&report, &seats, None);
         let record = SealedRecord(report.record.map_or(Kept::Nowhere, Kept::File));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
-        Some(Sights::Replay(EndedMatch { record, last: 1, result }))
+        Some(Sights::Replay(EndedBoard { record, last: 1, result }))
     }
 
     /// A match in lists.

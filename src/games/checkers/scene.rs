@@ -3,7 +3,7 @@
 use super::Checkers;
 use super::board::{Colour, bit, place, squares};
 use crate::core::Scene;
-use crate::core::scene::{Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Part, Shape, Tone};
 
 /// The width of a square.
 const CELL: i16 = 100;
@@ -32,7 +32,7 @@ const fn tone(colour: Colour) -> Tone {
 fn piece(square: u32, colour: Colour, is_king: bool) -> Shape {
     const CROWN: [(i16, i16); 7] = [(-24, 16), (-28, -14), (-12, 0), (0, -22), (12, 0), (28, -14), (24, 16)];
     let name = if colour == Colour::Black { "black" } else { "white" };
-    let shape = Shape::new(Layer::Piece, format!("{name}-{}", square + 1), centre(square))
+    let shape = Shape::new(Depth::Piece, format!("{name}-{}", square + 1), centre(square))
         .kind(name)
         .with(Part::disc(38).fill(tone(colour)).line(Tone::Faint, 3));
     if is_king {
@@ -48,12 +48,12 @@ pub(super) fn scene(position: &Checkers) -> Scene {
     let mut scene = Scene::new(side, side);
     scene.seats = vec![tone(Colour::Black), tone(Colour::White)];
     let middle = (side / 2, side / 2);
-    scene.add(Shape::new(Layer::Board, "board", middle).with(Part::rect(side, side, 16).fill(Tone::Board)));
+    scene.add(Shape::new(Depth::Board, "board", middle).with(Part::rect(side, side, 16).fill(Tone::Board)));
     for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
         if (row + column) % 2 == 0 {
             let light = Part::rect(CELL, CELL, 0).fill(Tone::Light);
             scene.add(
-                Shape::new(Layer::Board, format!("light-{row}-{column}"), cell(row, column)).with(light),
+                Shape::new(Depth::Board, format!("light-{row}-{column}"), cell(row, column)).with(light),
             );
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn scene(position: &Checkers) -> Scene {
         let x = if square < 9 { -41 } else { -36 };
         let number = Part::text(17, (square + 1).to_string()).at(x, -40).fill(Tone::OnDark);
         scene.add(
-            Shape::new(Layer::Board, format!("square-{}", square + 1), centre(square))
+            Shape::new(Depth::Board, format!("square-{}", square + 1), centre(square))
                 .with(Part::rect(CELL, CELL, 0).fill(Tone::Dark))
                 .with(number),
         );

@@ -3,7 +3,7 @@
 use super::Jeex;
 use super::board::{Board, Colour};
 use super::grid::{BATTLEFIELDS, CENTRE, Direction, FIELDS, Field, fields};
-use crate::core::scene::{Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Part, Shape, Tone};
 use crate::core::{Game, Scene};
 
 /// The width of a field.
@@ -47,7 +47,7 @@ fn stone(field: Field, colour: Colour, facing: Direction) -> Shape {
     const ARROW: [(i16, i16); 9] =
         [(0, -58), (36, -8), (14, -8), (14, 50), (0, 38), (-14, 50), (-14, -8), (-36, -8), (0, -58)];
     let [body, arrow] = tones(colour);
-    Shape::new(Layer::Piece, format!("{}-{field}", name(colour)), place(field))
+    Shape::new(Depth::Piece, format!("{}-{field}", name(colour)), place(field))
         .kind(name(colour))
         .turned(45 * facing as i16)
         .with(Part::disc(68).fill(body).line(Tone::Faint, 4))
@@ -63,12 +63,12 @@ fn supply(scene: &mut Scene, board: &Board, colour: Colour) {
     let count = board.supply(colour);
     let label = format!("{colour}: {count} in supply");
     let label = Part::text(30, label).fill(Tone::Faint);
-    scene.add(Shape::new(Layer::Board, format!("supply-{}", name(colour)), (WIDTH / 2, label_y)).with(label));
+    scene.add(Shape::new(Depth::Board, format!("supply-{}", name(colour)), (WIDTH / 2, label_y)).with(label));
     for n in 0..i16::from(count) {
         let x = WIDTH / 2 + 68 * n - 34 * (i16::from(count) - 1);
         let [body, inner] = tones(colour);
         scene.add(
-            Shape::new(Layer::Piece, format!("supply-{}-{n}", name(colour)), (x, y))
+            Shape::new(Depth::Piece, format!("supply-{}-{n}", name(colour)), (x, y))
                 .kind(name(colour))
                 .with(Part::disc(28).fill(body).line(Tone::Faint, 3))
                 .with(Part::disc(6).fill(inner)),
@@ -80,15 +80,15 @@ fn board_of(scene: &mut Scene) {
     let middle = (WIDTH / 2, HEIGHT / 2);
     let (width, height) = (5 * CELL + 24, 3 * CELL + 24);
     let frame = Part::rect(width, height, 20).fill(Tone::Board);
-    scene.add(Shape::new(Layer::Board, "board", middle).with(frame));
+    scene.add(Shape::new(Depth::Board, "board", middle).with(frame));
     for field in fields(FIELDS) {
         let is_battlefield = field.bit() & BATTLEFIELDS != 0;
         let tone = if is_battlefield { Tone::Special } else { Tone::Light };
         let cell = Part::rect(CELL - 8, CELL - 8, 10).fill(tone);
-        scene.add(Shape::new(Layer::Board, format!("field-{field}"), place(field)).with(cell));
+        scene.add(Shape::new(Depth::Board, format!("field-{field}"), place(field)).with(cell));
     }
     let centre_at = centre(u32::from(CENTRE).trailing_zeros());
-    let mut hole = Shape::new(Layer::Board, "centre", centre_at)
+    let mut hole = Shape::new(Depth::Board, "centre", centre_at)
         .with(Part::rect(CELL - 8, CELL - 8, 10).fill(Tone::Dark));
     for radius in [66, 44, 22] {
         hole = hole.with(Part::disc(radius).line(Tone::OnDark, 5));
@@ -98,14 +98,14 @@ fn board_of(scene: &mut Scene) {
         for (edge, y) in [("n", SUPPLY + EDGE / 2 - 4), ("s", HEIGHT - SUPPLY - EDGE / 2 + 4)] {
             let at = (EDGE + CELL * file + CELL / 2, y);
             let text = Part::text(30, letter).fill(Tone::Faint);
-            scene.add(Shape::new(Layer::Board, format!("file-{letter}-{edge}"), at).with(text));
+            scene.add(Shape::new(Depth::Board, format!("file-{letter}-{edge}"), at).with(text));
         }
     }
     for rank in 0..3 {
         let y = SUPPLY + EDGE + CELL * (2 - rank) + CELL / 2;
         for (edge, x) in [("w", EDGE / 2 - 8), ("e", WIDTH - EDGE / 2 + 8)] {
             let text = Part::text(30, (rank + 1).to_string()).fill(Tone::Faint);
-            scene.add(Shape::new(Layer::Board, format!("rank-{rank}-{edge}"), (x, y)).with(text));
+            scene.add(Shape::new(Depth::Board, format!("rank-{rank}-{edge}"), (x, y)).with(text));
         }
     }
 }
@@ -133,7 +133,7 @@ pub(super) fn scene(position: &Jeex) -> Scene {
         let attackers = board.attackers(colour);
         for field in fields(attackers) {
             let glow = Part::rect(CELL - 8, CELL - 8, 10).fill(Tone::Mark);
-            scene.add(Shape::new(Layer::Mark, format!("attack-{field}"), place(field)).with(glow));
+            scene.add(Shape::new(Depth::Mark, format!("attack-{field}"), place(field)).with(glow));
         }
         let of_colour = board.stones().filter(|&(_, (owner, _))| owner == colour);
         let stones: Vec<String> = of_colour.map(|(at, (_, facing))| format!("{at} {facing}")).collect();

@@ -12,7 +12,7 @@ use super::Keezen;
 use super::board::{Board, PAWNS, Spot};
 use super::cards::{HAND, Rank};
 use super::position::Position;
-use crate::core::scene::{Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Part, Shape, Tone};
 use crate::core::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
 
 /// The width of the board.
@@ -164,7 +164,7 @@ impl Plan {
     fn pawn(&self, seat: Seat, place: &str, at: (i16, i16)) -> Shape {
         let tone = TONES[seat.index()];
         let ink = if tone == Tone::Yellow { Tone::Black } else { Tone::White };
-        Shape::new(Layer::Piece, format!("pawn-{seat}-{place}"), at)
+        Shape::new(Depth::Piece, format!("pawn-{seat}-{place}"), at)
             .kind(format!("pawn-{seat}"))
             .with(Part::disc(self.gap * 2 / 5).fill(tone).line(Tone::Ink, 2))
             .with(Part::text(self.gap / 2, seat.to_string()).fill(ink))
@@ -180,14 +180,14 @@ fn ground(plan: &Plan, board: &Board) -> Arc<[Shape]> {
 fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     let height = plan.height();
     let table = Part::rect(WIDTH, height, 30).fill(Tone::Board);
-    let mut ground = vec![Shape::new(Layer::Board, "board", (WIDTH / 2, height / 2)).with(table)];
+    let mut ground = vec![Shape::new(Depth::Board, "board", (WIDTH / 2, height / 2)).with(table)];
     let radius = plan.gap * 9 / 20;
     for square in 0..board.track() {
         let spot = Spot::Track(square);
         let owner = board.all().find(|&seat| board.start_of(seat) == square);
         let line = owner.map_or((Tone::Faint, 2), |seat| (TONES[seat.index()], 8));
         ground.push(
-            Shape::new(Layer::Board, spot.to_string(), plan.spot(board, spot))
+            Shape::new(Depth::Board, spot.to_string(), plan.spot(board, spot))
                 .with(Part::disc(radius).fill(Tone::Light).line(line.0, line.1))
                 .with(Part::text(plan.gap / 3, square.to_string()).fill(Tone::Faint)),
         );
@@ -195,7 +195,7 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     for (seat, square) in board.all().flat_map(|seat| (0..PAWNS as u8).map(move |square| (seat, square))) {
         let spot = Spot::Home(seat, square);
         ground.push(
-            Shape::new(Layer::Board, spot.to_string(), plan.spot(board, spot))
+            Shape::new(Depth::Board, spot.to_string(), plan.spot(board, spot))
                 .with(Part::disc(radius).fill(Tone::Paper).line(TONES[seat.index()], 4))
                 .with(Part::text(plan.gap / 3, format!("h{square}")).fill(Tone::Faint)),
         );
@@ -204,15 +204,15 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
         let (x, y) = plan.block(board, seat);
         let (width, height) = plan.block_size();
         let block = Part::rect(width, height, 14).fill(Tone::Paper).line(TONES[seat.index()], 3);
-        ground.push(Shape::new(Layer::Board, format!("block-{seat}"), (x, y)).with(block));
+        ground.push(Shape::new(Depth::Board, format!("block-{seat}"), (x, y)).with(block));
         let partner = board.partner(seat).map_or(String::new(), |partner| format!(" + {partner}"));
         let label = Part::text(plan.gap * 7 / 20, format!("seat {seat}{partner}")).fill(Tone::Ink);
         let label_at = (x - width / 4 - 10, plan.base(board, seat, 0).1);
-        ground.push(Shape::new(Layer::Label, format!("seat-{seat}"), label_at).with(label));
+        ground.push(Shape::new(Depth::Label, format!("seat-{seat}"), label_at).with(label));
         for n in 0..PAWNS as i16 {
             let hole = Part::disc(plan.gap * 2 / 5).fill(Tone::Light).line(Tone::Faint, 2);
             ground.push(
-                Shape::new(Layer::Mark, format!("base-{seat}-{n}"), plan.base(board, seat, n)).with(hole),
+                Shape::new(Depth::Mark, format!("base-{seat}-{n}"), plan.base(board, seat, n)).with(hole),
             );
         }
     }
@@ -228,7 +228,7 @@ fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat) {
         scene.add(shared(board, Item::ToMove(seat), || {
             // On the block, below the base.
             let mark = Part::rect(width, height, 14).fill(Tone::Mark).line(Tone::Gold, 7);
-            Shape::new(Layer::Board, "to-move", (x, y)).with(mark)
+            Shape::new(Depth::Board, "to-move", (x, y)).with(mark)
         }));
     }
     for (n, _) in (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()) {
@@ -259,7 +259,7 @@ fn cards(plan: &Plan, position: &Position, seat: Seat, is_shown: bool) -> Vec<Ar
                 None => format!("card-{seat}-back-{n}"),
             };
             let card = plan.card(face.map(|(rank, _)| rank));
-            Shape::new(Layer::Piece, id, at).kind("card").with_all(card)
+            Shape::new(Depth::Piece, id, at).kind("card").with_all(card)
         })
     };
     hand.cards().iter().enumerate().map(card).collect()
@@ -274,12 +274,12 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     let label = |id: &str, count: usize, x: i16| {
         let label = Part::text(plan.gap * 2 / 5, format!("{id} {count}")).fill(Tone::Ink);
         let below = y + plan.card_height() / 2 + 26;
-        Shape::new(Layer::Board, format!("{id}-label"), (x, below)).with(label)
+        Shape::new(Depth::Board, format!("{id}-label"), (x, below)).with(label)
     };
     scene.add(shared(board, Item::PileLabel(pile.len()), || label("pile", pile.len(), x + spread / 2)));
     scene.add(shared(board, Item::DeckLabel(undealt), || label("deck", undealt, deck_x)));
     if undealt > 0 {
-        let deck = || Shape::new(Layer::Board, "deck", (deck_x, y)).with_all(plan.card(None));
+        let deck = || Shape::new(Depth::Board, "deck", (deck_x, y)).with_all(plan.card(None));
         scene.add(shared(board, Item::Deck, deck));
     }
     // Each card stays at its place until another one takes it.
@@ -290,11 +290,11 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
         if is_last {
             scene.add(shared(board, Item::LastCard(slot), || {
                 let outline = Part::rect(plan.card + 8, plan.card_height() + 8, 11).line(Tone::Gold, 6);
-                Shape::new(Layer::Mark, "last-card", place).with(outline)
+                Shape::new(Depth::Mark, "last-card", place).with(outline)
             }));
         }
         scene.add(shared(board, Item::OnPile(at, rank, is_last), || {
-            let card = Shape::new(Layer::Piece, format!("pile-{at}"), place).with_all(plan.card(Some(rank)));
+            let card = Shape::new(Depth::Piece, format!("pile-{at}"), place).with_all(plan.card(Some(rank)));
             // Only the last card can have come from a hand.
             if is_last { card.kind("card") } else { card }
         }));

@@ -3,7 +3,7 @@
 use super::Saxum;
 use super::board::{Field, SIDE, STONES};
 use super::position::{INSURANCE, Position};
-use crate::core::scene::{Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Part, Shape, Tone};
 use crate::core::{Game, Scene, Seat, Turn};
 
 /// The width of a field.
@@ -49,12 +49,12 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     let (points, rows) = (points[s], rows[s]);
     let badge = Part::rect(WIDTH, PANEL - 20, 16).fill(Tone::Board);
     scene.add(
-        Shape::new(Layer::Board, format!("panel-{seat}"), (WIDTH / 2, top + (PANEL - 20) / 2)).with(badge),
+        Shape::new(Depth::Board, format!("panel-{seat}"), (WIDTH / 2, top + (PANEL - 20) / 2)).with(badge),
     );
     let name = format!("seat {seat}");
     let score = format!("{points} of {} points, {rows} of {} rows", game.points_to_win, game.rows_to_win);
     scene.add(
-        Shape::new(Layer::Board, format!("score-{seat}"), (0, top + 34))
+        Shape::new(Depth::Board, format!("score-{seat}"), (0, top + 34))
             .with(Part::disc(16).at(36, 0).fill(tone).line(Tone::Faint, 3))
             .with(Part::text(32, name).at(122, 0).fill(Tone::Ink))
             .with(Part::text(32, score).at(490, 0).fill(Tone::Ink)),
@@ -62,11 +62,11 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     // Their middles, so that they begin below each other.
     for (label, x, y) in [("supply", 71, 70), ("insurance", 94, 106)] {
         let text = Part::text(26, label).fill(Tone::Faint);
-        scene.add(Shape::new(Layer::Board, format!("{label}-{seat}"), (x, top + y)).with(text));
+        scene.add(Shape::new(Depth::Board, format!("{label}-{seat}"), (x, top + y)).with(text));
     }
     for n in 0..i16::from(board.supply(seat)) {
         scene.add(
-            Shape::new(Layer::Piece, format!("supply-{seat}-{n}"), (190 + 38 * n, top + 70))
+            Shape::new(Depth::Piece, format!("supply-{seat}-{n}"), (190 + 38 * n, top + 70))
                 .kind(format!("stone-{seat}"))
                 .with(Part::disc(15).fill(tone).line(Tone::Faint, 3)),
         );
@@ -75,7 +75,7 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
         let token = Part::rect(26, 26, 6).line(Tone::Faint, 3);
         let token = if n < i16::from(insurance[s]) { token.fill(Tone::Gold) } else { token };
         scene.add(
-            Shape::new(Layer::Board, format!("insurance-{seat}-{n}"), (190 + 38 * n, top + 106)).with(token),
+            Shape::new(Depth::Board, format!("insurance-{seat}-{n}"), (190 + 38 * n, top + 106)).with(token),
         );
     }
 }
@@ -88,28 +88,28 @@ pub(super) fn scene(game: &Saxum) -> Scene {
     let span = i16::from(SIDE) * CELL;
     let middle = (EDGE + span / 2, PANEL + EDGE + span / 2);
     let frame = Part::rect(span + 16, span + 16, 14).fill(Tone::Board);
-    scene.add(Shape::new(Layer::Board, "board", middle).with(frame));
+    scene.add(Shape::new(Depth::Board, "board", middle).with(frame));
     for number in 1..=SIDE {
         let (x, y) = centre(number, number);
         for (id, at) in [("row", (EDGE / 2 - 4, y)), ("column", (x, PANEL + EDGE / 2 - 2))] {
             let text = Part::text(30, number.to_string()).fill(Tone::Faint);
-            scene.add(Shape::new(Layer::Board, format!("{id}-{number}"), at).with(text));
+            scene.add(Shape::new(Depth::Board, format!("{id}-{number}"), at).with(text));
         }
     }
     for (row, column) in (1..=SIDE).flat_map(|row| (1..=SIDE).map(move |column| (row, column))) {
         let Some(field) = Field::at(row, column) else { continue };
         let at = centre(row, column);
         let cell = Part::rect(CELL - 8, CELL - 8, 8).fill(Tone::Light);
-        scene.add(Shape::new(Layer::Board, format!("field-{row}-{column}"), at).with(cell));
+        scene.add(Shape::new(Depth::Board, format!("field-{row}-{column}"), at).with(cell));
         if dice.fields() & field.bit() != 0 {
             let mark = Part::rect(CELL - 8, CELL - 8, 8).fill(Tone::Mark).line(Tone::Gold, 8);
-            scene.add(Shape::new(Layer::Mark, format!("rolled-{row}-{column}"), at).with(mark));
+            scene.add(Shape::new(Depth::Mark, format!("rolled-{row}-{column}"), at).with(mark));
         }
         if let Some(owner) = board.owner(field) {
             // A player sees at once how many points the group is worth.
             let size = Part::text(34, board.group(field).to_string()).fill(Tone::White);
             scene.add(
-                Shape::new(Layer::Piece, format!("stone-{owner}-{row}-{column}"), at)
+                Shape::new(Depth::Piece, format!("stone-{owner}-{row}-{column}"), at)
                     .kind(format!("stone-{owner}"))
                     .with(Part::disc(42).fill(TONES[owner.index()]).line(Tone::Faint, 3))
                     .with(size),
@@ -121,7 +121,7 @@ pub(super) fn scene(game: &Saxum) -> Scene {
         let die = Part::rect(104, 104, 20).line(Tone::Faint, 4);
         let die = if face == 0 { die } else { die.fill(Tone::White) };
         let die = if face == 6 { die.line(Tone::Gold, 8) } else { die };
-        scene.add(Shape::new(Layer::Piece, format!("die-{}", n + 1), at).with(die).with_all(pips(face)));
+        scene.add(Shape::new(Depth::Piece, format!("die-{}", n + 1), at).with(die).with_all(pips(face)));
     }
     scene.say(match game.turn() {
         Turn::Over(outcome) => format!("over: {}", outcome.reason),

@@ -5,7 +5,7 @@ use super::pawn::Pawn;
 use super::position::{GOAL, Phase};
 use super::round::{Reason, Round};
 use super::square::{SIDE, Square};
-use crate::core::scene::{Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Part, Shape, Tone};
 use crate::core::{Scene, Seat, Viewer};
 
 /// The width of a square.
@@ -64,7 +64,7 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     let position = &game.position;
     let y = if seat == Seat(0) { HEIGHT - PANEL / 2 + 6 } else { PANEL / 2 - 6 };
     let ground = Part::rect(WIDTH, PANEL - 12, 16).fill(Tone::Board);
-    let ground = Shape::new(Layer::Board, format!("panel-{seat}"), (WIDTH / 2, y)).with(ground);
+    let ground = Shape::new(Depth::Board, format!("panel-{seat}"), (WIDTH / 2, y)).with(ground);
     scene.add(
         ground
             .with(Part::disc(16).at(40 - WIDTH / 2, 0).fill(TONES[seat.index()]).line(Tone::Faint, 3))
@@ -74,9 +74,9 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
         let is_won = n < i16::from(position.rings[seat.index()]);
         let ring = Part::disc(24);
         let ring = if is_won { ring.line(Tone::Gold, 12) } else { ring.line(Tone::Faint, 2) };
-        scene.add(Shape::new(Layer::Board, format!("won-{seat}-{n}"), (250 + 72 * n, y)).with(ring));
+        scene.add(Shape::new(Depth::Board, format!("won-{seat}-{n}"), (250 + 72 * n, y)).with(ring));
     }
-    let choice = Shape::new(Layer::Piece, format!("choice-{seat}"), (WIDTH - 60, y));
+    let choice = Shape::new(Depth::Piece, format!("choice-{seat}"), (WIDTH - 60, y));
     let (word, choice) = match position.choices[seat.index()] {
         Some(pawn) if viewer.shares(seat) => ("has chosen", choice.with_all(body(pawn, 38))),
         // Both have chosen.
@@ -96,17 +96,17 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     };
     scene.add(choice);
     let word = Part::text(32, word).fill(Tone::Faint);
-    scene.add(Shape::new(Layer::Board, format!("chosen-{seat}"), (WIDTH - 216, y)).with(word));
+    scene.add(Shape::new(Depth::Board, format!("chosen-{seat}"), (WIDTH - 216, y)).with(word));
 }
 
 fn board(scene: &mut Scene) {
     let span = i16::from(SIDE) * CELL;
     let frame = Part::rect(span + 16, span + 16, 14).fill(Tone::Board);
-    scene.add(Shape::new(Layer::Board, "board", (WIDTH / 2, HEIGHT / 2)).with(frame));
+    scene.add(Shape::new(Depth::Board, "board", (WIDTH / 2, HEIGHT / 2)).with(frame));
     for square in (0..SIDE).flat_map(|rank| (0..SIDE).map(move |file| Square::at(file, rank))) {
         let is_odd = (square.file() + square.rank()) % 2 == 1;
         let cell = Part::rect(CELL - 4, CELL - 4, 6).fill(if is_odd { Tone::Special } else { Tone::Light });
-        scene.add(Shape::new(Layer::Board, format!("square-{square}"), centre(square)).with(cell));
+        scene.add(Shape::new(Depth::Board, format!("square-{square}"), centre(square)).with(cell));
     }
     for number in 0..SIDE {
         let (x, y) = centre(Square::at(number, number));
@@ -120,7 +120,7 @@ fn board(scene: &mut Scene) {
             ("e", &rank, (far, y)),
         ] {
             let text = Part::text(30, label).fill(Tone::Faint);
-            scene.add(Shape::new(Layer::Board, format!("label-{label}-{edge}"), at).with(text));
+            scene.add(Shape::new(Depth::Board, format!("label-{label}-{edge}"), at).with(text));
         }
     }
 }
@@ -142,13 +142,13 @@ pub(super) fn scene(game: &XeQueo, viewer: Viewer) -> Scene {
     scene.say(format!("rings {} : {}", position.rings[0], position.rings[1]));
     if let Some(ring) = position.ring {
         let part = Part::disc(47).line(Tone::Gold, 11);
-        scene.add(Shape::new(Layer::Mark, "ring", centre(ring)).kind("ring").with(part));
+        scene.add(Shape::new(Depth::Mark, "ring", centre(ring)).kind("ring").with(part));
         scene.say(format!("ring on {ring}"));
     }
     if let Some(pawns) = position.pawns {
         for (pawn, square) in pawns.iter() {
             scene.add(
-                Shape::new(Layer::Piece, format!("{pawn}-{square}"), centre(square))
+                Shape::new(Depth::Piece, format!("{pawn}-{square}"), centre(square))
                     .kind(pawn.name())
                     .with_all(body(pawn, 36)),
             );

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::reel::{Change, ReelStep, Seen, Shared, banks, kind_name};
+use super::reel::{Change, ReelStep, SharedShapes, ShownView, banks, kind_name};
 use crate::core::erased::{BoardText, Table};
 use crate::core::{Scene, Seat, Viewer};
 use crate::referee::Faults;
@@ -12,8 +12,8 @@ use crate::report::note::{Kind, Told};
 /// Turns the public positions of a match into steps of the player.
 #[derive(Debug)]
 pub struct LiveReel {
-    seen: Seen,
-    shared: Shared,
+    seen: ShownView,
+    shared: SharedShapes,
     /// The number of looks that earlier steps have passed on.
     looks: usize,
     /// The number of steps so far.
@@ -65,7 +65,7 @@ pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Valu
 impl LiveReel {
     /// Begins after this number of moves.
     pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReel {
-        let (seen, shared) = (Seen::new(Viewer::Public), Shared::default());
+        let (seen, shared) = (ShownView::new(Viewer::Public), SharedShapes::default());
         LiveReel { seen, shared, looks: 0, steps: 0, moves, faults }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::Scene;
-use crate::core::scene::{Form, Layer, Part, Shape, Tone};
+use crate::core::scene::{Depth, Form, Part, Shape, Tone};
 
 /// The most shapes of one kind whose move is marked: more of them were dealt out or collected.
 const MOST_MARKED: usize = 3;
@@ -98,10 +98,10 @@ pub(super) fn marks(before: &Scene, after: &Scene) -> Vec<Shape> {
         let shape = &after[index];
         let origin = origins[index].map(|origin| &before[origin]);
         if let Some(origin) = origin.filter(|origin| (origin.x, origin.y) != (shape.x, shape.y)) {
-            let from = Shape::new(Layer::Mark, format!("from-{}", marks.len()), (origin.x, origin.y));
+            let from = Shape::new(Depth::Mark, format!("from-{}", marks.len()), (origin.x, origin.y));
             marks.push(from.with_all(outline(origin, -5).map(|part| part.fill(Tone::Mark))));
         }
-        let to = Shape::new(Layer::Mark, format!("to-{}", marks.len()), (shape.x, shape.y));
+        let to = Shape::new(Depth::Mark, format!("to-{}", marks.len()), (shape.x, shape.y));
         marks.push(to.with_all(outline(shape, 5).map(|part| part.line(Tone::Mark, 7))));
     }
     marks
@@ -114,7 +114,7 @@ mod tests {
     fn scene(shapes: &[(&str, &str, i16)]) -> Scene {
         let mut scene = Scene::new(100, 100);
         for &(id, kind, x) in shapes {
-            scene.add(Shape::new(Layer::Piece, id, (x, 50)).kind(kind).with(Part::disc(10)));
+            scene.add(Shape::new(Depth::Piece, id, (x, 50)).kind(kind).with(Part::disc(10)));
         }
         scene
     }

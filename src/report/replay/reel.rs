@@ -13,7 +13,7 @@ use referee_protocol::referee::Clock;
 
 use super::motion::{moved, origins, unchanged};
 use super::svg::{classes, polygon};
-use crate::core::scene::{Form, Layer, Part, Shape};
+use crate::core::scene::{Depth, Form, Part, Shape};
 use crate::core::{Scene, Seat, Viewer};
 use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
 use crate::referee::Header;
@@ -76,7 +76,7 @@ pub(super) struct Change {
     /// Its number.
     pub(super) thing: u32,
     /// `None` if it is gone.
-    pub(super) state: Option<State>,
+    pub(super) state: Option<ThingState>,
     /// Whether it moved and is marked.
     pub(super) has_moved: bool,
 }
@@ -114,26 +114,26 @@ pub(super) struct SeatOf {
 }
 
 /// The state of a thing: x, y, look, layer, and its rotation unless it stays upright.
-pub(super) type State = (i16, i16, usize, u8, Option<i16>);
+pub(super) type ThingState = (i16, i16, usize, u8, Option<i16>);
 /// A changed thing: its number, its state, whether it moved and is marked.
-pub(super) type Changed = (u32, Option<State>, bool);
+pub(super) type Changed = (u32, Option<ThingState>, bool);
 
 /// What a view shows.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ShownView {
     viewer: Viewer,
     /// Whether it does not show the ground yet.
     is_new: bool,
     /// The latest scene.
     scene: Scene,
     /// By shape: the number of the thing that it is, and how it is drawn.
-    drawn: Vec<(u32, State)>,
+    drawn: Vec<(u32, ThingState)>,
     words: Vec<Arc<str>>,
 }
 
 /// What all views of a match share.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedShapes {
     /// The number of things so far.
     things: u32,
     /// The things that appeared in this step, by id.
@@ -143,7 +143,7 @@ pub(super) struct Shared {
     pub(super) parts: Vec<Vec<Value>>,
 }
 
-impl Shared {
+impl SharedShapes {
     /// The thing that appears in a step with this id.
     fn thing(&mut self, step: usize, id: &str) -> u32 {
         let (latest, new) = &mut self.new;
@@ -169,8 +169,8 @@ impl Shared {
         self.parts.len() - 1
     }
 
-    fn state(&mut self, shape: &Shape) -> State {
-        let layer = Layer::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
+    fn state(&mut self, shape: &Shape) -> ThingState {
+        let layer = Depth::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
         (shape.x, shape.y, self.look(&shape.parts), layer as u8, shape.turn)
     }
 }
@@ -195,13 +195,13 @@ fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
     (layer, x, y, turn) == (&other.layer, &other.x, &other.y, &other.turn) && *parts == other.parts
 }
 
-impl Seen {
-    pub(super) fn new(viewer: Viewer) -> Seen {
-        Seen { viewer, is_new: true, scene: Scene::new(1, 1), drawn: Vec::new(), words: Vec::new() }
+impl ShownView {
+    pub(super) fn new(viewer: Viewer) -> ShownView {
+        ShownView { viewer, is_new: true, scene: Scene::new(1, 1), drawn: Vec::new(), words: Vec::new() }
     }
 
     /// Shows the next scene. Returns the changed things. Most shapes are as before, and cost a comparison.
-    pub(super) fn show(&mut self, step: usize, scene: Scene, shared: &mut Shared) -> Vec<Changed> {
+    pub(super) fn show(&mut self, step: usize, scene: Scene, shared: &mut SharedShapes) -> Vec<Changed> {
         let mut changes = Vec::with_capacity(scene.shapes.len());
         if self.is_new {
             self.is_new = false;
@@ -221,7 +221,7 @@ impl Seen {
         let (before, after) = (of(&self.scene, &earlier), of(&scene, &later));
         let origins = origins(&before, &after);
         let moved = if step > 0 { moved(&before, &after, &origins) } else { Vec::new() };
-        let nothing = (0, State::default());
+        let nothing = (0, ThingState::default());
         let mut drawn: Vec<_> =
             unchanged.iter().map(|origin| origin.map_or(nothing, |origin| self.drawn[origin])).collect();
         for (index, (shape, &origin)) in after.iter().zip(&origins).enumerate() {
@@ -356,7 +356,7 @@ impl Reel {
     /// When the record is not valid.
     pub fn of(mut film: Film<'_>) -> Result<Reel, Difference> {
         let (header, seating) = (film.setup().header.clone(), film.setup().seating);
-        let mut shared = Shared::default();
+        let mut shared = SharedShapes::default();
         let mut steps = Vec::new();
         let (mut views, mut viewers, mut meta, mut first) = (Vec::new(), Vec::new(), None, None);
         while let Some(step) = film.step()? {
@@ -366,7 +366,7 @@ impl Reel {
                 // Without hidden information, everyone sees the same.
                 let count = if step.table.meta().hidden { usize::MAX } else { 1 };
                 viewers.extend(all.take(count));
-                views.extend(viewers.iter().copied().map(Seen::new));
+                views.extend(viewers.iter().copied().map(ShownView::new));
                 meta = Some(step.table.meta());
             }
             let number = steps.len();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::core::Scene;
-use crate::core::scene::{Form, Layer, Part, Tone};
+use crate::core::scene::{Depth, Form, Part, Tone};
 use crate::report::tournament::Escaped;
 
 /// The colours on light and on dark pages.
@@ -97,7 +97,7 @@ pub fn svg(scene: &Scene, title: &str) -> String {
         Escaped(&scene.words.join(". ")),
         colours(),
     );
-    for layer in Layer::ALL {
+    for layer in Depth::ALL {
         for shape in scene.all().filter(|shape| shape.layer == layer) {
             let turn = shape.turn.map_or(String::new(), |turn| format!(" rotate({turn})"));
             let _ = write!(out, "<g transform=\"translate({} {}){turn}\">", shape.x, shape.y);

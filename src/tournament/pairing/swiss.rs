@@ -51,7 +51,7 @@ pub struct Card {
 
 /// A round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
+pub struct SwissRound {
     /// First seat first, in the order of the boards.
     pub pairs: Vec<[Entrant; 2]>,
     /// The entrant without an opponent.
@@ -59,14 +59,14 @@ pub struct Round {
 }
 
 /// Pairs a round. Cards beyond [`MAX_ENTRANTS`] are ignored.
-pub fn pair(mut cards: Vec<Card>) -> Round {
+pub fn pair(mut cards: Vec<Card>) -> SwissRound {
     cards.truncate(MAX_ENTRANTS);
     cards.sort_by_key(|card| (Reverse(card.points), card.entrant));
     let field = Field::new(&cards);
     let odd = !cards.len().is_multiple_of(2);
     let vertices = cards.len() + usize::from(odd);
     let mate = matching::cheapest(vertices, Cost::LIMIT, |a, b| field.cost(a.min(b), a.max(b)).packed());
-    let mut round = Round::default();
+    let mut round = SwissRound::default();
     for (a, &b) in mate.iter().enumerate().take(cards.len()) {
         if b == cards.len() {
             round.bye = Some(cards[a].entrant);
