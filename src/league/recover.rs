@@ -147,7 +147,7 @@ pub fn recover(
     let key = format!("last:{ladder}");
     let begun = journal.read()?;
     let begun = begun.iter().filter_map(|(id, _)| Some(parse_match_id(id)?.0)).max().unwrap_or(0);
-    let before = league.value(&key)?.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let before = league.number(&key)?.unwrap_or(0);
     let last = league.last_number(ladder)?.max(begun).max(before);
     league.set_value(&key, &last.to_string())?;
     journal.clear()?;

@@ -127,3 +127,19 @@ fn a_backup_says_which_records_are_missing() {
         .with_code(0)
         .says(&["1 record is missing; `referee league verify` lists them"]);
 }
+
+#[test]
+fn a_stored_number_that_cannot_be_read_is_an_error_that_names_it() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 1);
+    drain(server);
+    for key in ["last:short", "seed-from:short"] {
+        let before = league.query(&format!("SELECT value FROM league WHERE key = '{key}'"));
+        league.query(&format!("UPDATE league SET value = 'many' WHERE key = '{key}'"));
+        let told = format!("league: `{key}` is `many`, expected a number");
+        league.serve().wait().with_code(5).says(&[&told]);
+        league.query(&format!("UPDATE league SET value = '{before}' WHERE key = '{key}'"));
+    }
+    league.verify();
+}

@@ -51,7 +51,7 @@ impl LadderSeed {
         let seed = hex::decode32(&text).map(Seed);
         let seed =
             seed.ok_or_else(|| Failure::cannot_run(format!("league: the seed of {ladder} cannot be read")))?;
-        let from = value("seed-from")?.and_then(|text| text.parse().ok()).unwrap_or(1);
+        let from = league.number(&format!("seed-from:{ladder}")).map_err(Failure::cannot_run)?.unwrap_or(1);
         Ok(Some(LadderSeed { seed, from }))
     }
 

@@ -248,6 +248,18 @@ impl League {
         self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
     }
 
+    /// A number of the table `league`.
+    ///
+    /// # Errors
+    /// Those of the database, or if the value is not a number.
+    pub fn number(&self, key: &str) -> io::Result<Option<u32>> {
+        let number = |text: String| {
+            let wrong = |_| io::Error::other(format!("league: `{key}` is `{text}`, expected a number"));
+            text.parse().map_err(wrong)
+        };
+        self.value(key)?.map(number).transpose()
+    }
+
     /// Stores a value in the table `league`.
     ///
     /// # Errors
