@@ -67,6 +67,8 @@ pub(super) enum BotState {
 /// A bot of a lane: a process or connection, or the slot for one.
 pub(super) struct Bot {
     pub(super) spec: usize,
+    /// The pairing in which it plays; `None` while it is idle.
+    pub(super) pairing: Option<usize>,
     pub(super) state: BotState,
     pub(super) process: Option<Process>,
     /// Seats that wait for its next process or connection.
@@ -81,6 +83,7 @@ impl Bot {
     pub(super) fn new(spec: usize) -> Bot {
         Bot {
             spec,
+            pairing: None,
             state: BotState::Absent,
             process: None,
             waiting: Vec::new(),

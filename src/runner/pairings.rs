@@ -255,13 +255,26 @@ impl Worker {
         let is_fresh = specs.iter().any(|&spec| self.common.bots.get(spec).is_fresh);
         let next = VecDeque::from([QueuedMatch::new(fixture)]);
         let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh };
-        let key = self.pairings.insert(pairing);
+        let key = self.add_pairing(pairing);
         self.make_room();
         self.continue_pairing(key);
     }
 
+    fn add_pairing(&mut self, pairing: Pairing) -> usize {
+        let entry = self.pairings.vacant_entry();
+        let key = entry.key();
+        for &bot in &pairing.bots {
+            self.bots[bot].pairing = Some(key);
+        }
+        entry.insert(pairing);
+        key
+    }
+
     /// Ends idle processes while there are too many; the longest idle first.
     fn make_room(&mut self) {
+        if self.idle.is_empty() {
+            return;
+        }
         let is_started = |spec: &&usize| self.common.bots.get(**spec).source.is_started();
         let specs = self.pairings.iter().flat_map(|(_, pairing)| &pairing.specs);
         let playing = specs.filter(is_started).count();
@@ -357,9 +370,7 @@ impl Worker {
                 bot.state = BotState::Absent;
             }
         }
-        let mut pairings = self.pairings.iter();
-        let needs = |pairing: &Pairing| bots.iter().any(|key| pairing.bots.contains(key));
-        let Some((key, _)) = pairings.find(|(_, pairing)| needs(pairing)) else { return };
+        let Some(key) = bots.iter().find_map(|&key| self.bots.get(key)?.pairing) else { return };
         for QueuedMatch { fixture, .. } in mem::take(&mut self.pairings[key].next) {
             self.schedule.put_back(&fixture);
         }
@@ -368,7 +379,7 @@ impl Worker {
 
     /// Continues with the pairing of a bot.
     fn continue_pairing_of(&mut self, key: BotKey) {
-        if let Some((pairing, _)) = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key)) {
+        if let Some(pairing) = self.bots.get(key).and_then(|bot| bot.pairing) {
             self.continue_pairing(pairing);
         }
     }
@@ -422,7 +433,8 @@ impl Worker {
     fn disband(&mut self, key: usize) {
         let pairing = self.pairings.remove(key);
         for key in pairing.bots {
-            let bot = &self.bots[key];
+            let bot = &mut self.bots[key];
+            bot.pairing = None;
             if bot.process.is_some()
                 && !self.common.bots.get(bot.spec).is_fresh
                 && !self.is_stopping

@@ -11,7 +11,7 @@ use crate::runner::lane_messages::LaneOrder;
 use crate::runner::results::MatchReport;
 
 /// What a match does if one of its bots is not connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// It waits; the bot loses by a fault when it has been absent for too long.
     Always,
@@ -98,9 +98,12 @@ impl Backlog {
         self.bytes += record;
     }
 
-    pub(super) fn remove(&mut self, record: usize) {
+    /// Returns whether there is room again.
+    pub(super) fn remove(&mut self, record: usize) -> bool {
+        let was_full = self.is_full();
         self.matches -= 1;
         self.bytes -= record;
+        was_full && !self.is_full()
     }
 }
 
@@ -230,9 +233,7 @@ impl SharedScheduler {
     /// A match has been reported. `record`: the size of its record in bytes.
     pub(super) fn reported(&self, record: usize) {
         let mut inner = self.lock();
-        let was_full = inner.unreported.is_full();
-        inner.unreported.remove(record);
-        if was_full && !inner.unreported.is_full() {
+        if inner.unreported.remove(record) {
             inner.wake();
         }
     }

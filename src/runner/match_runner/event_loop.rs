@@ -49,6 +49,10 @@ pub(super) struct EventLoop {
     pub(super) clock: LaneClock,
     pub(super) lanes: Vec<LaneThread>,
     pub(super) needs: Vec<Need>,
+    /// Whether a request may be granted now.
+    pub(super) is_supply_due: bool,
+    /// Until when the request waits that is given up next.
+    pub(super) patience: Option<Instant>,
     /// The bots that have joined by connecting, by name.
     pub(super) guests: BTreeMap<String, usize>,
     /// The number of matches of an earlier process whose bots are not expected yet. Until then connections wait.
@@ -79,6 +83,8 @@ impl EventLoop {
             clock: LaneClock::new(),
             lanes: Vec::new(),
             needs: Vec::new(),
+            is_supply_due: false,
+            patience: None,
             guests: BTreeMap::new(),
             unplaced: 0,
             absent: BTreeMap::new(),
@@ -142,7 +148,11 @@ impl EventLoop {
         let mut is_reporting = true;
         while left > 0 || is_reporting {
             let is_stopping = stopped.is_stopping();
-            let patience = self.patience();
+            // All events that have happened are handled first.
+            if self.is_supply_due && events.is_empty() {
+                self.supply();
+            }
+            let patience = self.patience;
             // Not biased: busy lanes must not delay new connections.
             let result = tokio::select! {
                 () = &mut interrupt, if !is_stopping => {
@@ -176,7 +186,7 @@ impl EventLoop {
                 () = arrival(&mut self.lobby), if self.unplaced == 0 => {
                     self.pass_on();
                     self.note_guests();
-                    self.supply();
+                    self.is_supply_due = true;
                     Ok(())
                 }
                 Some(change) = next_change(&mut changes) => {
@@ -184,7 +194,7 @@ impl EventLoop {
                     Ok(())
                 }
                 () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => {
-                    self.supply();
+                    self.is_supply_due = true;
                     Ok(())
                 }
                 Some((lane, order)) = self.starts.next() => {
@@ -217,7 +227,7 @@ impl EventLoop {
     fn drain(&mut self) {
         self.schedule.drain();
         for need in std::mem::take(&mut self.needs) {
-            if need.wait == Wait::Always || self.short(&need.bots, Lobby::connections).is_empty() {
+            if need.kind.wait == Wait::Always || self.short(&need.bots, Lobby::connections).is_empty() {
                 self.needs.push(need);
             } else {
                 self.send(need.lane, LaneOrder::PutBack(need.bots.into_iter().map(|(key, _)| key).collect()));

@@ -19,8 +19,8 @@ impl EventLoop {
         match event {
             LaneEvent::NeedsBots(..) if is_stopping => {}
             LaneEvent::NeedsBots(bots, wait) => {
-                self.needs.push(Need { lane, bots, wait });
-                self.supply();
+                self.needs.push(Need::new(lane, bots, wait));
+                self.is_supply_due = true;
             }
             LaneEvent::EndProcess(process) => {
                 self.ending.spawn(process.end());
@@ -29,7 +29,7 @@ impl EventLoop {
                 if let Some(lobby) = &mut self.lobby {
                     lobby.put_back(*moving);
                 }
-                self.supply();
+                self.is_supply_due = true;
             }
             LaneEvent::ConnectionEnded(entrant) => {
                 let entrant = self.common.bots.get(entrant);
@@ -37,7 +37,7 @@ impl EventLoop {
                     lobby.left(name);
                 }
                 self.note_guests();
-                self.supply();
+                self.is_supply_due = true;
             }
             LaneEvent::ExpectsBots(bots) => {
                 for (key, bot) in bots {

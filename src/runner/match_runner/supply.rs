@@ -1,5 +1,7 @@
 //! Supplies the lanes with bots.
 
+use std::collections::HashSet;
+
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
 use tokio::time::Instant;
@@ -15,9 +17,26 @@ use crate::sources::{Holder, Lobby};
 /// A request of a lane for bots.
 pub(super) struct Need {
     pub(super) lane: usize,
+    /// With the index of their configuration.
     pub(super) bots: Vec<(BotKey, usize)>,
+    pub(super) kind: NeedKind,
+}
+
+/// Requests of the same kind wait for the same connections.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct NeedKind {
+    /// The configurations of the bots, sorted.
+    entrants: Vec<usize>,
     /// What the match does if one of them is not connected.
     pub(super) wait: Wait,
+}
+
+impl Need {
+    pub(super) fn new(lane: usize, bots: Vec<(BotKey, usize)>, wait: Wait) -> Need {
+        let mut entrants: Vec<usize> = bots.iter().map(|&(_, entrant)| entrant).collect();
+        entrants.sort_unstable();
+        Need { lane, bots, kind: NeedKind { entrants, wait } }
+    }
 }
 
 /// A bot with fewer connections than a match needs.
@@ -29,13 +48,9 @@ pub(super) struct Absent {
 }
 
 impl EventLoop {
-    /// When the next request is given up.
-    pub(super) fn patience(&self) -> Option<Instant> {
-        let given_up = |need: &Need| {
-            let names = self.short(&need.bots, Lobby::connections).into_iter();
-            names.filter_map(|(name, _)| Some(self.absent.get(&name)?.since)).max()
-        };
-        let since = self.needs.iter().filter_map(given_up).min()?;
+    /// Until when a request waits for bots that are not connected.
+    fn patience(&self, absent: &[(String, usize)]) -> Option<Instant> {
+        let since = absent.iter().filter_map(|(name, _)| Some(self.absent.get(name)?.since)).max()?;
         Some(self.clock.instant(since + self.wait.as_micros() as u64).into())
     }
 
@@ -79,11 +94,18 @@ impl EventLoop {
     /// Supplies lanes with bots: the oldest request first, and all bots of a request at once, so that no two lanes
     /// wait for bots that the other one holds.
     pub(super) fn supply(&mut self) {
+        (self.is_supply_due, self.patience) = (false, None);
         let (some_came, common) = (self.note_connected(), self.common.clone());
+        // Once a request waits, so do later ones of its kind. There can be thousands.
+        let mut waiting = HashSet::new();
         for need in std::mem::take(&mut self.needs) {
+            if waiting.contains(&need.kind) {
+                self.needs.push(need);
+                continue;
+            }
             let absent = self.short(&need.bots, Lobby::connections);
             let is_given_up = self.note_absent(&absent);
-            let goes_back = match need.wait {
+            let goes_back = match need.kind.wait {
                 Wait::Always => false,
                 Wait::AsLastResort => some_came,
                 Wait::Never => true,
@@ -94,6 +116,8 @@ impl EventLoop {
                 continue;
             }
             if !is_given_up && !self.short(&need.bots, Lobby::waiting).is_empty() {
+                self.patience = self.patience.into_iter().chain(self.patience(&absent)).min();
+                waiting.insert(need.kind.clone());
                 self.needs.push(need);
                 continue;
             }
@@ -117,7 +141,7 @@ impl EventLoop {
                 self.send(need.lane, LaneOrder::BotArrived(key, come));
             }
             if !busy.is_empty() {
-                self.needs.push(Need { lane: need.lane, bots: busy, wait: Wait::Always });
+                self.needs.push(Need::new(need.lane, busy, Wait::Always));
             }
         }
     }

@@ -82,9 +82,9 @@ impl Worker {
 
     /// What a match does if this bot is not connected. A match that has begun waits.
     fn wait_for(&self, key: BotKey) -> Wait {
-        let pairing = self.pairings.iter().find(|(_, pairing)| pairing.bots.contains(&key));
-        let next = pairing.and_then(|(_, pairing)| pairing.next.front());
-        match next.filter(|_| self.bots[key].waiting.is_empty()) {
+        let bot = &self.bots[key];
+        let next = bot.pairing.and_then(|pairing| self.pairings[pairing].next.front());
+        match next.filter(|_| bot.waiting.is_empty()) {
             Some(next) => next.fixture.wait,
             None => Wait::Always,
         }

@@ -36,7 +36,7 @@ impl Worker {
             let next = QueuedMatch { resumed: Some(resumed), is_noted: true, fixture };
             let next = VecDeque::from([next]);
             let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh: false };
-            let key = self.pairings.insert(pairing);
+            let key = self.add_pairing(pairing);
             self.expected.extend(expected.iter().cloned());
             self.send_event(LaneEvent::ExpectsBots(expected));
             self.continue_pairing(key);
