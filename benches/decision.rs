@@ -13,7 +13,7 @@ mod common;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -179,6 +179,11 @@ fn folder_on_disk() -> Result<tempfile::TempDir> {
     Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().ok_or("no folder")?)?)
 }
 
+/// A new folder in another one.
+fn folder_in(parent: &Path) -> Result<PathBuf> {
+    Ok(tempfile::tempdir_in(parent)?.keep())
+}
+
 /// The time of one decision, in microseconds, and the number of decisions.
 struct Figure {
     each: f64,
@@ -191,12 +196,12 @@ fn play(
     matches: u32,
     bot: &str,
     options: &[&str],
-    folder: tempfile::TempDir,
+    folder: &Path,
 ) -> Result<(f64, u64)> {
     let start = Instant::now();
     let output = Command::new(referee)
         .args(["play", "checkers", bot, bot, "--json", "-n", &matches.to_string(), "--record"])
-        .arg(folder.path())
+        .arg(folder)
         .args(options)
         .output()?;
     let took = start.elapsed().as_secs_f64() * 1e6;
@@ -214,7 +219,7 @@ fn play(
 /// The same between instant bots, without starting processes: the difference between many matches on each lane and one.
 fn pipes(referee: impl AsRef<OsStr>, lanes: u32, bot: &str, options: &[&str]) -> Result<Figure> {
     let bot = format!("'{}' {bot}", std::env::current_exe()?.display());
-    let of = |matches| play(&referee, matches, &bot, options, folder()?);
+    let of = |matches| play(&referee, matches, &bot, options, folder()?.path());
     difference(of(lanes)?, of(lanes * MATCHES)?)
 }
 
@@ -530,14 +535,16 @@ fn alternatives() -> Result<()> {
     let instant = format!("'{}' {instant}", std::env::current_exe()?.display());
     println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "beside", "ratio");
     // Bots that play the first legal move need openings for matches that differ.
-    let of = |bot: &str, matches: u32, folder: fn() -> Result<tempfile::TempDir>| {
-        let of = |matches| play(REFEREE, matches, bot, &["--opening-plies", "4"], folder()?);
+    // Nothing is deleted before the end: some file systems create files slowly after others were deleted.
+    let (disk, memory) = (folder_on_disk()?, folder()?);
+    let of = |bot: &str, matches: u32, folder: &Path| {
+        let of = |matches| play(REFEREE, matches, bot, &["--opening-plies", "4"], &folder_in(folder)?);
         difference(of(1)?, of(matches)?)
     };
     compare(
         "records on disk, in memory",
-        || of(&instant, MATCHES, folder_on_disk),
-        |_| Ok(of(&instant, MATCHES, folder)?.each),
+        || of(&instant, MATCHES, disk.path()),
+        |_| Ok(of(&instant, MATCHES, memory.path())?.each),
     )?;
     let scripts = tempfile::tempdir()?;
     for (language, program, lines, sdk) in SCRIPTS {
@@ -549,8 +556,8 @@ fn alternatives() -> Result<()> {
         let (lines, sdk) = (command("lines", lines)?, command("sdk", sdk)?);
         compare(
             &format!("{language}: SDK, ten lines"),
-            || of(&sdk, MATCHES / 4, folder),
-            |_| Ok(of(&lines, MATCHES / 4, folder)?.each),
+            || of(&sdk, MATCHES / 4, memory.path()),
+            |_| Ok(of(&lines, MATCHES / 4, memory.path())?.each),
         )?;
     }
     Ok(())

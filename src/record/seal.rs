@@ -26,8 +26,9 @@ pub fn digest(record: &[u8]) -> String {
     hex::encode(&Sha256::digest(record))
 }
 
-/// Appends the seal.
-pub fn seal(record: &mut Vec<u8>, reveal: Reveal) {
+/// Appends the seal. Returns its `sha256`.
+pub fn seal(record: &mut Vec<u8>, reveal: Reveal) -> String {
     let seal = Seal { reveal: Some(reveal), sha256: digest(record) };
     Object::open(record, opening!("seal")).fields(&seal).end_line();
+    seal.sha256
 }

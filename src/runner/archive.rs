@@ -48,10 +48,8 @@ impl Archive {
         reveal: Reveal,
     ) -> Result<Option<String>, String> {
         let Some(records) = &self.records else { return Ok(None) };
-        let digest = Some(record::digest(record));
         let Some(deal) = &fixture.deal else {
-            seal(records, &fixture.id, record, reveal)?;
-            return Ok(digest);
+            return seal(records, &fixture.id, record, reveal).map(Some);
         };
         if fixture.leg == Leg::Earlier || report.is_to_be_replayed() {
             if self.is_resumable {
@@ -59,13 +57,17 @@ impl Archive {
             }
             let (deal, match_id) = (deal.clone(), fixture.id.clone());
             self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
-            return Ok(digest);
+            return Ok(Some(record::digest(record)));
         }
         for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
             seal_late(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
         }
-        seal_late(records, &fixture.id, record, reveal)?;
-        Ok(digest)
+        seal_late(records, &fixture.id, record, reveal).map(Some)
+    }
+
+    /// Whether [`Archive::sync`] waits for the disk.
+    pub(super) fn is_durable(&self) -> bool {
+        self.records.as_ref().is_some_and(Records::is_durable)
     }
 
     /// Waits until everything kept so far is on the disk.
@@ -86,22 +88,28 @@ impl Archive {
     }
 }
 
-/// Seals the record of a match and writes it.
+/// Seals the record of a match and writes it. Returns the SHA-256 of the unsealed record.
 pub(super) fn seal(
     records: &Records,
     match_id: &str,
     record: &mut Vec<u8>,
     reveal: Reveal,
-) -> Result<(), String> {
-    record::seal(record, reveal);
-    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))
+) -> Result<String, String> {
+    let digest = record::seal(record, reveal);
+    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))?;
+    Ok(digest)
 }
 
 /// Seals a record and removes the unsealed copy, if there is one.
-fn seal_late(records: &Records, match_id: &str, record: &mut Vec<u8>, reveal: Reveal) -> Result<(), String> {
-    seal(records, match_id, record, reveal)?;
+fn seal_late(
+    records: &Records,
+    match_id: &str,
+    record: &mut Vec<u8>,
+    reveal: Reveal,
+) -> Result<String, String> {
+    let digest = seal(records, match_id, record, reveal)?;
     records.remove_unsealed(match_id);
-    Ok(())
+    Ok(digest)
 }
 
 fn not_kept(match_id: &str, error: &io::Error) -> String {

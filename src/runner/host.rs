@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -124,25 +125,30 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
 struct RecordWriter {
     /// Match ids, records without seals, and contents of the seals.
     records: Sender<(String, Vec<u8>, Reveal)>,
-    /// For each record its size in bytes, or why it could not be written.
-    kept: UnboundedReceiver<Result<usize, String>>,
-    backlog: Backlog,
+    /// Whenever the backlog has room again; or why a record could not be written.
+    kept: UnboundedReceiver<Result<(), String>>,
+    backlog: Arc<Mutex<Backlog>>,
 }
 
 impl RecordWriter {
     fn start(folder: Records) -> io::Result<RecordWriter> {
         let (records, to_keep) = channel::<(String, Vec<u8>, Reveal)>();
         let (tell, kept) = unbounded_channel();
+        let backlog = Arc::<Mutex<Backlog>>::default();
+        let of_thread = Arc::clone(&backlog);
         let work = move || {
             for (id, mut record, reveal) in to_keep {
                 let bytes = record.len();
-                let kept = archive::seal(&folder, &id, &mut record, reveal).map(|()| bytes);
-                // The receiver is gone after an error.
-                let _ = tell.send(kept);
+                let kept = archive::seal(&folder, &id, &mut record, reveal);
+                let has_room_again = locked(&of_thread).remove(bytes);
+                if has_room_again || kept.is_err() {
+                    // The receiver is gone after an error.
+                    let _ = tell.send(kept.map(drop));
+                }
             }
         };
         thread::Builder::new().name("records".to_owned()).spawn(work)?;
-        Ok(RecordWriter { records, kept, backlog: Backlog::default() })
+        Ok(RecordWriter { records, kept, backlog })
     }
 
     /// Waits until all records have been written.
@@ -151,14 +157,18 @@ impl RecordWriter {
         drop(records);
         let mut all = Ok(());
         while let Some(kept) = kept.recv().await {
-            all = all.and(kept.map(drop).map_err(io::Error::other));
+            all = all.and(kept.map_err(io::Error::other));
         }
         all
     }
 }
 
-/// The next record that has been written; `None` if there will be no more.
-async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<usize, String>> {
+fn locked(backlog: &Mutex<Backlog>) -> MutexGuard<'_, Backlog> {
+    backlog.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next message of the thread; `None` if there will be no more.
+async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), String>> {
     record_writer.as_mut()?.kept.recv().await
 }
 
@@ -184,15 +194,12 @@ impl Server {
 
     /// Whether the record backlog is full, so that no new match starts.
     fn is_behind(&self) -> bool {
-        self.record_writer.as_ref().is_some_and(|record_writer| record_writer.backlog.is_full())
+        self.record_writer.as_ref().is_some_and(|record_writer| locked(&record_writer.backlog).is_full())
     }
 
-    /// Handles a written record; `kept` is its size.
-    fn note_kept(&mut self, kept: Result<usize, String>) -> io::Result<()> {
-        let bytes = kept.map_err(io::Error::other)?;
-        if let Some(record_writer) = &mut self.record_writer {
-            record_writer.backlog.remove(bytes);
-        }
+    /// The record backlog has room again, or a record could not be written.
+    fn note_kept(&mut self, kept: Result<(), String>) -> io::Result<()> {
+        kept.map_err(io::Error::other)?;
         while !self.is_behind()
             && let Some(open) = self.asked.pop_front()
         {
@@ -335,7 +342,7 @@ impl Server {
         }
         if let Some(record_writer) = &mut self.record_writer {
             let (record, reveal) = (play.take_log(), play.reveal());
-            record_writer.backlog.add(record.len());
+            locked(&record_writer.backlog).add(record.len());
             // The thread is gone after an error.
             let _ = record_writer.records.send((play.setup().header.r#match.clone(), record, reveal));
         }

@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 
 use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
 
 use crate::core::seat::Seat;
 use crate::record;
@@ -82,6 +84,9 @@ impl From<String> for Halt {
 
 /// The maximum number of records that are synchronized at once.
 const BATCH: usize = 64;
+/// How long the record of a match waits for others to be synchronized with it. The disk is slow, whether one record or
+/// many are written.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// A match whose record has been written but not synchronized.
 struct UnsyncedMatch {
@@ -125,13 +130,21 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn work(mut self, reports: Receiver<ReportEvent>) {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
-            // One synchronization covers all matches that have ended.
+            // One synchronization covers all matches that end within a moment.
+            let until = Instant::now() + if self.archive.is_durable() { MOMENT } else { Duration::ZERO };
             let mut next = Some(report);
             while let Some(report) = next {
                 is_over = matches!(report, ReportEvent::Over { .. });
                 let taken = self.take(report);
                 self.halt_unless_ok(taken);
-                next = if is_over || self.kept.len() >= BATCH { None } else { reports.try_recv().ok() };
+                let left = until.saturating_duration_since(Instant::now());
+                next = if is_over || self.kept.len() >= BATCH {
+                    None
+                } else if self.kept.is_empty() || left.is_zero() {
+                    reports.try_recv().ok()
+                } else {
+                    reports.recv_timeout(left).ok()
+                };
             }
             let settled = self.settle();
             self.halt_unless_ok(settled);

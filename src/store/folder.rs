@@ -216,6 +216,22 @@ impl Folder {
         }
     }
 
+    /// Waits until these files, which were written since the last call, and the entries are on the disk.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn sync_files(&self, names: &[&str]) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if names.len() > 1 {
+            // Flushing the file system once takes a tenth of the CPU time of flushing each of many small files.
+            return rustix::fs::syncfs(&self.handle).map_err(|error| at(&self.path, error));
+        }
+        for name in names {
+            self.open_file(name, false)?.sync_all().map_err(|error| at(&self.path.join(name), error))?;
+        }
+        self.sync()
+    }
+
     /// Waits until its entries are on the disk.
     ///
     /// # Errors

@@ -114,6 +114,11 @@ impl Records {
         self.write(&aside_name(match_id), record)
     }
 
+    /// Whether [`Records::sync`] waits for the disk.
+    pub fn is_durable(&self) -> bool {
+        self.inner.is_durable
+    }
+
     /// Waits until everything written is on the disk, unless the run is not durable.
     ///
     /// # Errors
@@ -129,10 +134,8 @@ impl Records {
         }
         folder.check_in_place()?;
         if *is_durable {
-            for name in names.iter().filter(|name| !obsolete.contains(name)) {
-                folder.open_file(name, false)?.sync_all()?;
-            }
-            folder.sync()?;
+            let names = names.iter().filter(|name| !obsolete.contains(name)).map(String::as_str);
+            folder.sync_files(&names.collect::<Vec<_>>())?;
         }
         obsolete.iter().try_for_each(|name| folder.remove(name))
     }

@@ -49,7 +49,7 @@ pub(super) struct Absent {
 
 impl EventLoop {
     /// Until when a request waits for bots that are not connected.
-    fn patience(&self, absent: &[(String, usize)]) -> Option<Instant> {
+    fn waits_until(&self, absent: &[(String, usize)]) -> Option<Instant> {
         let since = absent.iter().filter_map(|(name, _)| Some(self.absent.get(name)?.since)).max()?;
         Some(self.clock.instant(since + self.wait.as_micros() as u64).into())
     }
@@ -116,7 +116,7 @@ impl EventLoop {
                 continue;
             }
             if !is_given_up && !self.short(&need.bots, Lobby::waiting).is_empty() {
-                self.patience = self.patience.into_iter().chain(self.patience(&absent)).min();
+                self.patience = self.patience.into_iter().chain(self.waits_until(&absent)).min();
                 waiting.insert(need.kind.clone());
                 self.needs.push(need);
                 continue;
