@@ -1,11 +1,10 @@
 //! Handles the lines of sessions.
 
-use std::collections::BTreeMap;
-
 use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
+use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
 use crate::core::excerpt::excerpt;
@@ -174,7 +173,7 @@ impl<S: ByteStream> Lane<S> {
 struct MatchesOf<'l> {
     key: SessionKey,
     seats: &'l [(MatchKey, Seat)],
-    by_id: &'l BTreeMap<String, MatchKey>,
+    by_id: &'l FxHashMap<String, MatchKey>,
     running: &'l Arena<MatchKey, Running>,
 }
 

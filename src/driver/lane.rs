@@ -1,6 +1,6 @@
 //! A lane: the matches and streams that one thread serves.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
+use rustc_hash::FxHashMap;
 
 use crate::driver::arena::Arena;
 use crate::driver::clock::LaneClock;
@@ -23,7 +24,7 @@ use crate::driver::spin::Spin;
 use crate::driver::timers::Timers;
 use crate::driver::unacknowledged::Unacknowledged;
 use crate::referee::Detail;
-use crate::transport::{ByteStream, Stream};
+use crate::transport::{ByteStream, ReadBuffers, Stream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
@@ -37,7 +38,8 @@ pub struct Lane<S = Stream> {
     pub(super) clock: LaneClock,
     pub(super) sessions: Sessions<S>,
     pub(super) matches: Arena<MatchKey, Running>,
-    pub(super) by_id: BTreeMap<String, MatchKey>,
+    /// Bots choose none of the ids.
+    pub(super) by_id: FxHashMap<String, MatchKey>,
     pub(super) ready_queue: Arc<ReadyQueue>,
     pub(super) timers: Timers<Timer>,
     /// Since the last flush: matches that have handled an event, and sessions with output.
@@ -53,6 +55,7 @@ pub struct Lane<S = Stream> {
     pub(super) answered: Option<SessionKey>,
     /// Sessions that are ready; at the start of a round, those with lines left from the previous one.
     pub(super) ready: Vec<SessionKey>,
+    pub(super) read_buffers: ReadBuffers,
     pub(super) notices: VecDeque<Notice>,
     /// The accumulated time, in microseconds, during which the lane could not poll its streams. Pauses of the referee
     /// are not lag.
@@ -84,9 +87,10 @@ impl<S: ByteStream> Lane<S> {
             clock,
             sessions: Sessions::default(),
             matches: Arena::default(),
-            by_id: BTreeMap::new(),
+            by_id: FxHashMap::default(),
             ready_queue: Arc::default(),
             ready: Vec::new(),
+            read_buffers: ReadBuffers::default(),
             timers: Timers::new(),
             touched: Vec::new(),
             dirty: Vec::new(),

@@ -1,5 +1,6 @@
 //! The lane with real sockets and with streams in memory.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -195,6 +196,21 @@ async fn a_peer_that_reads_late_receives_everything() {
         received.extend(more);
     }
     assert_eq!(messages(&received, "hello").len(), 1);
+}
+
+#[tokio::test]
+async fn every_stream_of_a_crowd_is_read() {
+    let mut lane = Lane::new();
+    let peers = (0..200).map(|_| {
+        let (stream, peer) = memory_stream(1 << 20);
+        peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\"}\n");
+        (lane.add(Role::Process, stream, Duration::from_secs(60)), peer)
+    });
+    let (mut silent, _peers): (BTreeSet<SessionKey>, Vec<MemoryPeer>) = peers.unzip();
+    while !silent.is_empty() {
+        let notice = lane.next().await;
+        assert!(matches!(notice, Notice::Greeted(session) if silent.remove(&session)), "{notice:?}");
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,13 @@ pub enum Line<'a> {
     TooLong,
 }
 
+/// Buffers for streams that are about to be read. Most streams have no input most of the time, and need none.
+#[derive(Debug, Default)]
+pub struct ReadBuffers(Vec<Vec<u8>>);
+
+/// The maximum number of spare buffers.
+const SPARE: usize = 64;
+
 /// Buffers bytes and splits them into lines. Memory is bounded: an overlong line is discarded as soon as a read
 /// takes it past the limit.
 #[derive(Debug)]
@@ -69,6 +76,27 @@ impl Lines {
         let is_full = got == self.read;
         self.read = if is_full { (self.read * 2).min(*READ.end()) } else { self.read };
         Ok((got, is_full))
+    }
+
+    /// Takes a spare buffer, unless it has one.
+    pub fn take_buffer(&mut self, spare: &mut ReadBuffers) {
+        if self.buffer.is_empty()
+            && let Some(buffer) = spare.0.pop()
+        {
+            self.buffer = buffer;
+        }
+    }
+
+    /// Returns the buffer, unless it holds bytes.
+    pub fn return_buffer(&mut self, spare: &mut ReadBuffers) {
+        if self.start < self.end {
+            return;
+        }
+        (self.start, self.end, self.scanned) = (0, 0, 0);
+        let buffer = std::mem::take(&mut self.buffer);
+        if !buffer.is_empty() && buffer.len() <= *READ.end() && spare.0.len() < SPARE {
+            spare.0.push(buffer);
+        }
     }
 
     /// Bytes discarded so far of an overlong line that has not ended yet.
@@ -179,6 +207,25 @@ mod tests {
                 got.extend(all(&mut lines));
             }
             assert_eq!(got, ["1234", "TOO LONG"]);
+        }
+    }
+
+    #[test]
+    fn only_streams_with_input_keep_a_buffer() {
+        let mut spare = ReadBuffers::default();
+        let mut streams = [Lines::new(10), Lines::new(10)];
+        for (bytes, whole, spares) in [("one\n", vec!["one"], 1), ("two\nthr", vec!["two"], 0)] {
+            for lines in &mut streams {
+                lines.take_buffer(&mut spare);
+                feed(lines, bytes.as_bytes());
+                assert_eq!(all(lines), whole);
+                lines.return_buffer(&mut spare);
+            }
+            assert_eq!(spare.0.len(), spares);
+        }
+        for lines in &mut streams {
+            feed(lines, b"ee\n");
+            assert_eq!(all(lines), ["three"]);
         }
     }
 

@@ -12,7 +12,7 @@ mod tls;
 use std::io;
 
 pub use byte_stream::{ByteStream, ReadProgress};
-pub use line::{Line, Lines};
+pub use line::{Line, Lines, ReadBuffers};
 pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;
 #[cfg(any(test, feature = "fuzzing"))]
