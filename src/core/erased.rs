@@ -381,10 +381,9 @@ struct Span {
 
 /// Returns the first eight bytes of a text as a number with the same order, padded with zeros.
 fn head(text: &[u8]) -> u64 {
-    let mut head = [0; 8];
-    let len = text.len().min(8);
-    head[..len].copy_from_slice(&text[..len]);
-    u64::from_be_bytes(head)
+    // A loop is faster than a copy of variable length.
+    let bytes = text.iter().map(|&byte| u64::from(byte)).take(8);
+    bytes.zip((0..8).rev()).fold(0, |head, (byte, place)| head | byte << (8 * place))
 }
 
 impl Span {
@@ -394,6 +393,18 @@ impl Span {
 
     fn text(self, texts: &str) -> &str {
         &texts[self.start as usize..self.end as usize]
+    }
+
+    /// Appends the text.
+    fn write(self, texts: &str, out: &mut Vec<u8>) {
+        let end = out.len() + (self.end - self.start) as usize;
+        if self.end - self.start <= 8 {
+            // A copy of constant length is faster.
+            out.extend_from_slice(&self.head.to_be_bytes());
+            out.truncate(end);
+        } else {
+            out.extend_from_slice(self.text(texts).as_bytes());
+        }
     }
 }
 
@@ -521,7 +532,7 @@ impl<G: Game> Table for Seated<G> {
         out.push(b'[');
         for (i, (span, _)) in prepared.moves.iter().enumerate() {
             out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
-            out.extend_from_slice(span.text(&prepared.texts).as_bytes());
+            span.write(&prepared.texts, out);
             out.push(b'"');
         }
         out.push(b']');

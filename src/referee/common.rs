@@ -57,8 +57,8 @@ pub(super) struct FaultyTurn {
     pub(super) lag: u64,
 }
 
-/// Initial capacity of the record, in bytes; few records are shorter.
-const FIRST_OF_LOG: usize = 4096;
+/// Initial capacity of the record, in bytes: enough for about 60 decisions.
+const FIRST_OF_LOG: usize = 16 * 1024;
 
 impl Common {
     pub(super) fn new(setup: Setup, table: Box<dyn Table>) -> Common {
