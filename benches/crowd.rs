@@ -2,7 +2,7 @@
 //! lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
 //!
 //! The time of a decision is measured from the request to the answer, as it is billed. All bots are in one process,
-//! whose share is in both figures. All connect at once. `cargo bench --bench crowd [MATCHES]`; ten thousand matches need
+//! whose share is in both figures. They connect as fast as they are accepted. `cargo bench --bench crowd [MATCHES]`; ten thousand matches need
 //! 20,100 descriptors (`ulimit -Hn`).
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -21,7 +21,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Semaphore};
 
 const ROUNDS: usize = 3;
 const MATCHES: usize = 1000;
@@ -30,6 +30,10 @@ const PLIES: usize = 60;
 /// Typical sizes of a request and an answer in such a match, in bytes.
 const REQUEST: usize = 262;
 const ANSWER: usize = 66;
+
+/// The maximum number of connections that wait to be accepted. With more than the backlog of the kernel, some would be
+/// lost.
+const UNACCEPTED: usize = 1000;
 
 type Connection = tokio::io::BufReader<tokio::net::TcpStream>;
 /// The time limit for a match of each pair.
@@ -79,10 +83,11 @@ async fn bots(address: SocketAddr, pairs: usize) -> Result<()> {
 
 async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>) -> Result<()> {
     let all_started = Arc::new(Barrier::new(2 * pairs));
+    let unaccepted = Arc::new(Semaphore::new(UNACCEPTED));
     let mut bots = tokio::task::JoinSet::new();
     for name in ["a", "b"] {
         for _ in 0..pairs {
-            bots.spawn(bot(address, name, all_started.clone(), progress.clone()));
+            bots.spawn(bot(address, name, (unaccepted.clone(), all_started.clone()), progress.clone()));
         }
     }
     let mut first = None;
@@ -98,13 +103,15 @@ async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>
 async fn bot(
     address: SocketAddr,
     name: &str,
-    all_started: Arc<Barrier>,
+    (unaccepted, all_started): (Arc<Semaphore>, Arc<Barrier>),
     progress: Arc<ReadProgress>,
 ) -> Result<Option<Instant>> {
+    let permit = unaccepted.acquire().await?;
     let stream = tokio::net::TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let mut stream = Connection::new(stream);
     stream.read_line(&mut String::new()).await?;
+    drop(permit);
     let hello = format!(r#"{{"type":"hello","protocol":1,"name":"{name}","wants":["view","legal"]}}"#);
     stream.get_mut().write_all(format!("{hello}\n").as_bytes()).await?;
     progress.introduced.fetch_add(1, Ordering::Relaxed);
@@ -238,6 +245,8 @@ fn high_water_mark(status: &str) -> Option<u64> {
 fn bare(pairs: usize) -> Result<Figures> {
     let _limit = Limit::new(2 * LIMIT, format!("{pairs} pairs of bots at a bare server to end"));
     let listener = TcpListener::bind("127.0.0.1:0")?;
+    // The standard library's backlog is shorter.
+    rustix::net::listen(&listener, 2 * UNACCEPTED as i32)?;
     let mut bots = start_bots(listener.local_addr()?, pairs)?;
     let mut streams: Vec<TcpStream> = Vec::new();
     while streams.len() < 2 * pairs {
