@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Steps a second of the environments beside PettingZoo's connect_four_v3 and chess_v6, and decisions of a Python bot.
 
-All play at random. Everything is pinned to one core, the candidates take turns, and the medians of the rounds count. The
-packages that it needs are installed into target/bench_env unless they are there; that needs Rust.
+All play at random. Everything is pinned to one core, the candidates take turns, and the medians of the rounds count.
+The packages that it needs are installed into target/bench_env unless they are there; that needs Rust.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Turn:
         clock = message.get("clock")
         retry = message.get("retry")
         turn = cls.__new__(cls)
-        # The constructor of a frozen class assigns each field by a call, which would take as long as parsing the message.
+        # The constructor of a frozen class assigns each field by a call: as slow as parsing the message.
         vars(turn).update(
             match=message["match"],
             seat=message["seat"],

@@ -84,7 +84,7 @@ def _parse(line: bytes) -> Json | None:
 
 
 def _parse_other(line: bytes) -> Json | None:
-    """Parses a line that is not exactly a JSON object: with a byte order mark, spaces or a carriage return, or invalid."""
+    """Parses a line that is not just a JSON object: one with a byte order mark or spaces around it, or invalid."""
     if not line.strip():
         return None
     try:

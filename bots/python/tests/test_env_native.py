@@ -74,6 +74,11 @@ class Batches(Native, test_env_batch.Batches):
         with self.assertRaisesRegex(ValueError, "turn_limit is 0"):
             self.batch("saxum", 2, options={"turn_limit": 0})
 
+    def test_a_size_that_a_batch_cannot_have_is_refused(self) -> None:
+        for size in (0, 1 << 40):
+            with self.assertRaisesRegex(ValueError, f"a batch has 1 to 65536 matches, not {size}"):
+                self.batch("jeex", size)
+
     def test_infos_stay_those_of_their_step(self) -> None:
         batch = self.batch("jeex", 3)
         first = batch.reset(seed=1)

@@ -14,6 +14,9 @@ use crate::encodings::{
 };
 use crate::matches::{Arrays, End, Matches, MatchesOf, Refusal, Snapshot};
 
+/// The most matches of a batch.
+const MOST: usize = 1 << 16;
+
 /// `size` matches of a game that step together. They play what `referee stdio` plays for the same seeds.
 #[pyclass(module = "referee_bot_native")]
 pub(crate) struct Batch {
@@ -49,9 +52,13 @@ fn of<E: Encoding>(options: &str, seating: Seating, size: usize) -> PyResult<Box
 
 #[pymethods]
 impl Batch {
-    /// Raises ValueError if there is no such game, it is not for so many seats, or its options are wrong.
+    /// Raises ValueError if there is no such game, it is not for so many seats, its options are wrong, or `size` is not 1 to
+    /// 65536.
     #[new]
     fn new(game: &str, seats: u64, options: &str, size: usize) -> PyResult<Batch> {
+        if !(1..=MOST).contains(&size) {
+            return Err(wrong(format_args!("a batch has 1 to {MOST} matches, not {size}")));
+        }
         let rules = Catalog::default().find(game).map_err(wrong)?;
         let seating = rules.meta().seating(Some(seats)).map_err(wrong)?;
         let given: Box<RawValue> = serde_json::from_str(options).map_err(wrong)?;

@@ -106,7 +106,7 @@ impl Host {
         let table = rules.open(options, seating).map_err(|error| error.to_string())?;
         let seed = open.seed.as_deref().and_then(hex::decode32).map(Seed);
         let seed = seed.ok_or("`seed` must be 64 lower-case hex digits")?;
-        // Nobody checks the commitment: the host knows the seed.
+        // A commitment proves nothing to the host, which has chosen the seed.
         let salt = [0; 32];
         let seat = |seat: Seat| SeatHeader {
             name: format!("env-{}", seat.0 + 1),

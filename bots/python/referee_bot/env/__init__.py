@@ -4,8 +4,8 @@
 
     checkers = env("checkers")
 
-Needs the packages of the extra `env`: pettingzoo, gymnasium and numpy; and the program `referee`. README.md beside this
-file tells what observations and actions mean.
+Needs the packages of the extra `env`: pettingzoo, gymnasium and numpy; and the program `referee` or, for the backend
+`native`, the package referee-bot-native. README.md beside this file tells what observations and actions mean.
 """
 
 from .aec import RefereeEnv, env

@@ -20,8 +20,8 @@ from .table import Table, observation_space
 class Batch:
     """`size` matches of one game that step together.
 
-    With the backend `process` they are matches of `referee`: one write and one read for a step of all, two where matches
-    end. With `native` they are played in this process, by the package referee-bot-native.
+    With the backend `process` they are matches of `referee`: one write and one read for a step of all, two where
+    matches end. With `native` they are played in this process, by the package referee-bot-native.
     """
 
     def __init__(

@@ -26,14 +26,14 @@ class NativeMatches:
         self._batch = module().Batch(encoding.game, encoding.seats, json.dumps(options or {}), size)
 
     def reset(self, seed: int | None) -> Step:
+        seeds: list[str] | None = None  # the next deals of the same seeds
         if seed is not None:
             seeds = [match_seed(seed + i) for i in range(self._size)]
         elif not self._has_begun:
             seeds = [secrets.token_hex(32) for _ in range(self._size)]
-        else:
-            seeds = None
+        shown = self._batch.reset(seeds)
         self._has_begun = True
-        return _step(self._batch.reset(seeds))
+        return _step(shown)
 
     def step(self, actions: Sequence[int] | NDArray[np.integer[Any]]) -> Step:
         return _step(self._batch.step(np.ascontiguousarray(actions, np.int64)))
