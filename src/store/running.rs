@@ -16,6 +16,8 @@ const FORMAT: u32 = 1;
 /// What follows the name of a journal that cannot be used.
 const SET_ASIDE: &str = ".damaged";
 
+/// The length up to which the file of a journal is used again, in bytes.
+const REUSED: u64 = 64 * 1024;
 /// The last line of a journal that is on the disk completely.
 const CLOSED: &[u8] = b"{\"type\":\"closed\"}\n";
 
@@ -25,21 +27,21 @@ const CLOSED: &[u8] = b"{\"type\":\"closed\"}\n";
 #[derive(Clone, Debug)]
 pub struct RunningMatches(Arc<Shared>);
 
-/// The directory, and files for further journals: a file system needs much longer to create and remove a file than to
-/// rename one.
+/// The directory, and files for further journals: a file system needs much longer to create, extend and remove a file than
+/// to rename and overwrite one.
 #[derive(Debug)]
 struct Shared {
     folder: Folder,
-    /// The files of matches that have ended, by id: their results may not be stored yet.
-    ended: Mutex<BTreeMap<String, File>>,
-    /// Empty files, with the ids of earlier matches.
+    /// The files of matches that have ended, and the lengths of their journals, by id: their results may not be stored yet.
+    ended: Mutex<BTreeMap<String, (File, u64)>>,
+    /// Files of zeros, with the ids of earlier matches.
     free: Mutex<Vec<(String, File)>>,
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
         for (id, _) in self.free.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // The next server removes empty files too.
+            // The next server removes files without a line too.
             let _ = self.folder.remove(&id);
         }
     }
@@ -89,6 +91,8 @@ pub struct RunningMatch {
     file: Option<File>,
     /// Its length in bytes.
     length: u64,
+    /// Whether it was continued: then the file is open for appending, and cannot be overwritten for another match.
+    is_continued: bool,
     shared: Arc<Shared>,
 }
 
@@ -113,13 +117,14 @@ impl RunningMatches {
             Some(file) => file,
             None => self.0.folder.create(id)?,
         };
-        let mut journal = self.journal(id, file, 0);
+        let mut journal = self.journal(id, file);
         journal.write(&FirstLine::today().line()).inspect_err(|_| journal.discard())?;
         Ok(journal)
     }
 
-    fn journal(&self, id: &str, file: File, length: u64) -> RunningMatch {
-        RunningMatch { id: id.to_owned(), file: Some(file), length, shared: self.0.clone() }
+    fn journal(&self, id: &str, file: File) -> RunningMatch {
+        let shared = self.0.clone();
+        RunningMatch { id: id.to_owned(), file: Some(file), length: 0, is_continued: false, shared }
     }
 
     /// The ids of the matches with a journal.
@@ -141,6 +146,8 @@ impl RunningMatches {
     /// restarted.
     pub fn resume(&self, id: &str) -> io::Result<(RunningMatch, Vec<u8>, u64)> {
         let mut lines = self.0.folder.read(id)?;
+        // A file that is used again is longer than its journal.
+        lines.truncate(lines.iter().rposition(|&byte| byte != 0).map_or(0, |end| end + 1));
         lines.truncate(lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
         let is_closed = lines.ends_with(CLOSED);
         lines.truncate(lines.len() - if is_closed { CLOSED.len() } else { 0 });
@@ -159,7 +166,8 @@ impl RunningMatches {
             last.check(is_closed).map_err(io::Error::other)?;
         }
         file.set_len(lines.len() as u64)?;
-        let mut journal = self.journal(id, file, lines.len() as u64);
+        let mut journal = self.journal(id, file);
+        (journal.length, journal.is_continued) = (lines.len() as u64, true);
         if is_closed {
             // Not closed any more, also if the machine stops.
             journal.sync()?;
@@ -174,9 +182,11 @@ impl RunningMatches {
     /// I/O errors.
     pub fn remove(&self, id: &str) -> io::Result<()> {
         let ended = lock(&self.0.ended).remove(id);
-        match ended {
-            Some(file) if file.set_len(0).is_ok() => lock(&self.0.free).push((id.to_owned(), file)),
-            _ => self.0.folder.remove(id)?,
+        let clear =
+            |(file, length): (File, u64)| file.write_all_at(&vec![0; length as usize], 0).ok().map(|()| file);
+        match ended.filter(|&(_, length)| length <= REUSED).and_then(clear) {
+            Some(file) => lock(&self.0.free).push((id.to_owned(), file)),
+            None => self.0.folder.remove(id)?,
         }
         Ok(())
     }
@@ -244,8 +254,8 @@ impl RunningMatch {
 
 impl Drop for RunningMatch {
     fn drop(&mut self) {
-        if let Some(file) = self.file.take() {
-            lock(&self.shared.ended).insert(std::mem::take(&mut self.id), file);
+        if let Some(file) = self.file.take().filter(|_| !self.is_continued) {
+            lock(&self.shared.ended).insert(std::mem::take(&mut self.id), (file, self.length));
         }
     }
 }
