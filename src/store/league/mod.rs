@@ -18,6 +18,8 @@ use crate::store::results::prepare;
 use crate::store::rows::json;
 use crate::tournament::ladder::skeleton;
 
+/// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
+const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;
 /// The file name in the directory of the league.
@@ -203,6 +205,8 @@ impl League {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
+        // Negative: in KiB.
+        db.pragma_update(None, "cache_size", -CACHE).map_err(failed)?;
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let version: i64 =
             transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
