@@ -1,4 +1,8 @@
-//! The state of a ladder while it is played, and the scheduler of its matches.
+//! The state of a ladder while it is played.
+
+mod scheduler;
+
+pub use scheduler::LadderScheduler;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,8 +14,9 @@ use tokio::time::Instant;
 use crate::core::Seating;
 use crate::core::chance::RandomStream;
 use crate::league::book::{Book, LadderRow};
-use crate::referee::Leg;
-use crate::runner::{Fixture, MatchReport, Next, Openings, Scheduler, Wait};
+use crate::league::mirrors::Mirrors;
+use crate::referee::{Leg, Opening};
+use crate::runner::{Fixture, Openings, Wait};
 use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
 use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
 use crate::tournament::{Entrant, Lineup};
@@ -55,6 +60,8 @@ struct Running {
     lineup: Lineup,
     /// The challenge that it fulfils.
     challenge: Option<i64>,
+    /// The opening of an earlier match that it repeats.
+    repeats: Option<Arc<Opening>>,
 }
 
 /// The state of a ladder.
@@ -65,6 +72,8 @@ pub struct Ladder {
     limits: LadderLimits,
     seating: Seating,
     openings: Openings,
+    /// The openings to repeat; `None` if matches do not share openings.
+    mirrors: Option<Mirrors>,
     book: Book,
     strengths: Vec<Strength>,
     /// Whether results have come since the players were rated.
@@ -142,6 +151,7 @@ impl Ladder {
             limits,
             seating,
             openings,
+            mirrors: None,
             book: Book::new(seating, BTreeMap::new()),
             strengths: Vec::new(),
             is_unrated: true,
@@ -161,6 +171,20 @@ impl Ladder {
             fulfilled: Vec::new(),
             challenged_at: None,
             began: Instant::now(),
+        }
+    }
+
+    /// From now on two players repeat a random opening when they meet with exchanged seats.
+    pub fn mirror(&mut self) {
+        self.mirrors = Some(Mirrors::default());
+    }
+
+    /// A match between these players has a result, and this record.
+    pub fn recorded(&mut self, players: &[String], record: &[u8]) {
+        let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
+        let lineup = players.and_then(|players| Lineup::of_seats(self.seating, &players));
+        if let Some((mirrors, lineup)) = self.mirrors.as_mut().zip(lineup) {
+            mirrors.played(&lineup, record);
         }
     }
 
@@ -320,7 +344,7 @@ impl Ladder {
         let challenge = challenge.map(|challenge| challenge.id);
         let now = self.now();
         self.matchmaker.begin(&lineup, now);
-        self.running.insert(number, Running { lineup, challenge });
+        self.running.insert(number, Running { lineup, challenge, repeats: None });
         Ok(())
     }
 
@@ -343,7 +367,11 @@ impl Ladder {
         let bots: Option<Vec<usize>> =
             lineup.seats().iter().map(|player| self.members[player.index()].bot).collect();
         let number = self.next;
-        let (options, opening) = self.openings.of(number);
+        let (options, mut opening) = self.openings.of(number);
+        let repeats = self.mirrors.as_mut().and_then(|mirrors| mirrors.take(&lineup));
+        if let Some(repeated) = &repeats {
+            opening = repeated.clone();
+        }
         let fixture = Fixture {
             id: match_id(number, kind),
             deal: None,
@@ -354,7 +382,7 @@ impl Ladder {
             wait: Wait::Never,
         };
         self.next += 1;
-        self.running.insert(number, Running { lineup, challenge });
+        self.running.insert(number, Running { lineup, challenge, repeats });
         Some(fixture)
     }
 
@@ -401,96 +429,4 @@ fn is_between(challenge: &Challenge, players: &[&str]) -> bool {
         left.iter().position(is_meant).map(|at| left.remove(at)).is_some()
     };
     challenge.players.iter().all(&mut take) && left.is_empty()
-}
-
-/// Hands out the matches of a ladder.
-#[derive(Debug)]
-pub struct LadderScheduler(pub SharedLadder);
-
-impl Scheduler for LadderScheduler {
-    fn next(&mut self, among: Option<&[usize]>) -> Next {
-        let mut ladder = self.0.lock();
-        // Each match is between other players.
-        if among.is_some() || ladder.is_paused || ladder.wait.is_waiting() {
-            return Next::Later;
-        }
-        if let Some(fixture) = ladder.next_challenge() {
-            return Next::Match(fixture);
-        }
-        let now = ladder.now();
-        let Ladder { matchmaker, rng, .. } = &mut *ladder;
-        let Some(lineup) = matchmaker.next(now, rng) else { return Next::Later };
-        ladder.fixture(lineup, MatchKind::Pairing, None).map_or(Next::Later, Next::Match)
-    }
-
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
-        let mut ladder = self.0.lock();
-        let now = ladder.now();
-        let Some((number, _)) = parse_match_id(&fixture.id) else { return false };
-        let Some(Running { lineup, .. }) = ladder.running.get(&number).cloned() else { return false };
-        ladder.matchmaker.ended(&lineup, report.ranks.is_some(), now);
-        let rested = now + 1000 * ladder.limits.rest_ms;
-        lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
-        for (seat, &player) in lineup.seats().iter().enumerate() {
-            let is_its_fault = report.faults[seat].total() > 0;
-            let member = &mut ladder.members[player.index()];
-            // A program that fails before the first move would fail in the next match too.
-            let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
-                (Some(member.conduct.exclude(now)), "it does not start")
-            } else {
-                (member.conduct.ended(is_its_fault, now), "its last matches ended by its faults")
-            };
-            if let Some(until) = exclude {
-                ladder.matchmaker.exclude(player, until);
-                let pause = Duration::from_secs((until - now) / 1_000_000);
-                let (name, player) = (&ladder.name, ladder.book.name(player));
-                tracing::warn!(
-                    "{name}: {player} is excluded for {}: {why}",
-                    humantime::format_duration(pause)
-                );
-            }
-        }
-        true
-    }
-
-    fn put_back(&mut self, fixture: &Fixture) {
-        let mut ladder = self.0.lock();
-        let number = parse_match_id(&fixture.id).map(|(number, _)| number);
-        if let Some(running) = number.and_then(|number| ladder.running.remove(&number)) {
-            ladder.matchmaker.put_back(&running.lineup);
-        }
-    }
-
-    fn join(&mut self, bot: usize, name: &str) -> Result<(), String> {
-        let mut ladder = self.0.lock();
-        let of = Name::parse(name).bot;
-        let Some(is_program) = ladder.bots.get(&of).map(|bot| bot.command.is_some()) else {
-            return Err(format!("`{of}` does not take part on this ladder"));
-        };
-        let is_new = ladder.book.find(name).is_none();
-        if is_new && ladder.book.versions(&of) > 0 {
-            let most = ladder.limits.versions;
-            let today = ladder.new_versions.entry(of.clone()).or_default();
-            if *today >= most {
-                return Err(format!(
-                    "new versions of `{of}` today: {most} of {most}; try again tomorrow (UTC)"
-                ));
-            }
-            *today += 1;
-        }
-        let player = ladder.player(name)?;
-        ladder.members[player.index()].bot = Some(bot);
-        ladder.members[player.index()].is_program = is_program;
-        ladder.by_bot.insert(bot, player);
-        ladder.set_places();
-        Ok(())
-    }
-
-    fn set_connections(&mut self, bot: usize, connections: usize) {
-        let mut ladder = self.0.lock();
-        if let Some(&player) = ladder.by_bot.get(&bot) {
-            ladder.members[player.index()].connections = connections;
-            ladder.set_places();
-        }
-    }
 }

@@ -7,6 +7,7 @@
 mod book;
 mod history;
 mod ladder;
+mod mirrors;
 mod recover;
 mod resume;
 

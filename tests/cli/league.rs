@@ -1,6 +1,6 @@
 //! A league: bots that come and go, restarts, and the commands that manage it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -214,7 +214,7 @@ fn a_challenge_is_played_and_not_rated() {
 
 #[test]
 fn challenges_between_owners_are_rated_if_the_league_says_so() {
-    let programs = [("one", "owner = \"me\""), ("two", "owner = \"me\""), ("three", "")];
+    let programs = [("one", "owner = \"me\""), ("two", "owner = \"me\""), ("three", ""), ("four", "")];
     let league = League::new("rated_challenges = true", &programs);
     league.run(&["challenge", "one", "two"]).done();
     league.run(&["challenge", "one", "three"]).done();
@@ -229,6 +229,36 @@ fn challenges_between_owners_are_rated_if_the_league_says_so() {
         assert_eq!(played["rated"], is_rated, "{played}");
     }
     league.verify();
+}
+
+#[test]
+fn two_players_repeat_an_opening_with_exchanged_seats() {
+    let mut league = League::new("opening_plies = 4", &[("one", ""), ("two", "")]);
+    let text = league.folder.read("league.toml").replace("\"0s\"", "\"500ms\"");
+    let fen = text.lines().find(|line| line.starts_with("options")).unwrap().to_owned();
+    league.file = league.folder.write("league.toml", text.replace(&fen, "options = { turn_limit = 6 }"));
+    // Also over a restart.
+    for count in [3, 2] {
+        let mut server = league.serve();
+        hear_matches(&mut server, count);
+        drain(server);
+    }
+    let count = league.verify();
+    let played: Vec<(Value, Vec<Value>)> = (1..=count)
+        .map(|number| {
+            let record = league.folder.record(&format!("ladders/short/records/m{number}.jsonl"));
+            let opening = record.iter().map(|line| &line["event"]).filter(|event| event["opening"] == true);
+            (record[0]["seats"][0]["name"].clone(), opening.map(|event| event["move"].clone()).collect())
+        })
+        .collect();
+    let mut by_opening: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for (first, opening) in &played {
+        assert_eq!(opening.len(), 4, "{played:?}");
+        by_opening.entry(json!(opening).to_string()).or_default().push(first);
+    }
+    let repeated: Vec<_> = by_opening.values().filter(|first| first.len() > 1).collect();
+    assert!(repeated.len() >= 2, "{played:?}");
+    assert!(repeated.iter().all(|first| first.len() == 2 && first[0] != first[1]), "{played:?}");
 }
 
 #[test]

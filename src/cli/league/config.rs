@@ -326,6 +326,11 @@ impl LadderConfig {
         Ok(PreparedLadder { rules, seating, terms, limits, listen, reconnect })
     }
 
+    /// Whether its matches have random openings.
+    pub(in crate::cli) fn has_random_openings(&self) -> bool {
+        self.opening_plies > 0
+    }
+
     /// The openings of its matches.
     pub(in crate::cli) fn openings(
         &self,

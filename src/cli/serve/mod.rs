@@ -178,6 +178,9 @@ fn play(
                 if let Some(no_show) = no_show {
                     tracing::warn!("{name} {}: {}", report.id, no_show.why);
                 }
+                if report.ranks.is_some() {
+                    ladder.lock().recorded(&report.seats, record);
+                }
                 unstored.extend(row_of(report, record, seal, now()));
             }
             RunEvent::Settled => {

@@ -13,7 +13,7 @@ use crate::cli::options::random_seed;
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Viewer};
 use crate::league::{Ladder, SharedLadder, recover, resume};
-use crate::runner::ResumedMatch;
+use crate::runner::{ResumedMatch, deal_leaks_information};
 use crate::store::{Folder, Journal, League, Records, RunningMatches, StorageWait};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 
@@ -65,13 +65,31 @@ pub(super) fn open<'a>(
     ladder.set_next(next);
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
+    // The last match of every two players, whose opening may have to be repeated.
+    let is_mirrored = config.has_random_openings()
+        && prepared.seating.seats() == 2
+        && !deal_leaks_information(prepared.rules);
+    let mut last = BTreeMap::new();
     let read = league.for_each_match(name, |row| {
+        if is_mirrored && row.ranks.is_some() {
+            let players: BTreeSet<String> = row.players.iter().cloned().collect();
+            last.insert(players, (row.id(), row.players.clone()));
+        }
         if row.ended_at.get(..10) == date.get(..10) {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
         ladder.add_earlier(&row).map_err(io::Error::other)
     });
     read.map_err(wrong)?;
+    if is_mirrored {
+        ladder.mirror();
+    }
+    for (id, players) in last.into_values() {
+        // A match without a record is not repeated.
+        if let Ok(record) = records.read(&id) {
+            ladder.recorded(&players, &record);
+        }
+    }
     ladder.begin_day(now(), &today);
     let running = RunningMatches::open(&own).map_err(wrong)?;
     let watched = config.watch.is_some().then_some(Viewer::Public);
