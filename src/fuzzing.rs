@@ -235,7 +235,7 @@ fn play_session(data: &[u8]) {
         peers.run();
     }
     if let Some(key) = peers.key {
-        peers.lane.abort(key, &crate::referee::Abort::Interrupted);
+        peers.lane.abort(key, &crate::referee::AbortReason::Interrupted);
     }
     peers.run();
     assert!(peers.lane.running().is_empty(), "the match has not ended");

@@ -13,7 +13,7 @@ use crate::core::game::Misconfigured;
 use crate::core::seat::{Seat, SeatSet};
 use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
 use crate::driver::{MatchPlan, Run};
-use crate::referee::{Abort, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
+use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use crate::transport::Line;
 
 /// A match with bots in some seats and random moves in the others.
@@ -150,7 +150,7 @@ impl Encounter {
 
     /// Aborts the match.
     pub fn abort(&mut self) {
-        self.handle(Event::Abort(&Abort::Interrupted));
+        self.handle(Event::Abort(&AbortReason::Interrupted));
     }
 
     /// The open request of a bot.

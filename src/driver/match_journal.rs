@@ -11,7 +11,7 @@ use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
 use crate::driver::matches::{Outage, Running, SeatOccupant};
 use crate::driver::unacknowledged::BotInstance;
-use crate::referee::{Abort, Event, Match, Wants};
+use crate::referee::{AbortReason, Event, Match, Wants};
 use crate::transport::ByteStream;
 
 /// Where the journal of a match is written.
@@ -164,7 +164,7 @@ impl<S: ByteStream> Lane<S> {
         }
         if places.iter().all(Result::is_err) {
             // No bot is to blame.
-            self.notify_match(key, now, Event::Abort(&Abort::Interrupted));
+            self.notify_match(key, now, Event::Abort(&AbortReason::Interrupted));
         }
         self.seat_all(key, &places, now);
         key

@@ -14,7 +14,7 @@ use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice};
-use crate::referee::{Abort, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
+use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
 use crate::transport::ByteStream;
 
 /// Who plays a seat: a session, or the fault that prevents it.
@@ -138,7 +138,7 @@ impl<S: ByteStream> Lane<S> {
     }
 
     /// Aborts a match.
-    pub fn abort(&mut self, key: MatchKey, reason: &Abort) {
+    pub fn abort(&mut self, key: MatchKey, reason: &AbortReason) {
         let now = self.now();
         self.notify_match(key, now, Event::Abort(reason));
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::core::seat::{Seat, SeatSet};
 use crate::driver::incoming::{self, Address, Incoming, Unreadable};
-use crate::referee::{Abort, Detail, Event, Match, RefusedLine};
+use crate::referee::{AbortReason, Detail, Event, Match, RefusedLine};
 use crate::transport::Line;
 
 /// The matches in which the sender of a line has seats.
@@ -95,7 +95,7 @@ impl Input<'_> {
                 Event::Broken { seat: *seat, turn: *turn, code: *code, detail }
             }
             Input::Stray { seat, code, message } => Event::Stray { seat: *seat, code: *code, message },
-            Input::Abort => Event::Abort(&Abort::ByHost),
+            Input::Abort => Event::Abort(&AbortReason::ByHost),
         }
     }
 }

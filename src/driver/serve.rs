@@ -7,7 +7,7 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
-use crate::referee::{Abort, Event};
+use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
 /// The maximum number of streams that are read before their lines are handled.
@@ -91,7 +91,11 @@ impl<S: ByteStream> Lane<S> {
             }
             let Running { play, forgiven, .. } = &self.matches[key];
             if play.has_clock() && play.paused() - forgiven > limits::PAUSED_MS * 1000 {
-                self.notify_match(key, stamp, Event::Abort(&Abort::Paused { most_ms: limits::PAUSED_MS }));
+                self.notify_match(
+                    key,
+                    stamp,
+                    Event::Abort(&AbortReason::Paused { most_ms: limits::PAUSED_MS }),
+                );
             }
         }
     }

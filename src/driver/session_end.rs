@@ -8,7 +8,7 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
-use crate::referee::{Abort, Detail, Event};
+use crate::referee::{AbortReason, Detail, Event};
 use crate::transport::ByteStream;
 
 impl<S: ByteStream> Lane<S> {
@@ -43,7 +43,7 @@ impl<S: ByteStream> Lane<S> {
         let is_host = matches!(session.role, Role::Host { .. });
         for (key, seat) in session.seats.clone() {
             if is_host {
-                self.notify_match(key, now, Event::Abort(&Abort::HostLeft));
+                self.notify_match(key, now, Event::Abort(&AbortReason::HostLeft));
                 continue;
             }
             let running = &mut self.matches[key];

@@ -11,7 +11,7 @@ use referee_protocol::words::FaultCode;
 use super::lane::Timer;
 use super::*;
 use crate::driver::plan::match_of_checkers;
-use crate::referee::Abort;
+use crate::referee::AbortReason;
 use crate::transport::{ByteStream, MemoryPeer, MemoryStream, Stream, Wire, memory_stream};
 
 /// A lane with a match for which no seat has to be ready, the other end of its stream, which sends nothing, and a
@@ -63,7 +63,7 @@ async fn a_finished_match_leaves_no_alarm() {
     let (mut lane, key, _far, _) = playing(Some(day));
     assert!(news(&mut lane).await.is_none());
     assert!(lane.timers.keys().any(|timer| timer == Timer::Match(key)));
-    lane.abort(key, &Abort::Interrupted);
+    lane.abort(key, &AbortReason::Interrupted);
     news(&mut lane).await.unwrap();
     assert!(lane.timers.keys().all(|timer| matches!(timer, Timer::Session(_))));
 }

@@ -4,7 +4,7 @@ use crate::core::Catalog;
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
 use crate::record::{BotLine, Difference, RecordEntry, Seal};
-use crate::referee::{Abort, Ending, Faults, Header};
+use crate::referee::{AbortReason, Ending, Faults, Header};
 
 /// The summary of a verified record.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Account {
     /// The result.
     pub ending: Ending,
     /// Why it was aborted, if recorded.
-    pub abort: Option<Abort>,
+    pub abort: Option<AbortReason>,
     /// By seat.
     pub faults: Vec<Faults>,
     /// The number of moves.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::core::json;
-use crate::referee::{Abort, Detail, Limits};
+use crate::referee::{AbortReason, Detail, Limits};
 
 /// The number of this format.
 pub(super) const FORMAT: u32 = 1;
@@ -41,18 +41,18 @@ impl FromWords for Detail {
     }
 }
 
-impl FromWords for Abort {
-    fn from_words(text: String) -> Abort {
+impl FromWords for AbortReason {
+    fn from_words(text: String) -> AbortReason {
         let paused = || {
             let seconds: u64 = text.strip_prefix(PAUSED)?.strip_suffix(" s")?.parse().ok()?;
-            Some(Abort::Paused { most_ms: seconds.checked_mul(1000)? })
+            Some(AbortReason::Paused { most_ms: seconds.checked_mul(1000)? })
         };
         let no_opening = || {
             let (plies, tries) = text.strip_prefix(NO_OPENING)?.split_once(" in ")?;
             let tries = tries.split_once(' ')?.0;
-            Some(Abort::NoOpening { plies: plies.parse().ok()?, tries: tries.parse().ok()? })
+            Some(AbortReason::NoOpening { plies: plies.parse().ok()?, tries: tries.parse().ok()? })
         };
-        paused().or_else(no_opening).unwrap_or(Abort::Other { text })
+        paused().or_else(no_opening).unwrap_or(AbortReason::Other { text })
     }
 }
 
@@ -115,11 +115,11 @@ mod tests {
 
     #[test]
     fn reasons_of_old_aborts_are_read_from_their_sentences() {
-        let paused = Abort::Paused { most_ms: 60_000 };
-        assert_eq!(Abort::from_words("the referee was paused for more than 60 s".to_owned()), paused);
+        let paused = AbortReason::Paused { most_ms: 60_000 };
+        assert_eq!(AbortReason::from_words("the referee was paused for more than 60 s".to_owned()), paused);
         let text = "no opening of length 8 in 1000 tries, each ended the match; make it shorter".to_owned();
-        assert_eq!(Abort::from_words(text), Abort::NoOpening { plies: 8, tries: 1000 });
+        assert_eq!(AbortReason::from_words(text), AbortReason::NoOpening { plies: 8, tries: 1000 });
         let text = "no opening at all".to_owned();
-        assert_eq!(Abort::from_words(text.clone()), Abort::Other { text });
+        assert_eq!(AbortReason::from_words(text.clone()), AbortReason::Other { text });
     }
 }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
 use crate::record::{Difference, Seal, format1};
-use crate::referee::{Abort, Detail, Header};
+use crate::referee::{AbortReason, Detail, Header};
 
 /// A line of a record.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ pub enum RecordEntry<'a> {
     /// The match was aborted.
     Abort {
         /// Why.
-        reason: Abort,
+        reason: AbortReason,
     },
     /// The end of the match.
     Result,

@@ -14,7 +14,7 @@ use crate::core::json::{self, Object, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::outcome::ranks_and_scores;
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet};
-use crate::referee::detail::{Abort, Detail, Fault};
+use crate::referee::detail::{AbortReason, Detail, Fault};
 use crate::referee::ending::{Ended, Ending, Standing};
 use crate::referee::event::{Event, MatchEvent, Stamp};
 use crate::referee::limits::Limits;
@@ -307,12 +307,12 @@ impl Common {
     }
 
     /// Ends the match without a result, for a recorded reason.
-    pub(super) fn break_off(&mut self, stamp: Stamp, reason: &Abort) -> Phase {
+    pub(super) fn break_off(&mut self, stamp: Stamp, reason: &AbortReason) -> Phase {
         self.log.line(opening!("abort"), stamp.at).value(key!("reason"), reason).end_line();
         self.abort(stamp, Some(reason.clone()))
     }
 
-    fn abort(&mut self, stamp: Stamp, why: Option<Abort>) -> Phase {
+    fn abort(&mut self, stamp: Stamp, why: Option<AbortReason>) -> Phase {
         self.end(stamp, EndedBy::Aborted, Outcome::draw(EndedBy::Aborted.as_str()), None, why)
     }
 
@@ -323,7 +323,7 @@ impl Common {
         ended_by: EndedBy,
         outcome: Outcome,
         fault: Option<Fault>,
-        abort: Option<Abort>,
+        abort: Option<AbortReason>,
     ) -> Phase {
         let seating = self.setup.seating;
         let standing = std::array::from_fn(|side| match self.out[side] {

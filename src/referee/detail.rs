@@ -262,7 +262,7 @@ impl From<&Fault> for message::Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Abort {
+pub enum AbortReason {
     /// The referee was interrupted.
     Interrupted,
     /// The host requested it.
@@ -288,20 +288,20 @@ pub enum Abort {
     },
 }
 
-impl fmt::Display for Abort {
+impl fmt::Display for AbortReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Abort::Interrupted => f.write_str("interrupted"),
-            Abort::ByHost => f.write_str("the host broke it off"),
-            Abort::HostLeft => f.write_str("the other end left"),
-            Abort::Paused { most_ms } => {
+            AbortReason::Interrupted => f.write_str("interrupted"),
+            AbortReason::ByHost => f.write_str("the host broke it off"),
+            AbortReason::HostLeft => f.write_str("the other end left"),
+            AbortReason::Paused { most_ms } => {
                 write!(f, "the referee was paused for more than {} s", most_ms / 1000)
             }
-            Abort::NoOpening { plies, tries } => write!(
+            AbortReason::NoOpening { plies, tries } => write!(
                 f,
                 "no opening of length {plies} in {tries} tries, each ended the match; make it shorter"
             ),
-            Abort::Other { text } => f.write_str(text),
+            AbortReason::Other { text } => f.write_str(text),
         }
     }
 }

@@ -3,7 +3,7 @@
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
-use crate::referee::detail::{Abort, Fault};
+use crate::referee::detail::{AbortReason, Fault};
 
 /// How a match ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +29,7 @@ pub struct Ending {
 pub(super) struct Ended {
     pub(super) ending: Ending,
     /// Why it was aborted, unless because no bot was left.
-    pub(super) abort: Option<Abort>,
+    pub(super) abort: Option<AbortReason>,
 }
 
 /// The final standing of a side. Smaller is better.

@@ -5,7 +5,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
-use crate::referee::detail::{Abort, Detail};
+use crate::referee::detail::{AbortReason, Detail};
 use crate::referee::ending::Ending;
 use crate::referee::received::{Received, RefusedLine};
 use crate::referee::setup::Wants;
@@ -126,7 +126,7 @@ pub enum Event<'a> {
         us: u64,
     },
     /// Abort the match.
-    Abort(&'a Abort),
+    Abort(&'a AbortReason),
 }
 
 /// An event that a match reports to the shell.

@@ -8,7 +8,7 @@ use crate::core::clock::Tick;
 use crate::core::erased::{OpenDecision, Table};
 use crate::core::seat::Seat;
 use crate::referee::common::Common;
-use crate::referee::detail::Abort;
+use crate::referee::detail::AbortReason;
 use crate::referee::ending::{Ended, Ending};
 use crate::referee::event::{Event, MatchEvent, Stamp};
 use crate::referee::player::Faults;
@@ -206,7 +206,7 @@ impl Match {
     }
 
     /// Why the match was aborted; `None` while it runs, if it has a result, or if no bot was left.
-    pub fn broken_off(&self) -> Option<&Abort> {
+    pub fn broken_off(&self) -> Option<&AbortReason> {
         match &self.phase {
             Phase::Ended(ended) => ended.abort.as_ref(),
             Phase::Starting(_) | Phase::Playing(_) => None,

@@ -19,7 +19,7 @@ mod setup;
 mod starting;
 mod telling;
 
-pub use detail::{Abort, Detail, Fault};
+pub use detail::{AbortReason, Detail, Fault};
 pub use ending::Ending;
 pub use event::{Event, MatchEvent, Stamp};
 pub use limits::Limits;

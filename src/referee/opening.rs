@@ -6,7 +6,7 @@ use crate::core::chance::{RandomKey, RandomStream, Uniform};
 use crate::core::erased::{MoveError, Table};
 use crate::core::game::{Misconfigured, Turn};
 use crate::referee::common::Common;
-use crate::referee::detail::Abort;
+use crate::referee::detail::AbortReason;
 use crate::referee::event::Stamp;
 use crate::referee::limits::Limits;
 use crate::referee::match_::Flow;
@@ -121,7 +121,7 @@ fn find(
         Opening::Random(plies) => {
             (0..limits.opening_tries).find_map(|_| draw(start.fork(), *plies, stream)).ok_or_else(|| {
                 let (plies, tries) = (*plies, limits.opening_tries);
-                Unplayable { ply: 0, what: Abort::NoOpening { plies, tries }.to_string() }
+                Unplayable { ply: 0, what: AbortReason::NoOpening { plies, tries }.to_string() }
             })
         }
         Opening::Given(moves) => read(start.fork(), moves),
@@ -173,10 +173,10 @@ impl Common {
         let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
             (Ok(moves), _) => moves,
             (Err(_), &Opening::Random(plies)) => {
-                return Flow::Break(self.break_off(stamp, &Abort::NoOpening { plies, tries }));
+                return Flow::Break(self.break_off(stamp, &AbortReason::NoOpening { plies, tries }));
             }
             (Err(error), _) => {
-                return Flow::Break(self.break_off(stamp, &Abort::Other { text: error.to_string() }));
+                return Flow::Break(self.break_off(stamp, &AbortReason::Other { text: error.to_string() }));
             }
         };
         for index in moves {

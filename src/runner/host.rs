@@ -23,7 +23,7 @@ use crate::core::seat::Seating;
 use crate::driver::{
     Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
-use crate::referee::{Abort, Leg, Opening};
+use crate::referee::{AbortReason, Leg, Opening};
 use crate::runner::archive;
 use crate::runner::scheduler::Backlog;
 use crate::store::Records;
@@ -104,7 +104,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
                 server.played.interrupted = true;
                 server.asked.clear();
                 for key in server.lane.running() {
-                    server.lane.abort(key, &Abort::Interrupted);
+                    server.lane.abort(key, &AbortReason::Interrupted);
                 }
             }
             Some(kept) = kept(&mut server.record_writer) => served = server.note_kept(kept),

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use crate::driver::{Arena, BotInstance, Lane, MatchKey, Notice, SessionKey};
-use crate::referee::Abort;
+use crate::referee::AbortReason;
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::common::RunContext;
 use crate::runner::journal::Beginning;
@@ -218,7 +218,7 @@ impl Worker {
             if self.lane.is_journaled(key) {
                 self.leave(key);
             } else {
-                self.lane.abort(key, &Abort::Interrupted);
+                self.lane.abort(key, &AbortReason::Interrupted);
             }
         }
         for pairing in self.pairing_keys() {

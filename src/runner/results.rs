@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
 use crate::core::seat::Seat;
-use crate::referee::{Abort, Faults};
+use crate::referee::{AbortReason, Faults};
 use crate::runner::evidence::{Evidence, FirstFaults};
 use crate::tournament::Cause;
 use crate::tournament::rating::Estimate;
@@ -32,14 +32,17 @@ pub struct SetReport {
 }
 
 /// Why a match has no result: the cause of the abort; without an abort, all bots had failed.
-pub fn cause_of(abort: Option<&Abort>) -> Cause {
+pub fn cause_of(abort: Option<&AbortReason>) -> Cause {
     match abort {
         None => Cause::NoBots,
-        Some(Abort::Paused { .. }) => Cause::Paused,
-        Some(Abort::NoOpening { .. }) => Cause::NoOpening,
-        Some(Abort::Interrupted | Abort::ByHost | Abort::HostLeft | Abort::Other { .. }) => {
-            Cause::Interrupted
-        }
+        Some(AbortReason::Paused { .. }) => Cause::Paused,
+        Some(AbortReason::NoOpening { .. }) => Cause::NoOpening,
+        Some(
+            AbortReason::Interrupted
+            | AbortReason::ByHost
+            | AbortReason::HostLeft
+            | AbortReason::Other { .. },
+        ) => Cause::Interrupted,
     }
 }
 

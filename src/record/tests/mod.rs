@@ -15,7 +15,7 @@ use crate::core::clock::Tick;
 use crate::core::{Catalog, Seat, Seating, hex};
 use crate::record::{self, Difference, Film, RecordEntry, Replay, Seal, add_bots, seal};
 use crate::referee::{
-    Abort, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+    AbortReason, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
@@ -156,7 +156,7 @@ fn played_on() -> Vec<u8> {
     });
     scribe.answer(0, "11-15");
     scribe.answer(0, "1-1");
-    scribe.tell(Event::Abort(&Abort::Interrupted));
+    scribe.tell(Event::Abort(&AbortReason::Interrupted));
     scribe.sealed()
 }
 

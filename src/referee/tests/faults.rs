@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, types};
 use crate::core::Seat;
-use crate::referee::{Abort, Detail, Event};
+use crate::referee::{AbortReason, Detail, Event};
 
 fn played() -> Rig {
     RigSetup::checkers().clock(1000, 0, 0).play()
@@ -194,7 +194,7 @@ fn faults_are_in_the_result_of_the_record_by_seat_and_code() {
     rig.answer(0, "11-14");
     rig.wait(2000 * MS).tick();
     rig.answer(0, "11-14");
-    rig.tell(Event::Abort(&Abort::Interrupted));
+    rig.tell(Event::Abort(&AbortReason::Interrupted));
     let faults = &rig.recorded("result")[0]["faults"];
     assert_eq!(*faults, json!([{"illegal_move": 2}, {"timeout": 1}]));
     assert_eq!(rig.play.faults(Seat(0)).total(), 2);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rig::{MS, RigSetup, events, messages, types};
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Seat, Viewer, hex};
-use crate::referee::{Abort, Event, Stamp, Wants};
+use crate::referee::{AbortReason, Event, Stamp, Wants};
 
 /// Three plies to the end: Black takes the last piece.
 const SHORT: &str = "B:W23:B10";
@@ -258,7 +258,7 @@ fn events_after_the_end_have_no_effect() {
         rig.broken(seat.0, None, referee_protocol::words::FaultCode::Malformed);
         rig.gone(seat.0);
         rig.tell(Event::Expire(seat));
-        rig.tell(Event::Abort(&Abort::Interrupted));
+        rig.tell(Event::Abort(&AbortReason::Interrupted));
         assert!(rig.heard(seat.0).is_empty());
         assert!(rig.faults(seat.0).is_empty());
     }
@@ -271,7 +271,7 @@ fn an_aborted_match_has_no_result() {
     for is_ready in [false, true] {
         let plan = RigSetup::checkers();
         let mut rig = if is_ready { plan.play() } else { plan.open() };
-        rig.tell(Event::Abort(&Abort::Interrupted));
+        rig.tell(Event::Abort(&AbortReason::Interrupted));
         assert_eq!(rig.ending().ended_by.as_str(), "aborted");
         assert_eq!((&rig.ending().ranks, &rig.ending().scores), (&None, &None));
         for seat in 0..2 {
@@ -286,7 +286,7 @@ fn an_aborted_match_has_no_result() {
 #[test]
 fn the_reason_of_an_abort_is_aborted() {
     let mut rig = RigSetup::checkers().play();
-    rig.tell(Event::Abort(&Abort::Interrupted));
+    rig.tell(Event::Abort(&AbortReason::Interrupted));
     assert_eq!(rig.why(), ("aborted", "aborted"));
 }
 

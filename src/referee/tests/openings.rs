@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rig::{Rig, RigSetup, events, types};
 use crate::core::chance::{RandomKey, Seed};
 use crate::core::{Seat, Turn, Uniform, Viewer};
-use crate::referee::{Abort, Event, Leg, Limits, Opening, opening};
+use crate::referee::{AbortReason, Event, Leg, Limits, Opening, opening};
 
 /// Black takes White's last piece, whatever is drawn.
 const WON_AT_ONCE: &str = "B:W18:B14";
@@ -282,7 +282,7 @@ fn an_aborted_last_match_does_not_reveal_the_deal() {
         plan.leg = leg;
         let mut rig = plan.open();
         rig.ready(0);
-        rig.tell(Event::Abort(&Abort::Interrupted));
+        rig.tell(Event::Abort(&AbortReason::Interrupted));
         assert_eq!(rig.last(0, "end").get("reveal").is_some(), is_revealed, "{leg:?}");
     }
 }

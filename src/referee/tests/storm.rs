@@ -10,7 +10,7 @@ use crate::core::clock::Tick;
 use crate::core::test_length::long_or;
 use crate::core::{Catalog, Seat, Uniform};
 use crate::record::{self, RecordLine};
-use crate::referee::{Abort, Detail, Event, Match, Stamp, Wants};
+use crate::referee::{AbortReason, Detail, Event, Match, Stamp, Wants};
 
 const POLICIES: [&str; 4] = ["forfeit", "retry=1", "retry=3", "random"];
 
@@ -149,7 +149,7 @@ impl Storm {
             7 => self.tell(Event::Expire(seat)),
             8 => self.transmit(seat),
             9 => self.answer(seat, turn, "11-15"),
-            10 if self.chance(30) => self.tell(Event::Abort(&Abort::Interrupted)),
+            10 if self.chance(30) => self.tell(Event::Abort(&AbortReason::Interrupted)),
             10 | 11 => {
                 self.at += self.pick(&[400, 1300]) * MS;
                 self.lag += self.pick(&[0, 0, 25, 700]) * MS;
@@ -182,7 +182,7 @@ impl Storm {
             }
         }
         if self.play.ending().is_none() {
-            self.tell(Event::Abort(&Abort::Interrupted));
+            self.tell(Event::Abort(&AbortReason::Interrupted));
         }
         self.flush();
     }
