@@ -62,12 +62,12 @@ fn walk(
             }
             Turn::Decide(decision) => {
                 for seat in decision.seats().iter() {
-                    let kinds: BTreeSet<String> =
-                        kinds(&*table, &decision, seat, seating).difference(known).cloned().collect();
+                    let kinds = new_kinds(&*table, &decision, (seat, seating), known);
+                    if kinds.is_empty() {
+                        continue;
+                    }
                     let mut table = table.fork();
-                    if !kinds.is_empty()
-                        && let Turn::Decide(decision) = table.ask()
-                    {
+                    if let Turn::Decide(decision) = table.ask() {
                         known.extend(kinds.iter().cloned());
                         let events = events[seat.index()].clone();
                         found.push(SamplePosition { seating, seat, table, decision, events, kinds });
@@ -89,19 +89,20 @@ fn walk(
     }
 }
 
-/// The characteristics of a decision: the kinds of its moves, and the deciding seats.
-fn kinds(table: &dyn Table, decision: &OpenDecision, seat: Seat, seating: Seating) -> BTreeSet<String> {
+/// The characteristics of a decision that are not known yet: the kinds of its moves, and the deciding seats.
+fn new_kinds(
+    table: &dyn Table,
+    decision: &OpenDecision,
+    (seat, seating): (Seat, Seating),
+    known: &BTreeSet<String>,
+) -> BTreeSet<String> {
     let count = table.count(decision, seat);
-    let mut kinds: BTreeSet<String> =
-        (0..count).map(|index| kind(table.text(decision, seat, index))).collect();
-    kinds.insert(format!("seat {seat} of {}", seating.seats()));
-    if count == 1 {
-        kinds.insert("a single legal move".to_owned());
-    }
-    if decision.seats().len() > 1 {
-        kinds.insert("several seats at once".to_owned());
-    }
-    kinds
+    let moves = (0..count).map(|index| kind(table.text(decision, seat, index)));
+    let seat = format!("seat {seat} of {}", seating.seats());
+    let single = (count == 1).then(|| "a single legal move".to_owned());
+    let several = (decision.seats().len() > 1).then(|| "several seats at once".to_owned());
+    let kinds = moves.chain([seat]).chain(single).chain(several);
+    kinds.filter(|kind| !known.contains(kind)).collect()
 }
 
 /// The kind of a move: its text with squares and numbers replaced, such as `place # E` for `place b3 E`, `#x#` for
