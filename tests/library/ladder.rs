@@ -329,6 +329,23 @@ fn two_that_are_alone_play_on() {
 }
 
 #[test]
+fn a_player_with_one_possible_opponent_does_not_wait_for_another() {
+    let mut rng = stream("owner");
+    let mut ladder = Matchmaker::new(TWO);
+    for owner in [0, 0, 1] {
+        let player = ladder.join(Newcomer { owner, quota: None });
+        ladder.set_places(player, 1, 0);
+    }
+    let mut meetings: BTreeMap<Entrant, u32> = BTreeMap::new();
+    for at in 0..10 {
+        let lineup = ladder.next(at * SECOND, &mut rng).expect("each meets the third in turns");
+        lineup.seats().iter().for_each(|&player| *meetings.entry(player).or_default() += 1);
+        ladder.ended(&lineup, true, at * SECOND);
+    }
+    assert_eq!(meetings.into_values().collect::<Vec<_>>(), [5, 5, 10]);
+}
+
+#[test]
 fn two_that_have_just_met_wait_for_a_third_for_ten_seconds() {
     let mut rng = stream("third");
     let mut ladder = Matchmaker::new(TWO);

@@ -161,11 +161,13 @@ impl Matchmaker {
     /// Whether more players than a match needs may be paired, now or after their matches.
     fn has_others(&self, now: u64) -> bool {
         let all = (0..self.players.len() as u16).map(Entrant);
-        let may_play = |&player: &Entrant| {
-            let Player { places, out_until, .. } = &self.players[player.index()];
-            *places > 0 && *out_until <= now && !self.has_used_up(player)
-        };
-        all.filter(may_play).nth(self.seating.seats()).is_some()
+        all.filter(|&player| self.is_available(player, now)).nth(self.seating.seats()).is_some()
+    }
+
+    /// Whether a player may be paired, now or after its matches.
+    fn is_available(&self, player: Entrant, now: u64) -> bool {
+        let Player { places, out_until, .. } = &self.players[player.index()];
+        *places > 0 && *out_until <= now && !self.has_used_up(player)
     }
 
     /// The number of matches of the owner of a player today.
@@ -285,9 +287,17 @@ impl Matchmaker {
         if one == other || a.newcomer.owner == b.newcomer.owner {
             return false;
         }
-        let have_just_met = a.last.contains(&other) || b.last.contains(&one);
+        let waits = (a.last.contains(&other) && self.has_another(one, other, now))
+            || (b.last.contains(&one) && self.has_another(other, one, now));
         // With three or more players available, two that have just met wait for another, but not for long.
-        !have_just_met || !self.has_others(now) || (now >= a.since + REMATCH && now >= b.since + REMATCH)
+        !waits || !self.has_others(now) || (now >= a.since + REMATCH && now >= b.since + REMATCH)
+    }
+
+    /// Whether a player may meet others than this one, now or after their matches.
+    fn has_another(&self, player: Entrant, than: Entrant, now: u64) -> bool {
+        let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
+        let mut all = (0..self.players.len() as u16).map(Entrant);
+        all.any(|other| other != than && owner(other) != owner(player) && self.is_available(other, now))
     }
 
     /// Draws a player to meet the group.
