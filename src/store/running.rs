@@ -16,6 +16,8 @@ const FORMAT: u32 = 1;
 /// What follows the name of a journal that cannot be used.
 const SET_ASIDE: &str = ".damaged";
 
+/// The maximum number of files of ended matches that are kept open, to be used again.
+const KEPT: usize = 64;
 /// The length up to which the file of a journal is used again, in bytes.
 const REUSED: u64 = 64 * 1024;
 /// The last line of a journal that is on the disk completely.
@@ -255,7 +257,11 @@ impl RunningMatch {
 impl Drop for RunningMatch {
     fn drop(&mut self) {
         if let Some(file) = self.file.take().filter(|_| !self.is_continued) {
-            lock(&self.shared.ended).insert(std::mem::take(&mut self.id), (file, self.length));
+            let free = lock(&self.shared.free).len();
+            let mut ended = lock(&self.shared.ended);
+            if ended.len() + free < KEPT {
+                ended.insert(std::mem::take(&mut self.id), (file, self.length));
+            }
         }
     }
 }
