@@ -4,8 +4,8 @@
 //! whole process tree is pinned to one core, the two alternate, and the result is the median ratio. Instant bots
 //! search for what they need in a line without parsing it; one row has bots of the Rust SDK. Before that, two cores
 //! are compared with one. At the end: records on disk beside records in memory, and bots in Python and JavaScript with
-//! their SDK beside bots of ten lines without it. `cargo bench --bench decision`; with `-- sandboxes` only what sandboxes
-//! cost, with `-- alternatives` only the end.
+//! their SDK beside bots of ten lines without it. `cargo bench --bench decision`; with `-- cores`, `-- sandboxes`,
+//! `-- decisions` or `-- alternatives` only that part.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -460,6 +460,7 @@ fn compare(
 /// What sandboxes cost: a decision, and the start of a program. The modes alternate, each round in another order, and the
 /// ratios are those to `none` in the same round. Layers that the machine lacks are left out.
 fn sandboxes() -> Result<()> {
+    pin(0)?;
     const MODES: [&str; 3] = ["none", "basic", "strict"];
     let bot = format!("as-bot '{VIEW_AND_LEGAL}'");
     let allowed = ["landlock_scope", "cgroup"].map(|layer| ["--sandbox-allow-missing", layer]);
@@ -531,6 +532,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 
 /// What a choice of the user costs beside its alternative.
 fn alternatives() -> Result<()> {
+    pin(0)?;
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
     let instant = format!("'{}' {instant}", std::env::current_exe()?.display());
     println!("{:<28} {:>11} {:>11} {:>8}", "", "a decision", "beside", "ratio");
@@ -564,13 +566,24 @@ fn alternatives() -> Result<()> {
 }
 
 fn bench() -> Result<()> {
-    if let Some(only) = std::env::args().find(|arg| ["sandboxes", "alternatives"].contains(&arg.as_str())) {
-        pin(0)?;
-        return if only == "sandboxes" { sandboxes() } else { alternatives() };
+    const PARTS: [(&str, fn() -> Result<()>); 4] = [
+        ("cores", cores),
+        ("sandboxes", sandboxes),
+        ("decisions", decisions),
+        ("alternatives", alternatives),
+    ];
+    let only = std::env::args().find(|arg| PARTS.iter().any(|(name, _)| name == arg));
+    for (name, part) in PARTS {
+        if only.as_ref().is_none_or(|only| only == name) {
+            part()?;
+        }
     }
-    cores()?;
+    Ok(())
+}
+
+/// What a decision costs beside a bare round trip.
+fn decisions() -> Result<()> {
     pin(0)?;
-    sandboxes()?;
     let (turn, events, answer) = (TURN.len(), EVENTS.len(), ANSWER.len());
     let request = turn + events;
     println!("checkers between instant bots, one core, records written");
@@ -592,5 +605,5 @@ fn bench() -> Result<()> {
         )?;
     }
     println!();
-    alternatives()
+    Ok(())
 }
