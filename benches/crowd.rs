@@ -9,7 +9,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +20,7 @@ use common::{Limit, Result};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
 use tokio::runtime::Runtime;
 use tokio::sync::{Barrier, Semaphore};
 
@@ -34,6 +35,9 @@ const ANSWER: usize = 66;
 /// The maximum number of connections that wait to be accepted. With more than the backlog of the kernel, some would be
 /// lost.
 const UNACCEPTED: usize = 1000;
+
+/// The number of bots with the same address. With more, the kernel searches long for a free port.
+const SAME_ADDRESS: usize = 5000;
 
 type Connection = tokio::io::BufReader<tokio::net::TcpStream>;
 /// The time limit for a match of each pair.
@@ -85,10 +89,11 @@ async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>
     let all_started = Arc::new(Barrier::new(2 * pairs));
     let unaccepted = Arc::new(Semaphore::new(UNACCEPTED));
     let mut bots = tokio::task::JoinSet::new();
-    for name in ["a", "b"] {
-        for _ in 0..pairs {
-            bots.spawn(bot(address, name, (unaccepted.clone(), all_started.clone()), progress.clone()));
-        }
+    for number in 0..2 * pairs {
+        let name = if number < pairs { "a" } else { "b" };
+        let own = Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + (number / SAME_ADDRESS) as u32);
+        let waits = (unaccepted.clone(), all_started.clone());
+        bots.spawn(bot((own, address), name, waits, progress.clone()));
     }
     let mut first = None;
     while let Some(bot) = bots.join_next().await {
@@ -101,13 +106,15 @@ async fn all_bots(address: SocketAddr, pairs: usize, progress: Arc<ReadProgress>
 
 /// Returns when all have started.
 async fn bot(
-    address: SocketAddr,
+    (own, address): (Ipv4Addr, SocketAddr),
     name: &str,
     (unaccepted, all_started): (Arc<Semaphore>, Arc<Barrier>),
     progress: Arc<ReadProgress>,
 ) -> Result<Option<Instant>> {
     let permit = unaccepted.acquire().await?;
-    let stream = tokio::net::TcpStream::connect(address).await?;
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((own, 0).into())?;
+    let stream = socket.connect(address).await?;
     stream.set_nodelay(true)?;
     let mut stream = Connection::new(stream);
     stream.read_line(&mut String::new()).await?;
