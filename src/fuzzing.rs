@@ -21,6 +21,7 @@ use crate::games::checkers::Board;
 use crate::record;
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{Limits, check, pack_folder, unpack};
+use crate::workers::unit::Outcome;
 
 /// Splits bytes into lines. How many bytes a read returns does not matter.
 pub fn lines(data: &[u8]) {
@@ -135,6 +136,13 @@ pub fn archive(data: &[u8]) {
         let packed = pack_folder(folder.path(), &mut again).unwrap_or_else(|error| panic!("{error}"));
         assert!(again == data && packed.id == id);
     }
+}
+
+/// Decodes the outcome of a worker. What can be decoded survives another round.
+pub fn outcome(data: &[u8]) {
+    let Ok(outcome) = Outcome::decode(data) else { return };
+    let encoded = outcome.encode().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(Outcome::decode(&encoded), Ok(outcome));
 }
 
 /// Reads a tournament file. A valid one round-trips: it is equal after writing and reading.

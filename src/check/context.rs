@@ -202,6 +202,7 @@ impl<'a> Context<'a> {
             id: format!("m{}", self.matches),
             deal: None,
             seed: Some(seed),
+            salt: None,
             rules,
             options: &options,
             seating,

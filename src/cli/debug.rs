@@ -162,6 +162,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             id: "m1".to_owned(),
             deal: None,
             seed: None,
+            salt: None,
             rules,
             options: &options,
             seating,

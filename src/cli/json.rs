@@ -16,6 +16,7 @@
 //! | `tournament report` | [`TournamentReport`](crate::report::tournament::TournamentReport) |
 //! | `tournament export` | [`ExportedMatch`] |
 //! | `tournament verify` | [`AuditLine`] |
+//! | `worker` | [`WorkerLine`] |
 //! | `serve` | [`LadderListening`], [`LadderWatching`], [`LeagueMatchLine`] |
 //! | `league add` | [`AddedBot`] |
 //! | `league list` | [`LeagueBotLine`] |
@@ -45,13 +46,67 @@ use crate::store::LeagueMatch;
 use crate::tournament::estimates::Basis;
 use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::EloModel;
+use crate::workers::WorkerEvent;
 use crate::workers::calibration::Calibration;
+use crate::workers::carrier::Verdict;
+use crate::workers::machine::{Machine, MachineState};
 
 /// Bots can connect.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "listening")]
 pub(super) struct Listening {
     pub(super) address: SocketAddr,
+}
+
+/// Workers can connect.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "workers_listening")]
+pub(super) struct WorkersListening<'a> {
+    pub(super) address: SocketAddr,
+    /// The file to give to the workers.
+    pub(super) token_file: &'a Path,
+}
+
+/// What happens to a worker.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum WorkerLine<'a> {
+    /// It can reach the coordinator.
+    Connected,
+    /// It cannot; it tries again.
+    Disconnected { reason: &'a str },
+    /// It plays a set.
+    Took { set: String, game: &'a str, matches: Vec<&'a str>, bots: Vec<&'a str> },
+    /// It cannot play a set.
+    Unable { set: String, reason: &'a str },
+    /// It has played a set.
+    Played { set: String },
+    /// What became of the result.
+    Verdict { set: String, verdict: &'a Verdict },
+    /// Whether it gets sets.
+    State { state: MachineState },
+    /// The run is over.
+    Over,
+}
+
+impl<'a> WorkerLine<'a> {
+    pub(super) fn of(event: &WorkerEvent<'a>) -> WorkerLine<'a> {
+        match *event {
+            WorkerEvent::Connected => WorkerLine::Connected,
+            WorkerEvent::Disconnected(reason) => WorkerLine::Disconnected { reason },
+            WorkerEvent::Took(unit) => WorkerLine::Took {
+                set: unit.id.to_string(),
+                game: &unit.game,
+                matches: unit.matches.iter().map(|of| &*of.id).collect(),
+                bots: unit.bots.iter().map(|bot| &*bot.name).collect(),
+            },
+            WorkerEvent::Unable(id, reason) => WorkerLine::Unable { set: id.to_string(), reason },
+            WorkerEvent::Played(outcome) => WorkerLine::Played { set: outcome.unit.to_string() },
+            WorkerEvent::Verdict(id, verdict) => WorkerLine::Verdict { set: id.to_string(), verdict },
+            WorkerEvent::State(state) => WorkerLine::State { state },
+            WorkerEvent::Over => WorkerLine::Over,
+        }
+    }
 }
 
 /// Browsers can watch.
@@ -367,6 +422,57 @@ pub(super) struct TournamentStatus {
     /// Void matches by cause: they have no result and are not replayed.
     pub(super) void_for: BTreeMap<String, u32>,
     pub(super) entrants: Vec<EntrantStatus>,
+    /// Omitted if the sets have always been played on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workers: Option<WorkersStatus>,
+}
+
+/// The workers of a run.
+#[derive(Serialize)]
+pub(super) struct WorkersStatus {
+    /// By name.
+    pub(super) workers: Vec<WorkerStatus>,
+    /// Sets that wait for a worker.
+    pub(super) queued: usize,
+    /// Sets that workers have.
+    pub(super) out: Vec<SetOut>,
+}
+
+/// A worker.
+#[derive(Serialize)]
+pub(super) struct WorkerStatus {
+    pub(super) name: String,
+    /// `active`, `drained` or `aside`.
+    pub(super) state: String,
+    /// Why it was put aside.
+    pub(super) reason: Option<String>,
+    pub(super) is_connected: bool,
+    pub(super) machine: Machine,
+    /// Results that count.
+    pub(super) sets: u32,
+    /// Per hour since it first connected.
+    pub(super) sets_per_hour: f64,
+    /// The matches of these sets.
+    pub(super) matches: u32,
+    /// Matches in which a bot made a fault.
+    pub(super) faults: u32,
+    /// Sets that it received and did not play.
+    pub(super) lost: u32,
+    /// Results of sets that had one already.
+    pub(super) duplicates: u32,
+    /// Results that the coordinator refused.
+    pub(super) refused: u32,
+}
+
+/// A set that a worker has.
+#[derive(Serialize)]
+pub(super) struct SetOut {
+    pub(super) set: String,
+    pub(super) worker: String,
+    /// How often workers received it.
+    pub(super) deliveries: u32,
+    /// Seconds since it was received or last made progress.
+    pub(super) idle_s: u64,
 }
 
 /// The state of an entrant.

@@ -191,9 +191,11 @@ fn token(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), token.to_owned()))
 }
 
-fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
+pub(super) fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, String> {
     let text = read_secret(path).map_err(|error| error.to_string())?;
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    // The certificate of a server may follow.
+    let lines = text.lines().take_while(|line| !line.starts_with("-----BEGIN"));
+    let lines = lines.enumerate().map(|(index, line)| (index + 1, line.trim()));
     lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
         .map(|(number, line)| token(line).map_err(|what| format!("line {number}: {what}")))

@@ -55,6 +55,7 @@ mod tournament;
 mod verify;
 mod watch;
 mod worker;
+mod workers;
 
 pub use exit::{Exit, Failure};
 #[cfg(feature = "fuzzing")]
@@ -171,7 +172,7 @@ impl Cli {
             Command::Tournament(args) => tournament::run(args, catalog),
             Command::Serve(args) => serve::run(&args, catalog),
             Command::League(args) => league::run(args, catalog),
-            Command::Worker(args) => worker::run(args),
+            Command::Worker(args) => worker::run(args, catalog),
             Command::Check(args) => check::run(*args, catalog),
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),

@@ -3,6 +3,7 @@
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core::chance::Seed;
@@ -13,7 +14,7 @@ use crate::core::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
 
 /// The terms of the matches of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// `None`: no limit.
     pub clock: Option<Clock>,
@@ -82,6 +83,8 @@ pub struct MatchPlan<'a> {
     pub deal: Option<String>,
     /// `None`: derived from the run seed.
     pub seed: Option<Seed>,
+    /// The salt of the commitment; `None`: derived from the run seed.
+    pub salt: Option<[u8; 32]>,
     /// The game.
     pub rules: &'static dyn Rules,
     /// Its options; omitted ones have their defaults.
@@ -114,6 +117,7 @@ impl<'a> MatchPlan<'a> {
             id: "m1".to_owned(),
             deal: None,
             seed: None,
+            salt: None,
             rules,
             options,
             seating,
@@ -162,7 +166,7 @@ impl Run {
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
-        let salt = self.seed.salt(&plan.id);
+        let salt = plan.salt.unwrap_or_else(|| self.seed.salt(&plan.id));
         let side = |seat: usize| plan.seating.side(crate::core::Seat(seat as u8)) as u8;
         let seats = plan.seats.into_iter().enumerate().map(|(seat, planned)| {
             let PlannedSeat { name, ready_ms, clock, bot, wants } = planned;

@@ -380,6 +380,7 @@ impl Ladder {
             opening,
             bots: bots?,
             wait: Wait::Never,
+            secret: None,
         };
         self.next += 1;
         self.running.insert(number, Running { lineup, challenge, repeats });

@@ -27,6 +27,8 @@ pub struct Account {
     pub duration_us: u64,
     /// By seat: processor time in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
+    /// By seat: the end of what its bot wrote to standard error.
+    pub stderr: Vec<String>,
     /// The last line.
     pub seal: Seal,
 }
@@ -57,14 +59,15 @@ pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Differen
     let Some(ending) = play.ending().cloned() else { return Err(differences) };
     let header = play.setup().header.clone();
     let mut cpu_ms = vec![None; header.seats.len()];
-    for BotLine { seat, cpu_ms: used, .. } in bots {
-        let of_seat = cpu_ms.get_mut(seat.index()).ok_or_else(|| {
+    let mut stderr = vec![String::new(); header.seats.len()];
+    for BotLine { seat, cpu_ms: used, stderr: said } in bots {
+        let of_seat = cpu_ms.get_mut(seat.index()).zip(stderr.get_mut(seat.index())).ok_or_else(|| {
             // The line before the seal.
             let line = record.iter().filter(|&&byte| byte == b'\n').count() - 1;
             let what = format!("there is no seat {seat}");
             vec![Difference { match_id: Some(header.r#match.clone()), turn: None, line, what }]
         })?;
-        *of_seat = used;
+        (*of_seat.0, *of_seat.1) = (used, said);
     }
     Ok(Account {
         ending,
@@ -75,6 +78,7 @@ pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Differen
         abort: play.broken_off().cloned(),
         duration_us,
         cpu_ms,
+        stderr,
         seal,
         header,
     })

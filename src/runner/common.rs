@@ -21,6 +21,8 @@ pub(super) struct RunContext {
     /// How long the matches of a lost connection wait for another one.
     pub(super) reconnect: Duration,
     pub(super) records: Option<Records>,
+    /// Whether records describe the bots.
+    pub(super) describes_bots: bool,
     /// Where matches are journaled whose bots can connect again.
     pub(super) running: Option<RunningMatches>,
     /// Where matches are passed on for spectators.

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::core::excerpt::excerpt;
 use crate::core::seat::Seat;
 use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
-use crate::runner::bots::BotRecord;
 use crate::runner::results::MatchReport;
 
 /// Characters shown of a move, and of each line of standard error.
@@ -56,14 +55,14 @@ pub(super) fn last_lines(stderr: &str) -> Option<String> {
 }
 
 /// Collects the evidence in the record of a match, in the malformed lines by seat and in what its bots wrote to standard
-/// error.
+/// error, by seat.
 ///
 /// # Errors
 /// The first invalid line of the record.
 pub(super) fn collect(
     record: &[u8],
     malformed: &BTreeMap<Seat, String>,
-    bots: &[BotRecord],
+    stderr: &[&str],
 ) -> Result<Vec<Evidence>, Difference> {
     let mut moves = BTreeMap::new();
     let mut faults = BTreeMap::new();
@@ -78,7 +77,7 @@ pub(super) fn collect(
         };
         let refused_move = moves.get(&seat).filter(|_| code == FaultCode::IllegalMove);
         let is_lost = matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
-        let stderr = bots.get(seat.index()).filter(|_| is_lost).and_then(|bot| last_lines(&bot.stderr));
+        let stderr = stderr.get(seat.index()).filter(|_| is_lost).and_then(|said| last_lines(said));
         let evidence = Evidence {
             seat,
             code,

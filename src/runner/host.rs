@@ -319,6 +319,7 @@ impl Server {
             id: format!("m{}", self.opened + 1),
             deal: open.deal,
             seed: seed.transpose()?,
+            salt: None,
             rules,
             options: open.options.as_deref().unwrap_or(&none),
             seating,

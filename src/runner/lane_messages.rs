@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::bot::Process;
 use crate::core::seat::Seat;
@@ -55,6 +55,8 @@ pub(super) enum LaneOrder {
     Journaled(usize, Option<Fixture>),
     /// The schedule may have more matches.
     Wake,
+    /// Send the ids of the matches in progress with their numbers of moves.
+    Progress(mpsc::UnboundedSender<(String, u32)>),
     /// Abort all matches.
     Stop,
 }

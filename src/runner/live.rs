@@ -248,6 +248,7 @@ mod tests {
             opening: Arc::new(Opening::None),
             bots: vec![0, 1],
             wait: Wait::Always,
+            secret: None,
         }
     }
 

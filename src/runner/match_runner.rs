@@ -24,8 +24,9 @@ use crate::bot::{Launch, Launcher};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
 use crate::driver::Run;
-use crate::runner::archive::{Archive, Unsealed};
+use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
+use crate::runner::deposit::Deposit;
 use crate::runner::descriptors;
 use crate::runner::journal;
 use crate::runner::live::LiveFeed;
@@ -70,6 +71,8 @@ pub struct MatchRunner {
     pub drain: Option<oneshot::Receiver<()>>,
     /// Where records are stored.
     pub records: Option<Records>,
+    /// Whether the records of events describe the bots, as those that are stored do.
+    pub describes_bots: bool,
     /// Where the start of each match is journaled, if the run can be resumed.
     pub journal: Option<Journal>,
     /// Where matches are journaled whose bots can connect again, so that they go on after the process was killed.
@@ -120,6 +123,7 @@ impl MatchRunner {
             lobby: None,
             drain: None,
             records: None,
+            describes_bots: false,
             journal: None,
             running: None,
             resumed: Vec::new(),
@@ -145,15 +149,17 @@ pub struct RunEnd {
     pub lobby: Option<ParkedLobby>,
     /// The error that ended it.
     pub why: Option<String>,
+    /// Sets that were not played because they had ended their workers too often, with the reason.
+    pub given_up: Vec<String>,
 }
 
 impl RunEnd {
     /// Whether the run ends before its matches have ended.
-    fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.is_interrupted || self.is_done || self.why.is_some()
     }
 
-    fn halt(&mut self, halt: Halt) {
+    pub(crate) fn halt(&mut self, halt: Halt) {
         match halt {
             Halt::Done => self.is_done = true,
             Halt::Because(why) => self.why = Some(why),
@@ -198,6 +204,7 @@ impl MatchRunner {
             lobby,
             drain,
             records,
+            describes_bots,
             journal,
             running,
             resumed,
@@ -231,14 +238,15 @@ impl MatchRunner {
             bots: Bots::new(bots),
             slots,
             reconnect: listen.as_ref().map_or(Duration::ZERO, |listen| listen.reconnect),
+            describes_bots: describes_bots || records.is_some(),
             records: records.clone(),
             running,
             live,
         });
         let untold = Arc::default();
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&untold)));
-        let archive = Archive::new(records, unsealed);
-        let reporter = Reporter::new(common.clone(), schedule.clone(), archive, untold, (tell, halts));
+        let deposit = Deposit::new(records, unsealed, common.live.clone(), tell);
+        let reporter = Reporter::new(common.clone(), schedule.clone(), deposit, untold, halts);
         let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);
         let event_loop = EventLoop::new(common, schedule, Starts::new(launcher), wait, reports);
         let lanes = LaneConfig { jobs, processes, is_pinned, journal, watched, resumed, events: runner };

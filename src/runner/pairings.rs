@@ -75,7 +75,7 @@ struct OpenMatch {
     live: Option<LiveMatch>,
 }
 
-pub(super) struct Worker {
+pub(super) struct LanePairings {
     number: usize,
     common: Arc<RunContext>,
     schedule: SharedScheduler,
@@ -107,7 +107,7 @@ pub(super) struct Worker {
     is_over: bool,
 }
 
-impl Worker {
+impl LanePairings {
     pub(super) fn new(
         (number, (jobs, spare)): (usize, (usize, usize)),
         common: Arc<RunContext>,
@@ -115,10 +115,10 @@ impl Worker {
         (runner, orders): (mpsc::UnboundedSender<(usize, LaneEvent)>, mpsc::UnboundedSender<LaneOrder>),
         (reports, journal): (Sender<ReportEvent>, Option<Sender<Beginning>>),
         watched: Option<WatchFeed>,
-    ) -> Worker {
+    ) -> LanePairings {
         let mut lane = Lane::new();
         lane.set_patience(common.reconnect);
-        Worker {
+        LanePairings {
             number,
             common,
             schedule,
@@ -202,11 +202,21 @@ impl Worker {
                 self.fill();
             }
             LaneOrder::Journaled(pairing, fixture) => self.begin(pairing, fixture),
+            LaneOrder::Progress(to) => self.send_progress(&to),
             LaneOrder::Stop => self.stop(),
             LaneOrder::Exited(session, how) => self.lane.exited(session, how),
             LaneOrder::BotArrived(key, come) => self.handle_arrival(key, come),
             LaneOrder::TakeOver(key, moving) => self.take_over(key, moving),
             LaneOrder::PutBack(bots) => self.put_back(&bots),
+        }
+    }
+
+    fn send_progress(&mut self, to: &mpsc::UnboundedSender<(String, u32)>) {
+        for key in self.lane.running() {
+            let Some(open) = self.open.get(&key) else { continue };
+            let decisions = self.lane.match_mut(key).map_or(0, |play| play.decisions());
+            // The receiver is gone if it has waited for too long.
+            let _ = to.send((open.fixture.id.clone(), decisions));
         }
     }
 

@@ -205,6 +205,7 @@ impl Scheduler for InOrder {
             // Seat numbers of a side differ by multiples of the number of sides.
             bots: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
             wait: Wait::Always,
+            secret: None,
         })
     }
 

@@ -15,12 +15,11 @@ use tokio::time::Instant;
 use crate::core::seat::Seat;
 use crate::record;
 use crate::referee::Match;
-use crate::runner::archive::Archive;
 use crate::runner::bots::{BotRecord, BotUsage};
 use crate::runner::common::RunContext;
+use crate::runner::deposit::{Deposit, EndedRecord};
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
-use crate::runner::live::{LastStep, LiveEnd};
 use crate::runner::results::MatchReport;
 use crate::runner::scheduler::{Fixture, SharedScheduler};
 
@@ -60,6 +59,8 @@ pub enum RunEvent<'a> {
         record: &'a [u8],
         /// SHA-256 of the record, as in its seal.
         seal: Option<String>,
+        /// The content of its seal.
+        reveal: &'a Reveal,
         /// One of its bots could not play at all.
         no_show: Option<NoShow>,
     },
@@ -88,29 +89,15 @@ const BATCH: usize = 64;
 /// many are written.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// A match whose record has been written but not synchronized.
-struct UnsyncedMatch {
-    fixture: Fixture,
-    report: MatchReport,
-    /// Without the seal.
-    record: Vec<u8>,
-    seal: Option<String>,
-    no_show: Option<NoShow>,
-    /// For spectators: the last position, if it has not been passed on, and the content of the seal.
-    live: Option<(Option<LastStep>, Reveal)>,
-    /// Its size in the backlog.
-    bytes: usize,
-}
-
 /// Stores records and reports events.
 pub(super) struct Reporter<F> {
     common: Arc<RunContext>,
     schedule: SharedScheduler,
-    archive: Archive,
-    kept: Vec<UnsyncedMatch>,
+    deposit: Deposit<F>,
+    /// The sizes in the backlog of matches that are not reported yet.
+    unreported: Vec<usize>,
     /// The number of bytes of news that have not been reported yet.
     untold: Arc<AtomicUsize>,
-    tell: F,
     /// Ends the run.
     halts: UnboundedSender<Halt>,
 }
@@ -119,11 +106,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn new(
         common: Arc<RunContext>,
         schedule: SharedScheduler,
-        archive: Archive,
+        deposit: Deposit<F>,
         untold: Arc<AtomicUsize>,
-        (tell, halts): (F, UnboundedSender<Halt>),
+        halts: UnboundedSender<Halt>,
     ) -> Reporter<F> {
-        Reporter { common, schedule, archive, kept: Vec::new(), untold, tell, halts }
+        Reporter { common, schedule, deposit, unreported: Vec::new(), untold, halts }
     }
 
     /// Handles events until the run is over.
@@ -131,16 +118,16 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
             // One synchronization covers all matches that end within a moment.
-            let until = Instant::now() + if self.archive.is_durable() { MOMENT } else { Duration::ZERO };
+            let until = Instant::now() + if self.deposit.is_durable() { MOMENT } else { Duration::ZERO };
             let mut next = Some(report);
             while let Some(report) = next {
                 is_over = matches!(report, ReportEvent::Over { .. });
                 let taken = self.take(report);
                 self.halt_unless_ok(taken);
                 let left = until.saturating_duration_since(Instant::now());
-                next = if is_over || self.kept.len() >= BATCH {
+                next = if is_over || self.deposit.len() >= BATCH {
                     None
-                } else if self.kept.is_empty() || left.is_zero() {
+                } else if self.deposit.is_empty() || left.is_zero() {
                     reports.try_recv().ok()
                 } else {
                     reports.recv_timeout(left).ok()
@@ -160,11 +147,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     fn take(&mut self, report: ReportEvent) -> Result<(), Halt> {
         match report {
-            ReportEvent::Listening(address) => (self.tell)(RunEvent::Listening(address)),
-            ReportEvent::Waiting(name) => (self.tell)(RunEvent::Waiting(&name)),
-            ReportEvent::Connected(name) => (self.tell)(RunEvent::Connected(&name)),
+            ReportEvent::Listening(address) => self.deposit.tell(RunEvent::Listening(address)),
+            ReportEvent::Waiting(name) => self.deposit.tell(RunEvent::Waiting(&name)),
+            ReportEvent::Connected(name) => self.deposit.tell(RunEvent::Connected(&name)),
             ReportEvent::Moved(text) => {
-                let told = (self.tell)(RunEvent::Moved(&text));
+                let told = self.deposit.tell(RunEvent::Moved(&text));
                 self.untold.fetch_sub(text.len(), Ordering::Relaxed);
                 told
             }
@@ -172,8 +159,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
             // A complete run does not continue its incomplete sets.
             ReportEvent::Over { is_complete } => {
                 let settled = self.settle();
-                let closed = self.archive.close(is_complete && settled.is_ok());
-                settled.and(closed.map_err(Halt::from))
+                let closed = self.deposit.close(is_complete && settled.is_ok());
+                settled.and(closed)
             }
         }
     }
@@ -182,7 +169,6 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
         let EndedMatch { fixture, mut report, mut record, reveal, malformed, bots, no_show, last_step } =
             ended;
-        let live = self.common.live.is_some().then(|| (last_step, reveal.clone()));
         let bytes = record.len();
         let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
         let no_show = no_show.map(|(seat, why)| {
@@ -193,44 +179,26 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
             NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why }
         });
         if report.faults.iter().any(|faults| faults.total() > 0) {
-            let found = evidence::collect(&record, &malformed, &bots);
+            let stderr: Vec<&str> = bots.iter().map(|bot| &*bot.stderr).collect();
+            let found = evidence::collect(&record, &malformed, &stderr);
             report.evidence = found.map_err(|error| format!("the record of {}: {error}", report.id))?;
         }
         let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
         let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());
-        if self.common.records.is_some() && has_news {
+        if self.common.describes_bots && has_news {
             record::add_bots(&mut record, &bots);
         }
-        let unsealed = record.len();
-        let kept = self.archive.keep(&fixture, &report, &mut record, reveal);
-        let seal = kept.inspect_err(|_| self.schedule.reported(bytes))?;
-        record.truncate(unsealed);
-        self.kept.push(UnsyncedMatch { fixture, report, record, seal, no_show, live, bytes });
+        let ended = EndedRecord { fixture, report, record, reveal, no_show };
+        self.deposit.keep_with(ended, last_step).inspect_err(|_| self.schedule.reported(bytes))?;
+        self.unreported.push(bytes);
         Ok(())
     }
 
     /// Synchronizes the records, then reports the matches that have ended.
     fn settle(&mut self) -> Result<(), Halt> {
-        if self.kept.is_empty() {
-            return Ok(());
-        }
-        let synced = self.archive.sync();
-        let mut result = Ok(());
-        for UnsyncedMatch { fixture, report, record, seal, no_show, live, bytes } in
-            std::mem::take(&mut self.kept)
-        {
-            if synced.is_ok() {
-                let (fixture, report, record) = (&fixture, &report, &record[..]);
-                let told = (self.tell)(RunEvent::Ended { fixture, report, record, seal, no_show });
-                result = result.and(told);
-            }
-            if let (Some(feed), Some((last_step, reveal))) = (&self.common.live, live) {
-                feed.end(last_step, LiveEnd { fixture, report, record, reveal });
-            }
-            self.schedule.reported(bytes);
-        }
-        synced?;
-        result.and((self.tell)(RunEvent::Settled))
+        let settled = self.deposit.settle();
+        self.unreported.drain(..).for_each(|bytes| self.schedule.reported(bytes));
+        settled
     }
 }
 

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
 use crate::core::seat::Seat;
+use crate::record::{Account, Difference};
 use crate::referee::{AbortReason, Faults};
-use crate::runner::evidence::{Evidence, FirstFaults};
+use crate::runner::evidence::{self, Evidence, FirstFaults};
 use crate::tournament::Cause;
 use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::SetScores;
@@ -32,7 +33,7 @@ pub struct SetReport {
 }
 
 /// Why a match has no result: the cause of the abort; without an abort, all bots had failed.
-pub fn cause_of(abort: Option<&AbortReason>) -> Cause {
+pub(super) fn cause_of(abort: Option<&AbortReason>) -> Cause {
     match abort {
         None => Cause::NoBots,
         Some(AbortReason::Paused { .. }) => Cause::Paused,
@@ -47,7 +48,7 @@ pub fn cause_of(abort: Option<&AbortReason>) -> Cause {
 }
 
 /// A match that was played, in the format of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "match")]
 #[non_exhaustive]
 pub struct MatchReport {
@@ -159,6 +160,48 @@ impl MatchReport {
             record: None,
             is_cut_off: false,
         }
+    }
+
+    /// The report of a match from its record: `attempt` is the number of the attempt.
+    pub fn of_record(account: &Account, attempt: u32) -> MatchReport {
+        let Account {
+            header, ending, abort, faults, decisions, lag_ms, paused_ms, duration_us, cpu_ms, ..
+        } = account;
+        let cause = ending.ranks.is_none().then(|| cause_of(abort.as_ref()));
+        MatchReport {
+            id: header.r#match.clone(),
+            game: header.game.clone(),
+            seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
+            bots: Vec::new(),
+            is_cut_off: cause == Some(Cause::Interrupted),
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
+            ranks: ending.ranks.clone(),
+            scores: ending.scores.clone(),
+            ended_by: ending.ended_by,
+            reason: ending.reason.clone(),
+            fault: ending.fault.as_ref().map(Into::into),
+            faults: faults.clone(),
+            lost: Vec::new(),
+            evidence: Vec::new(),
+            decisions: *decisions,
+            duration_us: *duration_us,
+            lag_ms: *lag_ms,
+            paused_ms: *paused_ms,
+            cpu_ms: cpu_ms.clone(),
+            record: None,
+        }
+    }
+
+    /// Adds what led to its faults, from its record without the seal and what its bots wrote to standard error, by seat.
+    ///
+    /// # Errors
+    /// The first invalid line of the record.
+    pub fn add_evidence(&mut self, record: &[u8], stderr: &[&str]) -> Result<(), Difference> {
+        if self.faults.iter().any(|faults| faults.total() > 0) {
+            self.evidence = evidence::collect(record, &BTreeMap::new(), stderr)?;
+        }
+        Ok(())
     }
 
     /// Whether the match still has to be played to an end.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use crate::core::chance::Seed;
 use crate::referee::{Leg, Opening};
 use crate::runner::lane_messages::LaneOrder;
 use crate::runner::results::MatchReport;
@@ -38,6 +39,23 @@ pub struct Fixture {
     pub bots: Vec<usize>,
     /// What it does if one of them is not connected.
     pub wait: Wait,
+    /// Its secret, if that is not derived from the run seed.
+    pub secret: Option<MatchSecret>,
+}
+
+/// What a match keeps secret until its deal is played.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct MatchSecret {
+    /// The seed of its deal.
+    pub seed: Seed,
+    /// The salt of its commitment.
+    pub salt: [u8; 32],
+}
+
+impl fmt::Debug for MatchSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MatchSecret")
+    }
 }
 
 /// The answer of a scheduler.
@@ -49,6 +67,33 @@ pub enum Next {
     Later,
     /// There are no more matches.
     Never,
+}
+
+/// The answer of a [`SetScheduler`].
+#[derive(Debug)]
+pub enum NextSet {
+    /// A set.
+    Set(DueSet),
+    /// Nothing now; there may be sets when one in progress has ended.
+    Later,
+    /// There are no more sets.
+    Never,
+}
+
+/// The matches of a set that are left to play.
+#[derive(Clone, Debug)]
+pub struct DueSet {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its matches, in the order in which they are played.
+    pub fixtures: Vec<Fixture>,
+}
+
+/// A scheduler that can also hand out whole sets.
+pub trait SetScheduler: Scheduler {
+    /// The next set. [`Scheduler::ended`] is called for each of its matches that was played, [`Scheduler::put_back`] for
+    /// the others.
+    fn next_set(&mut self) -> NextSet;
 }
 
 /// Hands out the matches of a run, each once.

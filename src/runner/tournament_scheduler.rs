@@ -10,7 +10,7 @@ use crate::referee::{Faults, Leg};
 use crate::runner::openings::Openings;
 use crate::runner::results::MatchReport;
 use crate::runner::roster::Roster;
-use crate::runner::scheduler::{Fixture, Next, Scheduler, Wait};
+use crate::runner::scheduler::{DueSet, Fixture, Next, NextSet, Scheduler, SetScheduler, Wait};
 use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
@@ -137,12 +137,13 @@ impl TournamentScheduler {
             opening,
             bots,
             wait,
+            secret: None,
         }
     }
 }
 
 /// Whether these bots fill the seats, in any order.
-fn is_between(seated: &[usize], bots: &[usize]) -> bool {
+pub(crate) fn is_between(seated: &[usize], bots: &[usize]) -> bool {
     let count = |bots: &[usize], of: usize| bots.iter().filter(|&&bot| bot == of).count();
     bots.iter().all(|&of| count(seated, of) == count(bots, of))
 }
@@ -186,6 +187,30 @@ impl Scheduler for TournamentScheduler {
         } else {
             self.absent.remove(&entrant);
         }
+    }
+}
+
+impl SetScheduler for TournamentScheduler {
+    fn next_set(&mut self) -> NextSet {
+        let mut free = self.schedule.due().filter(|due| !self.running.contains_key(&due.id.number));
+        let Some(first) = free.next() else {
+            let is_over = self.running.is_empty();
+            return if is_over { NextSet::Never } else { NextSet::Later };
+        };
+        // The matches of a set have consecutive numbers.
+        let rest = free.take_while(|due| due.set == first.set);
+        let due: Vec<Due> = std::iter::once(first).chain(rest).collect();
+        let fixture = |(index, of): (usize, &Due)| {
+            let leg = match (of.is_mirrored, due.len() == index + 1) {
+                (false, _) => Leg::Only,
+                (true, true) => Leg::Last,
+                (true, false) => Leg::Earlier,
+            };
+            Fixture { leg, ..self.fixture(of, Wait::Always) }
+        };
+        let fixtures = due.iter().enumerate().map(fixture).collect();
+        self.running.extend(due.iter().map(|due| (due.id.number, due.set)));
+        NextSet::Set(DueSet { number: first.set, fixtures })
     }
 }
 

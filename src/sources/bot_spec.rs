@@ -37,6 +37,17 @@ pub struct BotSpec {
     pub files: Vec<(String, String)>,
 }
 
+/// The clock of a bot with this factor, if that is not the common one.
+pub(crate) fn with_factor(common: Clock, factor: f64) -> Option<Clock> {
+    let share = |ms: u64| (ms as f64 * factor).round() as u64;
+    let clock = Clock {
+        delay_ms: share(common.delay_ms),
+        bank_ms: share(common.bank_ms),
+        increment_ms: share(common.increment_ms),
+    };
+    (clock != common).then_some(clock)
+}
+
 #[derive(Serialize)]
 struct InHeader<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,13 +95,7 @@ impl BotSpec {
 
     /// Its clock, if that is not the common one.
     pub fn clock(&self, common: Clock) -> Option<Clock> {
-        let share = |ms: u64| (ms as f64 * self.clock_factor).round() as u64;
-        let clock = Clock {
-            delay_ms: share(common.delay_ms),
-            bank_ms: share(common.bank_ms),
-            increment_ms: share(common.increment_ms),
-        };
-        (clock != common).then_some(clock)
+        with_factor(common, self.clock_factor)
     }
 
     /// Its entry in the header of a record.

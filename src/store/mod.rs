@@ -3,6 +3,7 @@
 mod folder;
 mod journal;
 mod league;
+mod leases;
 mod records;
 mod regular;
 mod results;
@@ -16,6 +17,7 @@ pub use league::{
     Challenge, League, LeagueBot, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
     parse_match_id, utc,
 };
+pub use leases::{Lease, Leases, WorkerRow};
 pub use records::{Records, unsealed};
 pub use regular::{open_regular, read_regular, read_secret};
 pub use results::{About, Results, TournamentChange, is_void_for};

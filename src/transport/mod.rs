@@ -8,6 +8,7 @@ mod mark;
 mod memory;
 mod stream;
 mod tls;
+mod trust;
 
 use std::io;
 
@@ -19,6 +20,7 @@ pub use mark::Mark;
 pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
 pub use tls::{Certificate, Tls, tls_failure};
+pub use trust::trust;
 
 /// The error for "nothing to read" and "no room to write".
 fn would_block() -> io::Error {

@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use rcgen::{CertifiedKey, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
@@ -49,13 +51,36 @@ impl Certificate {
     /// # Errors
     /// When the file cannot be written.
     pub fn self_signed(address: IpAddr, file: &Path) -> io::Result<Certificate> {
-        let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), address.to_string()];
-        let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
+        let made = self_signed(address)?;
         open_regular(file, OpenOptions::new().write(true).create(true).truncate(true))
             .and_then(|mut file| file.write_all(made.cert.pem().as_bytes()))
             .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(io::Error::other)?;
         Certificate::new(vec![made.cert.der().clone()], key)
+    }
+
+    /// Reads the certificate of these files in PEM, or generates a self-signed one for this address and writes them. Only
+    /// their owner can read them.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or the key does not match the certificate.
+    pub fn kept(address: IpAddr, chain: &Path, key: &Path) -> io::Result<Certificate> {
+        if key.exists() && chain.exists() {
+            return Certificate::read(chain, key);
+        }
+        let made = self_signed(address)?;
+        for (file, pem) in [(chain, made.cert.pem()), (key, made.signing_key.serialize_pem())] {
+            let mut how = OpenOptions::new();
+            open_regular(file, how.write(true).create(true).truncate(true).mode(0o600))
+                .and_then(|mut file| file.write_all(pem.as_bytes()))
+                .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
+        }
+        Certificate::read(chain, key)
+    }
+
+    /// The configuration of servers that show it.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.0)
     }
 
     fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Certificate> {
@@ -77,6 +102,11 @@ impl Certificate {
         let connection = ServerConnection::new(self.0.clone()).map_err(io::Error::other)?;
         Ok(Tls { connection, first: Cell::new(None) })
     }
+}
+
+fn self_signed(address: IpAddr) -> io::Result<CertifiedKey<KeyPair>> {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), address.to_string()];
+    rcgen::generate_simple_self_signed(names).map_err(io::Error::other)
 }
 
 /// The first byte of every TLS connection: a handshake record.

@@ -263,6 +263,7 @@ fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
         opening: Arc::new(Opening::None),
         bots: vec![0, 1],
         wait: Wait::Always,
+        secret: None,
     };
     let reveal =
         Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };

@@ -1,4 +1,33 @@
-//! Matches on more than one machine.
+//! Matches on more than one machine: a coordinator hands sets out to workers and verifies what they send back.
+//!
+//! The unit of work is the set: all matches on one deal, played on one machine ([`unit`]). A worker knows nothing but
+//! the units that it has, with the seed of each set, never that of the run. The coordinator trusts no worker: it
+//! replays every record before the set counts. The results at the coordinator are the truth; a carrier ([`carrier`])
+//! only moves units and outcomes, and may lose, delay or repeat them.
+//!
+//! * [`Coordinator`]: draws sets from a scheduler, counts deliveries and outcomes, and judges the workers
+//! * [`Worker`]: plays units with the runner
+//! * [`builtin`]: the carrier over TLS
+//! * [`archive`]: the files of bots, which travel to the workers
 
 pub mod archive;
+pub mod builtin;
 pub mod calibration;
+pub mod carrier;
+mod committer;
+mod coordinator;
+mod dispatcher;
+mod fleet;
+mod job;
+pub mod machine;
+mod player;
+#[cfg(test)]
+mod tests;
+pub mod unit;
+mod verify;
+mod worker;
+
+pub use coordinator::Coordinator;
+pub use job::Job;
+pub use verify::{VerifiedMatch, verify};
+pub use worker::{Worker, WorkerEvent, WorkerExit};

@@ -18,6 +18,7 @@ const SUBCOMMANDS: &[&str] = &[
     "tournament",
     "serve",
     "league",
+    "worker",
     "check",
     "debug",
     "sandbox",
@@ -63,6 +64,10 @@ const NESTED: &[&str] = &[
     "tournament change",
     "tournament verify",
     "tournament withdraw",
+    "worker check",
+    "worker drain",
+    "worker aside",
+    "worker activate",
 ];
 
 // ---- help ----

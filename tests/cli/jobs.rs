@@ -340,6 +340,7 @@ fn a_panicking_lane_ends_the_run() {
         opening: Arc::new(Opening::None),
         bots: vec![0, 1],
         wait: Wait::Always,
+        secret: None,
     };
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -73,3 +73,4 @@ mod violations;
 mod watch;
 mod watch_limits;
 mod worker_check;
+mod workers;

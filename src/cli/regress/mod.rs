@@ -6,7 +6,7 @@ mod results;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
+use crate::cli::workers::{Opened, WorkersOptions, places};
 use crate::cli::{Exit, Failure, launch, screen, with_bots};
 use crate::core::{Catalog, counted, json};
 use crate::report::{TrialOutcome, TrialReport, interval};
@@ -37,6 +38,7 @@ use crate::runner::{
 use crate::sources::{self, BotSpec, Source, check_programs};
 use crate::tournament::regression::{Shard, Verdict};
 use crate::web::WatchServer;
+use crate::workers::Job;
 
 use results::{ResultsFile, TestSetup, contents};
 
@@ -132,6 +134,8 @@ struct RunArgs {
     sandbox: SandboxOptions,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    workers: WorkersOptions,
 }
 
 /// Additional outputs of the verdict.
@@ -305,6 +309,13 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
     }
+    let directory = args.kept.results.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let directory = Path::new(".").join(directory);
+    let opened = args.workers.open(&directory, false)?;
+    if let Some(opened) = &opened {
+        opened.announce(args.json)?;
+    }
+    let places = if opened.is_some() { places(&entrants, &directory)? } else { Vec::new() };
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -359,7 +370,20 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             }
             Ok(())
         };
-        runner.play(scheduler, interrupted_or(max_time, &is_out_of_time), tell)
+        let interrupt = interrupted_or(max_time, &is_out_of_time);
+        let Some(Opened { mut coordinator, .. }) = opened else {
+            return runner.play(scheduler, interrupt, tell);
+        };
+        let job = Job::of_runner(runner, places, catalog);
+        let mut end = coordinator.play(job, scheduler, interrupt, tell);
+        let is_over = !end.is_interrupted;
+        if let Err(error) = coordinator.end(is_over) {
+            end.why.get_or_insert(error.to_string());
+        }
+        if !end.given_up.is_empty() {
+            end.why.get_or_insert(format!("workers were lost with these sets: {}", end.given_up.join("; ")));
+        }
+        end
     });
     if let Some(server) = watch {
         server.close();

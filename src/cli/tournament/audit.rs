@@ -12,7 +12,7 @@ use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::record::{self, Account};
 use crate::referee::Leg;
-use crate::runner::{Fixture, MatchReport, Scoring, Wait, cause_of};
+use crate::runner::{Fixture, MatchReport, Scoring, Wait};
 use crate::store::{About, MatchRow, VOID};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
@@ -114,19 +114,8 @@ impl<'a> Auditor<'a> {
     }
 
     fn row(&self, id: MatchId, bots: Vec<usize>, account: Account) -> AuditedMatch {
-        let Account {
-            header,
-            ending,
-            abort,
-            faults,
-            decisions,
-            lag_ms,
-            paused_ms,
-            duration_us,
-            cpu_ms,
-            seal,
-        } = account;
-        let cause = ending.ranks.is_none().then(|| cause_of(abort.as_ref()));
+        let report = MatchReport::of_record(&account, id.attempt);
+        let Account { header, seal, .. } = account;
         let fixture = Fixture {
             id: id.to_string(),
             deal: self.is_mirrored.then_some(header.deal),
@@ -135,29 +124,7 @@ impl<'a> Auditor<'a> {
             opening: header.opening.into(),
             bots,
             wait: Wait::Always,
-        };
-        let report = MatchReport {
-            id: id.to_string(),
-            game: header.game,
-            seats: header.seats.into_iter().map(|seat| seat.name).collect(),
-            bots: Vec::new(),
-            is_cut_off: cause == Some(Cause::Interrupted),
-            cause,
-            is_void: cause.is_some_and(|cause| cause.is_void(id.attempt)),
-            ranks: ending.ranks,
-            scores: ending.scores,
-            ended_by: ending.ended_by,
-            reason: ending.reason,
-            fault: ending.fault.as_ref().map(Into::into),
-            faults,
-            lost: Vec::new(),
-            evidence: Vec::new(),
-            decisions,
-            duration_us,
-            lag_ms,
-            paused_ms,
-            cpu_ms,
-            record: None,
+            secret: None,
         };
         let result = self.scoring.result(&fixture, &report);
         let row = MatchRow {

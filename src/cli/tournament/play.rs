@@ -19,6 +19,7 @@ use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
+use crate::cli::workers::{WorkersOptions, places};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::Catalog;
 use crate::core::json;
@@ -31,13 +32,15 @@ use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::Row;
 use crate::web::{EarlierMatch, StandingsRow, WatchServer};
+use crate::workers::{Coordinator, Job};
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament run cup.toml
   referee tournament run cup.toml --dir results/cup --json
-  referee tournament run cup.toml --strict")]
+  referee tournament run cup.toml --strict
+  referee tournament run cup.toml --workers-listen 0.0.0.0:4711")]
 pub(super) struct RunArgs {
     /// The tournament file
     config: PathBuf,
@@ -62,6 +65,8 @@ struct PlayOptions {
     json: bool,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    workers: WorkersOptions,
 }
 
 /// Resume an interrupted tournament: plays exactly the missing matches
@@ -132,12 +137,22 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
         }
         announce(&server.url(), options.json)?;
     }
+    let opened = options.workers.open(&folder.path, true)?;
+    if let Some(opened) = &opened {
+        opened.announce(options.json)?;
+    }
+    let mut coordinator = opened.map(|opened| opened.coordinator);
     loop {
         let path = folder.path.clone();
-        match play_until_changed(folder, parked, &mut first_faults, watch.as_ref(), options)? {
+        let others = (watch.as_ref(), coordinator.as_mut());
+        match play_until_changed(folder, catalog, parked, &mut first_faults, others, options)? {
             Played::Ended(exit) => {
                 if let Some(server) = watch {
                     server.close();
+                }
+                if let Some(coordinator) = coordinator {
+                    let is_over = exit != Exit::Interrupted;
+                    coordinator.end(is_over).map_err(Failure::cannot_run)?;
                 }
                 return Ok(exit);
             }
@@ -220,9 +235,10 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 
 fn play_until_changed(
     folder: TournamentFolder,
+    catalog: &Catalog,
     parked: Option<ParkedLobby>,
     first_faults: &mut FirstFaults,
-    watch: Option<&WatchServer>,
+    (watch, coordinator): (Option<&WatchServer>, Option<&mut Coordinator>),
     options: &PlayOptions,
 ) -> Result<Played, Failure> {
     let is_json = options.json;
@@ -242,6 +258,10 @@ fn play_until_changed(
         let (shown, names) = (live.clone(), config.names());
         server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
     }
+    let places = match &coordinator {
+        Some(_) => places(&prepared.entrants, &path)?,
+        None => Vec::new(),
+    };
     let runner = MatchRunner {
         jobs: prepared.jobs,
         processes: prepared.processes,
@@ -303,7 +323,15 @@ fn play_until_changed(
         }
         Ok(())
     };
-    let stopped = with_bots(|| runner.play(scheduler, interrupted(), &mut tell));
+    let stopped = with_bots(|| match coordinator {
+        None => runner.play(scheduler, interrupted(), &mut tell),
+        Some(coordinator) => {
+            let mut runner = runner;
+            // Its lock keeps other processes from playing the tournament.
+            let _journal = runner.journal.take();
+            coordinator.play(Job::of_runner(runner, places, catalog), scheduler, interrupted(), &mut tell)
+        }
+    });
     no_shows.lines(&names).for_each(|line| progress.line(line));
     progress.finish();
     if let Some(why) = stopped.why {
@@ -325,6 +353,14 @@ fn play_until_changed(
     if stopped.is_interrupted {
         complain(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
         return Ok(Played::Ended(Exit::Interrupted));
+    }
+    if !stopped.given_up.is_empty() {
+        let sets = stopped.given_up.join("; ");
+        complain(format_args!(
+            "error: workers were lost with these sets: {sets}. `referee tournament resume {}` tries again",
+            path.display()
+        ));
+        return Ok(Played::Ended(Exit::CannotRun));
     }
     let exit = if options.strict && has_faults(&results)? { Exit::No } else { Exit::Done };
     out.0.end(exit).map(Played::Ended)

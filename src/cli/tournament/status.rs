@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::results;
 use crate::cli::json::{EntrantStatus, TournamentStatus};
 use crate::cli::tournament::folder::{Reading, read};
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::{Exit, Failure, screen, workers};
 use crate::core::Catalog;
 use crate::core::counted;
 use crate::core::json;
@@ -61,6 +61,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 has_left: row.leaves.is_some(),
             })
             .collect(),
+        workers: workers::status(&args.dir)?,
     };
     let mut out = screen::stdout();
     if args.json {
@@ -95,6 +96,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let absent = if entrant.is_absent { ", not connected" } else { "" };
         let interruptions = counted(entrant.interruptions, "interruption", "interruptions");
         writeln!(out, "  {}: {interruptions}{left}{absent}", entrant.name)?;
+    }
+    if let Some(status) = &status.workers {
+        out.write_all(workers::status_text(status).as_bytes())?;
     }
     Ok(Exit::Done)
 }

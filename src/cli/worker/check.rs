@@ -13,6 +13,7 @@ use crate::cli::{Exit, Failure, block_on, launch};
 use crate::core::json;
 use crate::workers::archive::{Cache, MOST_BYTES};
 use crate::workers::calibration::Calibration;
+use crate::workers::machine::processor;
 
 /// How often the clock is read, and how many timers are set.
 const READINGS: u32 = 10_000;
@@ -101,13 +102,6 @@ fn with_limits(mut checked: WorkerCheck) -> WorkerCheck {
         ));
     }
     checked
-}
-
-/// The model of the processor, where the system tells it.
-fn processor() -> Option<String> {
-    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    model.map(|(_, name)| name.trim().to_owned())
 }
 
 /// The memory that is available, where the system tells it.

@@ -1,27 +1,52 @@
-//! `referee worker`: plays matches for a coordinator on another machine.
+//! `referee worker`: plays sets for a coordinator on another machine.
 
 mod check;
+mod run;
+mod state;
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
+use crate::core::Catalog;
 
-/// Play matches for a coordinator on another machine
+/// Play sets for a coordinator (`referee tournament run --workers-listen`) on another machine
+///
+/// The worker connects over TLS, plays as many sets concurrently as it has slots, and sends their records back, which the
+/// coordinator verifies. It connects again after a loss of the connection or a restart of the coordinator, and ends when it is
+/// interrupted; the sets in progress are then played elsewhere.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  referee worker check")]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  referee worker --connect host:4711 --token-file workers.token
+  referee worker --connect host:4711 --token-file workers.token --slots 2 --until-empty
+  referee worker check
+  referee worker drain cup box7
+
+`referee spec workers` explains what the machine needs, limits and security."
+)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Action,
+    command: Option<Command>,
+    #[command(flatten)]
+    run: Option<run::RunArgs>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum Command {
     Check(check::Args),
+    Drain(state::DrainArgs),
+    Aside(state::AsideArgs),
+    Activate(state::ActivateArgs),
 }
 
-pub(super) fn run(args: Args) -> Result<Exit, Failure> {
-    match args.command {
-        Action::Check(args) => check::run(&args),
+pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    match (args.command, args.run) {
+        (Some(Command::Check(args)), _) => check::run(&args),
+        (Some(Command::Drain(args)), _) => state::drain(&args.of),
+        (Some(Command::Aside(args)), _) => state::aside(&args.of),
+        (Some(Command::Activate(args)), _) => state::activate(&args.of),
+        (None, Some(args)) => run::run(&args, catalog),
+        (None, None) => Err(Failure::usage("required: --connect and --token-file")),
     }
 }

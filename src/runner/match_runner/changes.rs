@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 
 use super::event_loop::EventLoop;
 use crate::referee::Leg;
+use crate::runner::lane_messages::LaneOrder;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{Fixture, Wait};
 use crate::sources::{BotSpec, Connection, Lobby, TokenHash};
@@ -20,6 +21,8 @@ pub enum RunChange {
     Tokens(BTreeMap<String, TokenHash>),
     /// The schedule may have more matches.
     Wake,
+    /// Send the ids of the matches in progress with their numbers of moves.
+    Progress(mpsc::UnboundedSender<(String, u32)>),
 }
 
 /// The next change of the run; pending without changes.
@@ -44,6 +47,11 @@ impl EventLoop {
                 self.note_guests();
             }
             RunChange::Wake => self.schedule.wake(),
+            RunChange::Progress(to) => {
+                for lane in 0..self.lanes.len() {
+                    self.send(lane, LaneOrder::Progress(to.clone()));
+                }
+            }
         }
     }
 
@@ -84,6 +92,7 @@ impl EventLoop {
                 opening: Arc::new(header.opening.clone()),
                 bots: bots?,
                 wait: Wait::Always,
+                secret: None,
             };
             self.schedule.resumed();
             Ok((fixture, resumed))

@@ -11,7 +11,7 @@ use super::no_thread;
 use crate::runner::cpu::Cpu;
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
-use crate::runner::pairings::Worker;
+use crate::runner::pairings::LanePairings;
 use crate::runner::reporter::{Halt, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::Fixture;
@@ -75,8 +75,9 @@ impl EventLoop {
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
-                        let worker = Worker::new((number, share), common, schedule, events, results, watched);
-                        worker.work(to_lane, of_lane).await;
+                        let pairings =
+                            LanePairings::new((number, share), common, schedule, events, results, watched);
+                        pairings.work(to_lane, of_lane).await;
                     }),
                     Err(error) => {
                         // The receiver is gone if the run is failing.

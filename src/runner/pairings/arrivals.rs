@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
 
-use super::Worker;
+use super::LanePairings;
 use crate::driver::{Role, SessionKey};
 use crate::referee::Detail;
 use crate::runner::bots::{BotKey, BotState};
@@ -13,7 +13,7 @@ use crate::runner::lane_messages::{BotArrival, LaneEvent};
 use crate::runner::scheduler::Wait;
 use crate::transport::Stream;
 
-impl Worker {
+impl LanePairings {
     pub(super) fn request_bots(&mut self, missing: Vec<(BotKey, usize)>, wait: Wait) {
         if missing.is_empty() {
             return;

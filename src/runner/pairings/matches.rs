@@ -4,7 +4,7 @@ use std::mem;
 
 use referee_protocol::words::FaultCode;
 
-use super::{MOST_UNTOLD, OpenMatch, Worker};
+use super::{LanePairings, MOST_UNTOLD, OpenMatch};
 use crate::core::seat::Seat;
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::referee::{Detail, Wants};
@@ -16,7 +16,7 @@ use crate::runner::scheduler::Fixture;
 use crate::tournament::Cause;
 use crate::tournament::schedule::MatchId;
 
-impl Worker {
+impl LanePairings {
     /// Links the matches that lost the same process or connection.
     pub(super) fn note_loss(&mut self, code: FaultCode, lost: &[(MatchKey, Seat)]) {
         let id = |key: &MatchKey| self.open.get(key).map(|open| open.fixture.id.clone());
@@ -59,7 +59,8 @@ impl Worker {
         let plan = MatchPlan {
             id: fixture.id.clone(),
             deal: fixture.deal.clone(),
-            seed: None,
+            seed: fixture.secret.map(|secret| secret.seed),
+            salt: fixture.secret.map(|secret| secret.salt),
             opening: (*fixture.opening).clone(),
             leg: fixture.leg,
             rules: common.rules,

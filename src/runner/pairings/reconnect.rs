@@ -2,13 +2,13 @@
 
 use referee_protocol::words::FaultCode;
 
-use super::Worker;
+use super::LanePairings;
 use crate::core::seat::Seat;
 use crate::driver::{DetachedSession, MatchKey, SessionKey};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::lane_messages::LaneEvent;
 
-impl Worker {
+impl LanePairings {
     /// Ends a session. If its bot may connect again, it is not passed to this lane any more. Returns the bot.
     pub(super) fn forget(&mut self, session: SessionKey) -> Option<BotKey> {
         let key = self.by_session.remove(&session);

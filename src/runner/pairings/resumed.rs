@@ -6,7 +6,7 @@ use std::mem;
 use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
-use super::{OpenMatch, Pairing, QueuedMatch, Worker};
+use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
 use crate::driver::{DetachedSession, MatchKey, Unacknowledged};
 use crate::referee::Detail;
 use crate::runner::bots::{Bot, BotKey, BotState};
@@ -14,7 +14,7 @@ use crate::runner::lane_messages::LaneEvent;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::Fixture;
 
-impl Worker {
+impl LanePairings {
     /// Waits for the bots of these matches.
     pub(super) fn expect_all(&mut self, resumed: Vec<(Fixture, ResumedMatch)>) {
         self.expected_until = (!resumed.is_empty()).then(|| Instant::now() + self.common.reconnect);

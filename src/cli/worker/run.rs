@@ -1,0 +1,167 @@
+//! Runs a worker.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+
+use crate::bot::sandbox::Size;
+use crate::cli::json::WorkerLine;
+use crate::cli::listen::read_tokens;
+use crate::cli::output::Tolerant;
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure, block_on, launch, screen, with_bots};
+use crate::core::{Catalog, counted, json};
+use crate::store::read_secret;
+use crate::transport::trust;
+use crate::workers::archive::Cache;
+use crate::workers::builtin::BuiltInWorker;
+use crate::workers::calibration::Calibration;
+use crate::workers::carrier::Verdict;
+use crate::workers::machine::{Machine, MachineState};
+use crate::workers::{Worker, WorkerEvent, WorkerExit};
+
+/// How long round trips are measured.
+const MEASURE: Duration = Duration::from_millis(500);
+
+/// How a worker runs.
+#[derive(Debug, ClapArgs)]
+pub(super) struct RunArgs {
+    /// Where the coordinator listens
+    #[arg(long, value_name = "HOST:PORT")]
+    connect: String,
+    /// A file with a line NAME=TOKEN, which only its owner can read, and the certificate of the coordinator in PEM unless the
+    /// system trusts that: workers.token in the directory of the run is such a file
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// The number of sets that are played concurrently [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    slots: Option<u32>,
+    /// The name of this machine: letters, digits, `.`, `_` and `-` [default: that of the host]
+    #[arg(long)]
+    name: Option<String>,
+    /// Whether other programs disturb the clocks of bots on this machine, so that it plays no matches with a clock [default:
+    /// measured at the start, as `referee worker check` does]
+    #[arg(long, value_name = "BOOL")]
+    noisy: Option<bool>,
+    /// The directory of the archives of bots [default: ~/.cache/referee/bots]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// The size of all archives that are kept
+    #[arg(long, value_name = "SIZE", default_value = "10GiB")]
+    cache_size: Size,
+    /// End when the run is over, or when there has been nothing to play for a minute
+    #[arg(long)]
+    until_empty: bool,
+    /// One JSON object per line for everything that happens
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+    let wrong = |what: String| Failure::usage(format!("--token-file {}: {what}", args.token_file.display()));
+    let tokens = read_tokens(&args.token_file).map_err(wrong)?;
+    let [(name, token)] = &tokens[..] else {
+        return Err(wrong(format!(
+            "it has {}, not one line NAME=TOKEN",
+            counted(tokens.len(), "line", "lines")
+        )));
+    };
+    let text = read_secret(&args.token_file).map_err(|error| wrong(error.to_string()))?;
+    let tls = trust(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+    let slots = match args.slots {
+        Some(slots) => slots,
+        None => thread::available_parallelism().map_or(1, |cores| cores.get().min(1024) as u32),
+    };
+    let mut machine = Machine::here(args.name.clone(), slots);
+    machine.noisy = match args.noisy {
+        Some(noisy) => noisy,
+        None => {
+            let calibration = block_on(Calibration::measure(launch()?, MEASURE))?
+                .map_err(|error| Failure::cannot_run(format!("round trips cannot be measured: {error}")))?;
+            machine.round_trip_us = Some(calibration.median_us);
+            calibration.is_noisy()
+        }
+    };
+    if machine.noisy && args.noisy.is_none() {
+        screen::complain(format_args!(
+            "note: other programs disturb the clocks of bots on this machine: it plays no matches with a clock \
+             (`referee worker check` measures it, --noisy false overrides it)"
+        ));
+    }
+    let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
+    let cache = Cache::open(&cache, args.cache_size.bytes())
+        .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
+    let mut instance = [0; 8];
+    getrandom::fill(&mut instance).map_err(Failure::cannot_run)?;
+    let end = BuiltInWorker {
+        address: args.connect.clone(),
+        tls,
+        name: name.clone(),
+        token: token.clone(),
+        machine,
+        instance: u64::from_ne_bytes(instance),
+    };
+    let worker = Worker {
+        catalog: catalog.clone(),
+        launch: launch()?,
+        slots: slots as usize,
+        until_empty: args.until_empty,
+        cache,
+        private: vec![args.token_file.clone()],
+    };
+    let mut printer = Printer { is_json: args.json, out: Tolerant::new(), is_connected: false };
+    let exit = with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)));
+    let exit = exit.map_err(Failure::cannot_run)?;
+    printer.out.end(match exit {
+        WorkerExit::Empty | WorkerExit::Drained => Exit::Done,
+        WorkerExit::Interrupted => Exit::Interrupted,
+    })
+}
+
+/// Prints events for a person or a program.
+struct Printer {
+    is_json: bool,
+    out: Tolerant,
+    /// Whether the last news of the connection was good.
+    is_connected: bool,
+}
+
+impl Printer {
+    fn event(&mut self, event: &WorkerEvent<'_>) {
+        let is_news = match event {
+            WorkerEvent::Connected => !std::mem::replace(&mut self.is_connected, true),
+            WorkerEvent::Disconnected(_) => std::mem::replace(&mut self.is_connected, false) || self.is_json,
+            _ => true,
+        };
+        if self.is_json {
+            use std::io::Write;
+            // `Tolerant` keeps the error until the end.
+            let _ = writeln!(self.out, "{}", json::text(&WorkerLine::of(event)));
+        } else if let Some(text) = text(event).filter(|_| is_news) {
+            screen::complain(text);
+        }
+    }
+}
+
+/// What a person is told.
+fn text(event: &WorkerEvent<'_>) -> Option<String> {
+    Some(match event {
+        WorkerEvent::Connected => "connected".to_owned(),
+        WorkerEvent::Disconnected(why) => format!("not connected: {why}; the worker tries again"),
+        WorkerEvent::Took(unit) => {
+            let names: Vec<&str> = unit.bots.iter().map(|bot| &*bot.name).collect();
+            let matches = counted(unit.matches.len(), "match", "matches");
+            format!("{}: {matches} of {} between {}", unit.id, unit.game, names.join(", "))
+        }
+        WorkerEvent::Unable(id, why) => format!("{id} cannot be played here: {why}"),
+        WorkerEvent::Played(_) | WorkerEvent::Verdict(_, Verdict::Counted) => return None,
+        WorkerEvent::Verdict(id, Verdict::Duplicate) => format!("{id}: another result came first"),
+        WorkerEvent::Verdict(id, Verdict::Refused(why)) => format!("{id}: the coordinator refuses it: {why}"),
+        WorkerEvent::State(MachineState::Active) => "the coordinator gives this worker sets again".to_owned(),
+        WorkerEvent::State(MachineState::Drained) => "the coordinator drains this worker".to_owned(),
+        WorkerEvent::State(MachineState::Aside) => "the coordinator has put this worker aside".to_owned(),
+        WorkerEvent::Over => "the run is over".to_owned(),
+    })
+}

@@ -1,0 +1,72 @@
+//! `referee worker drain`, `aside` and `activate`: whether a worker gets sets.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::cli::{Exit, Failure, screen};
+use crate::store::Leases;
+use crate::workers::machine::MachineState;
+
+/// Let a worker finish its sets, and end it then
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee worker drain cup box7")]
+pub(super) struct DrainArgs {
+    #[command(flatten)]
+    pub(super) of: WorkerOfRun,
+}
+
+/// Give a worker no further sets
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee worker aside cup box7")]
+pub(super) struct AsideArgs {
+    #[command(flatten)]
+    pub(super) of: WorkerOfRun,
+}
+
+/// Give a worker sets again that was put aside or drained
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee worker activate cup box7")]
+pub(super) struct ActivateArgs {
+    #[command(flatten)]
+    pub(super) of: WorkerOfRun,
+}
+
+/// A worker of a run.
+#[derive(Debug, ClapArgs)]
+pub(super) struct WorkerOfRun {
+    /// The directory of the tournament
+    dir: PathBuf,
+    /// The name of the worker, as `referee tournament status` prints it
+    name: String,
+}
+
+pub(super) fn drain(of: &WorkerOfRun) -> Result<Exit, Failure> {
+    ask(of, MachineState::Drained, "gets no further sets and ends when those that it has are played")
+}
+
+pub(super) fn aside(of: &WorkerOfRun) -> Result<Exit, Failure> {
+    ask(of, MachineState::Aside, "gets no further sets")
+}
+
+pub(super) fn activate(of: &WorkerOfRun) -> Result<Exit, Failure> {
+    ask(of, MachineState::Active, "gets sets again")
+}
+
+/// Requests a state from the process that plays the run.
+fn ask(WorkerOfRun { dir, name }: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failure> {
+    let leases = Leases::of_run(dir).map_err(Failure::cannot_run)?;
+    let leases = leases.ok_or_else(|| Failure::usage(format!("{} has no workers", dir.display())))?;
+    let workers = leases.workers().map_err(Failure::cannot_run)?;
+    if !workers.iter().any(|worker| worker.name == *name) {
+        let names: Vec<&str> = workers.iter().map(|worker| &*worker.name).collect();
+        let known = if names.is_empty() { "none has connected".to_owned() } else { names.join(", ") };
+        return Err(Failure::usage(format!("there is no worker `{name}`; known: {known}")));
+    }
+    leases.ask(name, state.as_str()).map_err(Failure::cannot_run)?;
+    screen::complain(format_args!("{name} {what}"));
+    Ok(Exit::Done)
+}

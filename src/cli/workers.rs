@@ -1,0 +1,247 @@
+//! Workers that play the sets of a run: the options of the coordinator, and their status.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use crate::cli::json::{SetOut, WorkerStatus, WorkersListening, WorkersStatus};
+use crate::cli::listen::read_tokens;
+use crate::cli::options::milliseconds;
+use crate::cli::{Failure, screen};
+use crate::core::{counted, hex, json};
+use crate::report::table;
+use crate::sources::BotSpec;
+use crate::store::{Folder, Leases, WorkerRow, read_secret};
+use crate::transport::Certificate;
+use crate::workers::Coordinator;
+use crate::workers::archive::{ArchiveError, ArchiveId, pack_folder};
+use crate::workers::builtin::BuiltInCoordinator;
+use crate::workers::unit::Place;
+
+/// The file in the directory of a run that lets workers in: a token, and the certificate of the coordinator.
+const TOKEN_FILE: &str = "workers.token";
+/// The private key of the certificate.
+const KEY_FILE: &str = "workers.key";
+/// The directory of the archives of bots.
+const ARCHIVES: &str = "bots";
+/// The name of the token in that file.
+const TOKEN_NAME: &str = "worker";
+
+/// Which workers play the sets.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workers on other machines")]
+pub(super) struct WorkersOptions {
+    /// Let workers (`referee worker`) play, which connect to this address over TLS; nothing is played here. Port 0 picks a
+    /// free port, which is printed
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    workers_listen: Option<SocketAddr>,
+    /// A file with a line NAME=TOKEN for each token of workers [default: workers.token in the directory of the run, which is
+    /// written with a new token and the certificate; give workers a copy]
+    #[arg(long, value_name = "FILE", requires = "workers_listen")]
+    workers_token_file: Option<PathBuf>,
+    /// A PEM file with the certificate chain [default: a new certificate, which is in workers.token]
+    #[arg(long, value_name = "FILE", requires_all = ["workers_listen", "workers_tls_key"])]
+    workers_tls_cert: Option<PathBuf>,
+    /// A PEM file with the private key of the certificate
+    #[arg(long, value_name = "FILE", requires = "workers_tls_cert")]
+    workers_tls_key: Option<PathBuf>,
+    /// A set that has had neither a result nor progress for this time is given to another worker; a clock may allow longer
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds, requires = "workers_listen")]
+    workers_timeout: u64,
+}
+
+/// A coordinator, and what its workers need.
+pub(super) struct Opened {
+    pub(super) coordinator: Coordinator,
+    pub(super) address: SocketAddr,
+    /// The file to give to the workers.
+    pub(super) token_file: PathBuf,
+}
+
+impl WorkersOptions {
+    /// Starts a coordinator for the run in this directory; `None` if the run is played here. `is_resumable`: what workers have
+    /// is stored there.
+    pub(super) fn open(&self, directory: &Path, is_resumable: bool) -> Result<Option<Opened>, Failure> {
+        let Some(address) = self.workers_listen else { return Ok(None) };
+        let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", directory.display()));
+        let folder = Folder::open(directory).map_err(wrong)?;
+        let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
+        let certificate = match (&self.workers_tls_cert, &self.workers_tls_key) {
+            (Some(chain), Some(key)) => Certificate::read(chain, key)
+                .map_err(|error| Failure::usage(format!("--workers-tls-cert, --workers-tls-key: {error}")))?,
+            _ => Certificate::kept(address.ip(), &own, &key).map_err(wrong)?,
+        };
+        if !own.exists() {
+            folder.create(TOKEN_FILE).map_err(wrong)?;
+        }
+        let mut text = read_secret(&own).map_err(wrong)?;
+        if !text.lines().any(|line| line.starts_with(TOKEN_NAME)) {
+            let mut token = [0; 32];
+            getrandom::fill(&mut token).map_err(Failure::cannot_run)?;
+            text = format!("{TOKEN_NAME}={}\n{text}", hex::encode(&token));
+            std::fs::write(&own, &text).map_err(wrong)?;
+        }
+        let token_file = self.workers_token_file.clone().unwrap_or(own);
+        let tokens = read_tokens(&token_file).map_err(|what| {
+            Failure::usage(format!("--workers-token-file {}: {what}", token_file.display()))
+        })?;
+        if tokens.is_empty() {
+            let path = token_file.display();
+            return Err(Failure::usage(format!("--workers-token-file {path}: it has no line NAME=TOKEN")));
+        }
+        let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
+        let tokens: BTreeMap<_, _> = tokens.collect();
+        let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
+            .map_err(|error| Failure::cannot_run(format!("--workers-listen {address}: {error}")))?;
+        let address = end.address().map_err(Failure::cannot_run)?;
+        let mut run = [0; 16];
+        getrandom::fill(&mut run).map_err(Failure::cannot_run)?;
+        let leases = if is_resumable { Leases::open(&folder, &run) } else { Leases::in_memory(&run) };
+        let leases = leases.map_err(wrong)?;
+        let timeout = Duration::from_millis(self.workers_timeout);
+        let coordinator = Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)?;
+        Ok(Some(Opened { coordinator, address, token_file }))
+    }
+}
+
+impl Opened {
+    /// Says where workers connect.
+    pub(super) fn announce(&self, is_json: bool) -> Result<(), Failure> {
+        let Opened { address, token_file, .. } = self;
+        if is_json {
+            let mut out = screen::stdout();
+            writeln!(out, "{}", json::text(&WorkersListening { address: *address, token_file }))?;
+            return Ok(out.flush()?);
+        }
+        let token_file = token_file.display();
+        screen::complain(format_args!(
+            "workers connect to {address}: referee worker --connect {address} --token-file {token_file}"
+        ));
+        Ok(())
+    }
+}
+
+/// Where workers have the files of these bots. Those with a directory of their own are packed for the run in this directory.
+pub(super) fn places(bots: &[BotSpec], directory: &Path) -> Result<Vec<Place>, Failure> {
+    let mut packed = BTreeMap::new();
+    let place = |bot: &BotSpec| {
+        let command = bot.source.command().ok_or_else(|| {
+            let name = &bot.name;
+            Failure::usage(format!("`{name}` connects by itself: workers only play bots that have a command"))
+        })?;
+        let wrong = |what: String| Failure::usage(format!("the files of `{}`: {what}", bot.name));
+        let within = command.directory_in_files().map_err(|error| wrong(error.to_string()))?;
+        let (Some(files), Some(within)) = (&command.files, within) else {
+            let here = Path::new(".").canonicalize().map_err(|error| wrong(error.to_string()))?;
+            return Ok(Place::Installed(command.directory.as_ref().map_or(here.clone(), |of| here.join(of))));
+        };
+        let id = match packed.get(files) {
+            Some(&id) => id,
+            None => {
+                let id = pack(files, &directory.join(ARCHIVES)).map_err(|error| wrong(error.to_string()))?;
+                packed.insert(files.clone(), id);
+                id
+            }
+        };
+        Ok(Place::Archive(id, within))
+    };
+    bots.iter().map(place).collect()
+}
+
+/// Packs the files of a bot.
+fn pack(files: &Path, archives: &Path) -> Result<ArchiveId, ArchiveError> {
+    std::fs::create_dir_all(archives)?;
+    let mut file = tempfile::NamedTempFile::new_in(archives)?;
+    let id = pack_folder(files, BufWriter::new(file.as_file_mut()))?.id;
+    file.persist(archives.join(format!("{id}.tar"))).map_err(|error| error.error)?;
+    Ok(id)
+}
+
+/// The workers of the run in this directory; `None` if there have never been any.
+pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure> {
+    let Some(leases) = Leases::of_run(directory).map_err(Failure::cannot_run)? else { return Ok(None) };
+    let now = Leases::now();
+    let worker = |row: WorkerRow| {
+        let hours = now.saturating_sub(row.joined_at).max(1) as f64 / 3600.0;
+        WorkerStatus {
+            name: row.name,
+            state: row.state,
+            reason: row.reason,
+            is_connected: row.is_connected,
+            machine: serde_json::from_str(&row.machine).unwrap_or_default(),
+            sets: row.sets,
+            sets_per_hour: f64::from(row.sets) / hours,
+            matches: row.matches,
+            faults: row.faults,
+            lost: row.lost,
+            duplicates: row.duplicates,
+            refused: row.refused,
+        }
+    };
+    let workers = leases.workers().map_err(Failure::cannot_run)?.into_iter().map(worker).collect();
+    let open = leases.open_sets().map_err(Failure::cannot_run)?;
+    let queued = open.iter().filter(|lease| lease.worker.is_none()).count();
+    let out = open.into_iter().filter_map(|lease| {
+        Some(SetOut {
+            set: format!("s{}", lease.set),
+            worker: lease.worker?,
+            deliveries: lease.deliveries,
+            idle_s: now.saturating_sub(lease.moved_at),
+        })
+    });
+    Ok(Some(WorkersStatus { workers, queued, out: out.collect() }))
+}
+
+/// The status for people.
+pub(super) fn status_text(status: &WorkersStatus) -> String {
+    let row = |worker: &WorkerStatus| {
+        let gone = if worker.is_connected { "" } else { ", not connected" };
+        vec![
+            worker.name.clone(),
+            format!("{}{gone}", worker.state),
+            worker.machine.slots.to_string(),
+            worker.sets.to_string(),
+            format!("{:.0}", worker.sets_per_hour),
+            worker.matches.to_string(),
+            worker.faults.to_string(),
+            worker.lost.to_string(),
+            worker.duplicates.to_string(),
+            worker.refused.to_string(),
+        ]
+    };
+    let rows = status.workers.iter().map(row).collect();
+    let headings = [
+        "worker",
+        "state",
+        "slots",
+        "sets",
+        "per hour",
+        "matches",
+        "faults",
+        "lost",
+        "duplicates",
+        "refused",
+    ];
+    let workers = table(&headings, rows, 2..10);
+    let mut text = format!("\n{workers}\n");
+    for worker in &status.workers {
+        if let Some(reason) = &worker.reason {
+            text += &format!("{}: {reason}\n", worker.name);
+        }
+    }
+    text += &format!(
+        "{} queued, {} with workers\n",
+        counted(status.queued, "set is", "sets are"),
+        status.out.len()
+    );
+    for SetOut { set, worker, deliveries, idle_s } in &status.out {
+        let times = counted(*deliveries, "delivery", "deliveries");
+        text += &format!("  {set}: {worker}, {times}, no progress for {idle_s} s\n");
+    }
+    text
+}

@@ -1,0 +1,136 @@
+//! Stores the records of matches that have ended, and reports the matches once their records are on the disk.
+
+use referee_protocol::referee::Reveal;
+
+use crate::runner::archive::{Archive, Unsealed};
+use crate::runner::live::{LastStep, LiveEnd, LiveFeed};
+use crate::runner::reporter::{Halt, NoShow, RunEvent};
+use crate::runner::results::MatchReport;
+use crate::runner::scheduler::Fixture;
+use crate::store::Records;
+
+/// A match that has ended.
+#[derive(Debug)]
+pub struct EndedRecord {
+    /// The match.
+    pub fixture: Fixture,
+    /// The result.
+    pub report: MatchReport,
+    /// The record without the seal.
+    pub record: Vec<u8>,
+    /// The content of the seal.
+    pub reveal: Reveal,
+    /// One of its bots could not play at all.
+    pub no_show: Option<NoShow>,
+}
+
+/// A match whose record is written but not synchronized.
+struct Unsynced {
+    ended: EndedRecord,
+    seal: Option<String>,
+    /// For spectators: the last position, if it has not been passed on.
+    last_step: Option<LastStep>,
+}
+
+/// Stores records, then reports their matches.
+pub struct Deposit<F> {
+    archive: Archive,
+    live: Option<LiveFeed>,
+    kept: Vec<Unsynced>,
+    tell: F,
+}
+
+impl<F> std::fmt::Debug for Deposit<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deposit").field("kept", &self.kept.len()).finish_non_exhaustive()
+    }
+}
+
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Deposit<F> {
+    /// `unsealed` holds the unsealed records of an earlier part of the run; `None` if the run cannot be resumed.
+    pub fn new(
+        records: Option<Records>,
+        unsealed: Option<Vec<Unsealed>>,
+        live: Option<LiveFeed>,
+        tell: F,
+    ) -> Deposit<F> {
+        Deposit { archive: Archive::new(records, unsealed), live, kept: Vec::new(), tell }
+    }
+
+    /// The number of matches that are not reported yet.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether all matches are reported.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Whether records are synchronized.
+    pub(super) fn is_durable(&self) -> bool {
+        self.archive.is_durable()
+    }
+
+    /// Reports an event.
+    ///
+    /// # Errors
+    /// Those of the receiver.
+    pub fn tell(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
+        (self.tell)(event)
+    }
+
+    /// Writes the record of a match that has ended.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn keep(&mut self, ended: EndedRecord) -> Result<(), Halt> {
+        self.keep_with(ended, None)
+    }
+
+    pub(super) fn keep_with(
+        &mut self,
+        mut ended: EndedRecord,
+        last_step: Option<LastStep>,
+    ) -> Result<(), Halt> {
+        let EndedRecord { fixture, report, record, reveal, .. } = &mut ended;
+        let unsealed = record.len();
+        let seal = self.archive.keep(fixture, report, record, reveal.clone())?;
+        record.truncate(unsealed);
+        self.kept.push(Unsynced { ended, seal, last_step });
+        Ok(())
+    }
+
+    /// Synchronizes the records, then reports their matches.
+    ///
+    /// # Errors
+    /// Those of the disk and of the receiver.
+    pub fn settle(&mut self) -> Result<(), Halt> {
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        let synced = self.archive.sync();
+        let mut result = Ok(());
+        for Unsynced { ended, seal, last_step } in std::mem::take(&mut self.kept) {
+            let EndedRecord { fixture, report, record, reveal, no_show } = ended;
+            if synced.is_ok() {
+                let (fixture, report, record, reveal) = (&fixture, &report, &record[..], &reveal);
+                let told = (self.tell)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
+                result = result.and(told);
+            }
+            if let Some(feed) = &self.live {
+                feed.end(last_step, LiveEnd { fixture, report, record, reveal });
+            }
+        }
+        synced?;
+        result.and((self.tell)(RunEvent::Settled))
+    }
+
+    /// Seals the remaining records, unless the run is incomplete and can be resumed.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn close(&mut self, is_complete: bool) -> Result<(), Halt> {
+        self.archive.close(is_complete).map_err(Halt::from)
+    }
+}

@@ -1,0 +1,364 @@
+//! The sets of a run that workers have, in SQLite. `leases.sql` documents the tables.
+
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+
+use crate::core::hex;
+use crate::store::Folder;
+
+/// The schema version: `PRAGMA user_version`.
+const VERSION: i64 = 1;
+/// The file name in the directory of a run.
+const NAME: &str = "workers.sqlite";
+
+/// The sets that workers have, and the workers. A power failure may lose the last changes, which costs repeated work and no
+/// result.
+#[derive(Debug)]
+pub struct Leases {
+    db: Connection,
+}
+
+/// An attempt at a set that has no outcome yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The number of the set, from 1.
+    pub set: u32,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// The worker that has it; `None` while it is queued.
+    pub worker: Option<String>,
+    /// How often a worker received it.
+    pub deliveries: u32,
+    /// When it was queued, received or last made progress: seconds since 1970.
+    pub moved_at: u64,
+    /// The unit as JSON.
+    pub unit: String,
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerRow {
+    /// Its name.
+    pub name: String,
+    /// What it says about its machine, as JSON.
+    pub machine: String,
+    /// `active`, `drained` or `aside`.
+    pub state: String,
+    /// Why it was put aside.
+    pub reason: Option<String>,
+    /// Whether it is connected.
+    pub is_connected: bool,
+    /// When it first connected: seconds since 1970; 0: now.
+    pub joined_at: u64,
+    /// When something of it last changed.
+    pub seen_at: u64,
+    /// Outcomes that count.
+    pub sets: u32,
+    /// Their matches.
+    pub matches: u32,
+    /// Matches of these in which a bot made a fault.
+    pub faults: u32,
+    /// Sets that it received and did not play.
+    pub lost: u32,
+    /// Outcomes of sets that had one already.
+    pub duplicates: u32,
+    /// Outcomes that differ from what their unit asks for.
+    pub refused: u32,
+}
+
+fn failed(error: rusqlite::Error) -> io::Error {
+    io::Error::other(format!("{NAME}: {error}"))
+}
+
+/// Seconds since 1970.
+#[expect(clippy::disallowed_methods, reason = "for people only: no result depends on it")]
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Leases {
+    /// Opens those of a run, or creates them. `run` is the id of a new run.
+    ///
+    /// # Errors
+    /// I/O errors, or if the file has an unknown version.
+    pub fn open(folder: &Folder, run: &[u8; 16]) -> io::Result<Leases> {
+        let is_new = !folder.has_file(NAME)?;
+        if is_new {
+            // It contains seeds: other users must not read it.
+            drop(folder.create(NAME)?);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(folder.path().join(NAME), flags).map_err(failed)?;
+        db.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+        Leases::prepare(db, run)
+    }
+
+    /// Creates those of a run that is not resumed, in memory.
+    ///
+    /// # Errors
+    /// Those of SQLite.
+    pub fn in_memory(run: &[u8; 16]) -> io::Result<Leases> {
+        Leases::prepare(Connection::open_in_memory().map_err(failed)?, run)
+    }
+
+    /// Opens those of a run for reading and for requests; `None` if no worker has ever been used.
+    ///
+    /// # Errors
+    /// I/O errors, or if the file has an unknown version.
+    pub fn of_run(path: &Path) -> io::Result<Option<Leases>> {
+        let path = path.join(NAME);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(path, flags).map_err(failed)?;
+        set_up(&db).and_then(|()| version(&db)).map_err(failed).and_then(check)?;
+        Ok(Some(Leases { db }))
+    }
+
+    fn prepare(mut db: Connection, run: &[u8; 16]) -> io::Result<Leases> {
+        set_up(&db).map_err(failed)?;
+        if version(&db).map_err(failed)? == 0 {
+            let create = |db: &mut Connection| {
+                let transaction = db.transaction()?;
+                transaction.execute_batch(include_str!("leases.sql"))?;
+                transaction.execute("INSERT INTO run VALUES ('id', ?1)", [hex::encode(run)])?;
+                transaction.pragma_update(None, "user_version", VERSION)?;
+                transaction.commit()
+            };
+            create(&mut db).map_err(failed)?;
+        }
+        check(version(&db).map_err(failed)?)?;
+        Ok(Leases { db })
+    }
+
+    /// The id of the run.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn run(&self) -> io::Result<String> {
+        self.db.query_row("SELECT value FROM run WHERE key = 'id'", [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// The last attempts at sets without an outcome, except those that were given up.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn open_sets(&self) -> io::Result<Vec<Lease>> {
+        let lease = |row: &Row<'_>| {
+            let state: String = row.get(2)?;
+            Ok(Lease {
+                set: row.get(0)?,
+                attempt: row.get(1)?,
+                worker: row.get::<_, Option<String>>(3)?.filter(|_| state == "out"),
+                deliveries: row.get(4)?,
+                moved_at: row.get::<_, i64>(5)?.cast_unsigned(),
+                unit: row.get(6)?,
+            })
+        };
+        let sql = "SELECT \"set\", attempt, state, worker, deliveries, moved_at, unit FROM sets \
+                   WHERE state IN ('queued', 'out') ORDER BY \"set\"";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let leases = query.query_map([], lease);
+        leases.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The number of the next attempt at a set.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn next_attempt(&self, set: u32) -> io::Result<u32> {
+        let sql = "SELECT coalesce(max(attempt), 0) + 1 FROM sets WHERE \"set\" = ?1";
+        let query =
+            self.db.prepare_cached(sql).and_then(|mut query| query.query_row([set], |row| row.get(0)));
+        query.map_err(failed)
+    }
+
+    /// Queues an attempt at a set; earlier ones are replaced.
+    ///
+    /// # Errors
+    /// Those of the disk, or if the attempt exists.
+    pub fn queue(&self, set: u32, attempt: u32, deliveries: u32, unit: &str) -> io::Result<()> {
+        self.retire(set)?;
+        self.run_sql(
+            "INSERT INTO sets VALUES (?1, ?2, 'queued', ?3, NULL, ?4, ?5)",
+            params![set, attempt, deliveries, now().cast_signed(), unit],
+        )
+    }
+
+    /// A worker has received an attempt. `deliveries`: how often a worker did.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn take(&self, set: u32, attempt: u32, worker: &str, deliveries: u32) -> io::Result<()> {
+        self.run_sql(
+            "UPDATE sets SET state = 'out', worker = ?3, deliveries = ?4, moved_at = ?5 \
+             WHERE \"set\" = ?1 AND attempt = ?2",
+            params![set, attempt, worker, deliveries, now().cast_signed()],
+        )
+    }
+
+    /// An attempt has made progress.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn touch(&self, set: u32, attempt: u32) -> io::Result<()> {
+        self.run_sql(
+            "UPDATE sets SET moved_at = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
+            params![set, attempt, now().cast_signed()],
+        )
+    }
+
+    /// An attempt is queued again: no worker has it any more.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn put_back(&self, set: u32, attempt: u32, deliveries: u32) -> io::Result<()> {
+        self.run_sql(
+            "UPDATE sets SET state = 'queued', deliveries = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
+            params![set, attempt, deliveries],
+        )
+    }
+
+    /// A set is not tried again in this process.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn give_up(&self, set: u32) -> io::Result<()> {
+        self.run_sql("UPDATE sets SET state = 'given_up', unit = '' WHERE \"set\" = ?1", params![set])
+    }
+
+    /// The last attempt at a set has an outcome that counts, but matches of the set are still to be played.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn retire(&self, set: u32) -> io::Result<()> {
+        self.run_sql("UPDATE sets SET state = 'replaced', unit = '' WHERE \"set\" = ?1", params![set])
+    }
+
+    /// A set has an outcome that counts, or is not needed any more.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn close(&self, set: u32) -> io::Result<()> {
+        self.run_sql("DELETE FROM sets WHERE \"set\" = ?1", params![set])
+    }
+
+    /// The time by which the other times are stated: seconds since 1970.
+    pub fn now() -> u64 {
+        now()
+    }
+
+    /// Stores what is known of a worker.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn set_worker(&self, worker: &WorkerRow) -> io::Result<()> {
+        let WorkerRow { name, machine, state, reason, is_connected, joined_at, sets, matches, .. } = worker;
+        let joined_at = if *joined_at == 0 { now() } else { *joined_at };
+        let WorkerRow { faults, lost, duplicates, refused, .. } = worker;
+        self.run_sql(
+            "INSERT OR REPLACE INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            params![
+                name,
+                machine,
+                state,
+                reason,
+                is_connected,
+                joined_at.cast_signed(),
+                now().cast_signed(),
+                sets,
+                matches,
+                faults,
+                lost,
+                duplicates,
+                refused
+            ],
+        )
+    }
+
+    /// The workers by name.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn workers(&self) -> io::Result<Vec<WorkerRow>> {
+        let worker = |row: &Row<'_>| {
+            Ok(WorkerRow {
+                name: row.get(0)?,
+                machine: row.get(1)?,
+                state: row.get(2)?,
+                reason: row.get(3)?,
+                is_connected: row.get(4)?,
+                joined_at: row.get::<_, i64>(5)?.cast_unsigned(),
+                seen_at: row.get::<_, i64>(6)?.cast_unsigned(),
+                sets: row.get(7)?,
+                matches: row.get(8)?,
+                faults: row.get(9)?,
+                lost: row.get(10)?,
+                duplicates: row.get(11)?,
+                refused: row.get(12)?,
+            })
+        };
+        let mut query = self.db.prepare("SELECT * FROM workers ORDER BY name").map_err(failed)?;
+        let workers = query.query_map([], worker);
+        workers.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Marks all workers as not connected: the process that plays the run has just started.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn disconnect_all(&self) -> io::Result<()> {
+        self.run_sql("UPDATE workers SET is_connected = 0", [])
+    }
+
+    /// Requests a state of a worker from the process that plays the run.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn ask(&self, worker: &str, state: &str) -> io::Result<()> {
+        self.run_sql("INSERT INTO asked (worker, state) VALUES (?1, ?2)", params![worker, state])
+    }
+
+    /// Takes the requested states of workers, in order.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn take_asked(&self) -> io::Result<Vec<(String, String)>> {
+        let first = self.db.query_row("SELECT 1 FROM asked LIMIT 1", [], |_| Ok(())).optional();
+        if first.map_err(failed)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let sql = "DELETE FROM asked RETURNING id, worker, state";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let asked = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let mut asked: Vec<(i64, String, String)> = asked.and_then(Iterator::collect).map_err(failed)?;
+        asked.sort();
+        Ok(asked.into_iter().map(|(_, worker, state)| (worker, state)).collect())
+    }
+
+    fn run_sql(&self, sql: &str, params: impl rusqlite::Params) -> io::Result<()> {
+        let run = self.db.prepare_cached(sql).and_then(|mut query| query.execute(params));
+        run.map(drop).map_err(failed)
+    }
+}
+
+fn set_up(db: &Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    // A commit survives the end of the process, and its loss in a power failure costs repeated work only.
+    db.pragma_update(None, "synchronous", "normal")
+}
+
+fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn check(version: i64) -> io::Result<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("{NAME}: version {version}, but this program supports {VERSION}")))
+}

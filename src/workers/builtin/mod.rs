@@ -1,0 +1,17 @@
+//! The built-in carrier: workers connect to the coordinator over TLS (specification, Workers).
+
+mod client;
+mod frame;
+mod server;
+
+pub use client::BuiltInWorker;
+pub use server::{BuiltInCoordinator, WorkerTokens};
+
+use std::time::Duration;
+
+/// How often each side sends something.
+const ALIVE: Duration = Duration::from_secs(10);
+/// After this time without a frame, a connection is lost.
+const SILENCE: Duration = Duration::from_secs(30);
+/// From the connection to the end of the handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);

@@ -1,0 +1,158 @@
+//! Verifies outcomes and stores their records, on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use referee_protocol::words::FaultCode;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::core::Catalog;
+use crate::core::seat::Seat;
+use crate::referee::Leg;
+use crate::runner::{Deposit, EndedRecord, Fixture, Halt, MatchReport, NoShow, RunEvent};
+use crate::store::Records;
+use crate::workers::job::Job;
+use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::verify::{VerifiedMatch, verify};
+
+/// The maximum number of matches whose records are synchronized at once.
+const BATCH: usize = 64;
+
+/// From the coordinator.
+#[derive(Debug)]
+pub(super) enum ToCommit {
+    /// The outcome of a set.
+    Outcome {
+        /// The unit as it was handed out last.
+        unit: Arc<WorkUnit>,
+        /// Its matches.
+        fixtures: Vec<Fixture>,
+        /// The outcome, perhaps of an earlier attempt.
+        outcome: Outcome,
+        /// The worker that sent it.
+        worker: String,
+    },
+    /// The last message.
+    Over {
+        /// Whether everything was played.
+        is_complete: bool,
+    },
+}
+
+/// What became of an outcome.
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub(super) unit: UnitId,
+    pub(super) worker: String,
+    /// The reports of its matches, or why it does not count.
+    pub(super) result: Result<Counted, Halt>,
+    /// Whether the error ends the run.
+    pub(super) is_fatal: bool,
+}
+
+/// An outcome that counts and is stored.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) reports: Vec<MatchReport>,
+}
+
+/// Verifies and stores outcomes.
+pub(super) struct Committer<F> {
+    deposit: Deposit<F>,
+    catalog: Catalog,
+    records: Option<Records>,
+    /// The command lines of the bots.
+    commands: Vec<String>,
+}
+
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
+    pub(super) fn new(job: &mut Job, tell: F) -> Committer<F> {
+        let deposit = Deposit::new(job.records.clone(), job.unsealed.take(), job.live.clone(), tell);
+        let commands = job.bots.iter().map(|bot| bot.source.to_string()).collect();
+        Committer { deposit, catalog: job.catalog.clone(), records: job.records.clone(), commands }
+    }
+
+    /// Stores outcomes until the coordinator has no more.
+    pub(super) fn work(mut self, outcomes: &Receiver<ToCommit>, to: &UnboundedSender<Committed>) {
+        while let Ok(first) = outcomes.recv() {
+            // One synchronization covers all outcomes that have arrived.
+            let mut stored = Vec::new();
+            let (mut next, mut over) = (Some(first), None);
+            while let Some(to_commit) = next.take() {
+                match to_commit {
+                    ToCommit::Outcome { unit, fixtures, outcome, worker } => {
+                        let unit_id = outcome.unit.clone();
+                        match self.keep(&unit, fixtures, &outcome) {
+                            Ok(reports) => stored.push((unit_id, worker, reports)),
+                            Err((halt, is_fatal)) => {
+                                let committed =
+                                    Committed { unit: unit_id, worker, result: Err(halt), is_fatal };
+                                let _ = to.send(committed);
+                            }
+                        }
+                    }
+                    ToCommit::Over { is_complete } => over = Some(is_complete),
+                }
+                next = if self.deposit.len() < BATCH { outcomes.try_recv().ok() } else { None };
+            }
+            let mut settled = self.deposit.settle();
+            for (unit, worker, reports) in stored {
+                let result = match &mut settled {
+                    Ok(()) => Ok(Counted { reports }),
+                    Err(Halt::Done) => Err(Halt::Done),
+                    Err(Halt::Because(why)) => Err(Halt::Because(why.clone())),
+                };
+                let is_fatal = result.is_err();
+                // The coordinator waits for it.
+                let _ = to.send(Committed { unit, worker, result, is_fatal });
+            }
+            if let Some(is_complete) = over
+                && let Err(Halt::Because(why)) = self.deposit.close(is_complete)
+            {
+                tracing::error!("{why}");
+            }
+        }
+    }
+
+    /// Verifies an outcome and writes its records.
+    ///
+    /// # Errors
+    /// Why it does not count, and whether that ends the run.
+    fn keep(
+        &mut self,
+        unit: &WorkUnit,
+        fixtures: Vec<Fixture>,
+        outcome: &Outcome,
+    ) -> Result<Vec<MatchReport>, (Halt, bool)> {
+        let refused = |why| (Halt::Because(why), false);
+        let verified = verify(unit, outcome, &self.catalog).map_err(refused)?;
+        let is_left = verified.last().is_some_and(|last| last.report.is_to_be_replayed());
+        let mut reports = Vec::with_capacity(verified.len());
+        for (mut fixture, VerifiedMatch { mut report, record, reveal }) in fixtures.into_iter().zip(verified)
+        {
+            if is_left && fixture.leg == Leg::Last {
+                // The deal is still to be played.
+                fixture.leg = Leg::Earlier;
+            }
+            report.bots = fixture.bots.iter().map(|&bot| self.commands[bot].clone()).collect();
+            report.record = self.records.as_ref().map(|records| records.path(&fixture.id));
+            let no_show = no_show(&fixture, &report);
+            reports.push(report.clone());
+            let ended = EndedRecord { fixture, report, record, reveal, no_show };
+            self.deposit.keep(ended).map_err(|halt| (halt, true))?;
+        }
+        Ok(reports)
+    }
+}
+
+/// The seat whose bot did not start.
+fn no_show(fixture: &Fixture, report: &MatchReport) -> Option<NoShow> {
+    let is_absent = |faults: &crate::referee::Faults| {
+        faults.iter().any(|(code, count)| code == FaultCode::NoStart && count > 0)
+    };
+    let seat = report.faults.iter().position(is_absent)?;
+    let said = report.evidence.iter().find(|evidence| evidence.seat.index() == seat);
+    let why = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
+    let why = format!("the bot `{}` does not start: {why}", report.seats[seat]);
+    Some(NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why })
+}

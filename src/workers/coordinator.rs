@@ -1,0 +1,101 @@
+//! The coordinator: serves one run with a carrier.
+
+use std::sync::mpsc as blocking;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fmt, io};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::runner::{Halt, RunEnd, RunEvent, SetScheduler};
+use crate::store::Leases;
+use crate::workers::carrier::{CoordinatorEnd, Event, Order};
+use crate::workers::committer::Committer;
+use crate::workers::dispatcher::Dispatcher;
+use crate::workers::fleet::Fleet;
+use crate::workers::job::Job;
+
+/// Hands sets out to workers. It stays when the run that it serves is changed.
+pub struct Coordinator {
+    orders: UnboundedSender<Order>,
+    pub(super) events: UnboundedReceiver<Event>,
+    thread: JoinHandle<io::Result<()>>,
+    pub(super) leases: Leases,
+    /// The id of the run.
+    pub(super) run: String,
+    pub(super) fleet: Fleet,
+    pub(super) timeout: Duration,
+}
+
+impl fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coordinator").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl Coordinator {
+    /// Starts the coordinator's end of a carrier. A set without an outcome and without progress for `timeout` is given to
+    /// another worker.
+    ///
+    /// # Errors
+    /// Those of the leases, or if no thread can be started.
+    pub fn start(
+        end: impl CoordinatorEnd + Send + 'static,
+        leases: Leases,
+        timeout: Duration,
+    ) -> io::Result<Coordinator> {
+        let (orders, of_coordinator) = unbounded_channel();
+        let (to_coordinator, events) = unbounded_channel();
+        let serve = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(end.serve(of_coordinator, to_coordinator))
+        };
+        let thread = thread::Builder::new().name("carrier".to_owned()).spawn(serve)?;
+        let run = leases.run()?;
+        let fleet = Fleet::open(&leases)?;
+        Ok(Coordinator { orders, events, thread, leases, run, fleet, timeout })
+    }
+
+    /// Plays a job, as [`MatchRunner::play`](crate::runner::MatchRunner::play) does on this machine.
+    pub fn play(
+        &mut self,
+        mut job: Job,
+        schedule: impl SetScheduler,
+        interrupt: impl Future<Output = ()>,
+        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+    ) -> RunEnd {
+        let mut end = RunEnd::default();
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return RunEnd { why: Some(error.to_string()), ..end },
+        };
+        let drain = job.drain.take();
+        let committer = Committer::new(&mut job, tell);
+        let (to_commit, of_dispatcher) = blocking::channel();
+        let (to_dispatcher, committed) = unbounded_channel();
+        thread::scope(|scope| {
+            scope.spawn(move || committer.work(&of_dispatcher, &to_dispatcher));
+            let dispatcher = Dispatcher::new(self, &job, schedule, to_commit);
+            runtime.block_on(dispatcher.run(committed, (interrupt, drain), &mut end));
+        });
+        end
+    }
+
+    /// Tells the workers that the run is over if it is, and ends the carrier.
+    ///
+    /// # Errors
+    /// Why the carrier failed.
+    pub fn end(self, is_over: bool) -> io::Result<()> {
+        if is_over {
+            // The carrier is gone if it has failed.
+            let _ = self.orders.send(Order::Over);
+        }
+        drop(self.orders);
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked")))
+    }
+
+    pub(super) fn order(&self, order: Order) {
+        // The carrier is gone if it has failed, which ends the run.
+        let _ = self.orders.send(order);
+    }
+}

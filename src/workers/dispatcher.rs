@@ -1,0 +1,503 @@
+//! Hands sets out to workers: counts deliveries, replaces what makes no progress, and counts the first outcome of each set.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::runner::{DueSet, Halt, MatchReport, NextSet, RunEnd, SetScheduler};
+use crate::store::Lease;
+use crate::workers::carrier::{Event, Order, Returned, Verdict};
+use crate::workers::committer::{Committed, Counted, ToCommit};
+use crate::workers::coordinator::Coordinator;
+use crate::workers::job::Job;
+use crate::workers::machine::MachineState;
+use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+
+/// How often a set is given to workers, at most.
+const MOST_DELIVERIES: u32 = 4;
+/// How long a coordinator that has just started waits for workers to return with their sets.
+const RETURN: Duration = Duration::from_secs(10);
+/// The minimum number of sets that are queued or with workers.
+const WINDOW: usize = 16;
+/// How often overdue sets and requested changes are looked for.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Where a set is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The carrier hands it out.
+    Queued,
+    /// This worker has it.
+    Out(String),
+    /// A worker had it when the last coordinator ended, and may return with it.
+    Expected(Instant),
+}
+
+/// A set without an outcome that counts.
+struct OpenSet {
+    unit: Arc<WorkUnit>,
+    /// The number of the first attempt that has the same matches.
+    since: u32,
+    due: DueSet,
+    deliveries: u32,
+    phase: Phase,
+    /// When it was queued, taken or last moved.
+    moved_at: Instant,
+    /// Whether an outcome is being verified and stored.
+    is_committing: bool,
+    /// Further outcomes, in case that one is refused.
+    waiting: VecDeque<(Outcome, String)>,
+}
+
+/// Hands the sets of a job out, and counts their outcomes.
+pub(super) struct Dispatcher<'a, S> {
+    coordinator: &'a mut Coordinator,
+    job: &'a Job,
+    schedule: S,
+    to_commit: Sender<ToCommit>,
+    open: BTreeMap<u32, OpenSet>,
+    /// Open sets of an earlier coordinator that are not drawn from the schedule yet.
+    earlier: BTreeMap<u32, Lease>,
+    /// By set: the attempt that counts and its worker.
+    counted: BTreeMap<u32, (u32, String)>,
+    given_up: Vec<String>,
+    /// Whether the schedule has no more sets.
+    is_exhausted: bool,
+    patience: Duration,
+}
+
+impl<'a, S: SetScheduler> Dispatcher<'a, S> {
+    pub(super) fn new(
+        coordinator: &'a mut Coordinator,
+        job: &'a Job,
+        schedule: S,
+        to_commit: Sender<ToCommit>,
+    ) -> Dispatcher<'a, S> {
+        let patience = job.patience(coordinator.timeout);
+        Dispatcher {
+            coordinator,
+            job,
+            schedule,
+            to_commit,
+            open: BTreeMap::new(),
+            earlier: BTreeMap::new(),
+            counted: BTreeMap::new(),
+            given_up: Vec::new(),
+            is_exhausted: false,
+            patience,
+        }
+    }
+
+    /// Plays until every set has an outcome or was given up.
+    pub(super) async fn run(
+        mut self,
+        mut committed: UnboundedReceiver<Committed>,
+        (interrupt, drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        end: &mut RunEnd,
+    ) {
+        if let Err(halt) = self.play(&mut committed, (interrupt, drain), end).await {
+            end.halt(halt);
+        }
+        // What is being stored is stored.
+        let Dispatcher { to_commit, given_up, coordinator, .. } = self;
+        let is_complete = !end.is_stopping() && !end.is_drained && given_up.is_empty();
+        // The committer has ended if it has failed.
+        let _ = to_commit.send(ToCommit::Over { is_complete });
+        drop(to_commit);
+        while let Some(committed) = committed.recv().await {
+            match committed.result {
+                Ok(Counted { .. }) => {
+                    let Committed { unit, worker, .. } = committed;
+                    coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
+                }
+                Err(Halt::Because(why)) if end.why.is_none() && committed.is_fatal => end.why = Some(why),
+                Err(_) => {}
+            }
+        }
+        if end.why.is_none() && !given_up.is_empty() {
+            end.given_up = given_up;
+        }
+    }
+
+    async fn play(
+        &mut self,
+        committed: &mut UnboundedReceiver<Committed>,
+        (interrupt, mut drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        end: &mut RunEnd,
+    ) -> Result<(), Halt> {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let leases = self.coordinator.leases.open_sets().map_err(because)?;
+        self.earlier = leases.into_iter().map(|lease| (lease.set, lease)).collect();
+        let mut least = self.earlier.len() + WINDOW;
+        loop {
+            self.top_up(least)?;
+            // Those that are left are not due any more.
+            for set in std::mem::take(&mut self.earlier).into_keys() {
+                self.coordinator.leases.close(set).map_err(because)?;
+            }
+            least = WINDOW;
+            if self.is_exhausted && self.open.is_empty() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = &mut interrupt => {
+                    end.is_interrupted = true;
+                    return Ok(());
+                }
+                () = signalled(&mut drain) => {
+                    end.is_drained = true;
+                    return Ok(());
+                }
+                event = self.coordinator.events.recv() => match event {
+                    Some(event) => self.handle(event)?,
+                    None => return Err(Halt::Because("the carrier has failed".to_owned())),
+                },
+                committed = committed.recv() => match committed {
+                    Some(committed) => self.commit(committed)?,
+                    None => return Err(Halt::Because("a thread panicked".to_owned())),
+                },
+                _ = ticks.tick() => {
+                    self.sweep()?;
+                    self.apply_requests()?;
+                }
+            }
+        }
+    }
+
+    /// Draws sets from the schedule while fewer than enough are open.
+    fn top_up(&mut self, least: usize) -> Result<(), Halt> {
+        let most = least.max(4 * self.coordinator.fleet.slots());
+        while self.open.len() < most && !self.is_exhausted {
+            match self.schedule.next_set() {
+                NextSet::Set(due) => self.add(due)?,
+                // If all others were given up, nothing will make more sets due.
+                NextSet::Later => {
+                    self.is_exhausted = self.open.is_empty();
+                    return Ok(());
+                }
+                NextSet::Never => self.is_exhausted = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a set, which an earlier coordinator may have handed out.
+    fn add(&mut self, due: DueSet) -> Result<(), Halt> {
+        let set = due.number;
+        let is_same = |lease: &Lease| {
+            let unit: WorkUnit = serde_json::from_str(&lease.unit).ok()?;
+            let ids = || due.fixtures.iter().map(|fixture| &fixture.id);
+            unit.matches.iter().map(|of| &of.id).eq(ids()).then_some(unit)
+        };
+        let earlier = self.earlier.remove(&set).and_then(|lease| Some((is_same(&lease)?, lease)));
+        let (unit, deliveries, worker) = match earlier {
+            Some((unit, lease)) => (unit, lease.deliveries, lease.worker),
+            None => {
+                let attempt = self.coordinator.leases.next_attempt(set).map_err(because)?;
+                let id = UnitId { run: self.coordinator.run.clone(), set, attempt };
+                let (unit, text) = self.job.unit(id, &due)?;
+                self.coordinator.leases.queue(set, attempt, 0, &text).map_err(because)?;
+                (unit, 0, None)
+            }
+        };
+        let now = Instant::now();
+        let holder = self.coordinator.fleet.holder(&unit.id).map(str::to_owned);
+        let phase = match (holder, worker) {
+            (Some(holder), _) => Phase::Out(holder),
+            (None, Some(_)) => Phase::Expected(now + RETURN),
+            (None, None) => Phase::Queued,
+        };
+        if phase == Phase::Queued {
+            self.coordinator.order(Order::Publish(Box::new(unit.clone())));
+        }
+        let unit = Arc::new(unit);
+        let (is_committing, waiting) = (false, VecDeque::new());
+        let since = unit.id.attempt;
+        let open = OpenSet { unit, since, due, deliveries, phase, moved_at: now, is_committing, waiting };
+        self.open.insert(set, open);
+        Ok(())
+    }
+
+    /// The open set of a unit, if the unit is its current attempt.
+    fn current(&mut self, id: &UnitId) -> Option<&mut OpenSet> {
+        self.open.get_mut(&id.set).filter(|open| open.unit.id == *id)
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), Halt> {
+        match event {
+            Event::Joined(machine, holding) => {
+                let name = machine.name.clone();
+                let is_timed = self.job.run.terms.clock.is_some();
+                let state = self.coordinator.fleet.join(machine, &holding, is_timed);
+                if state != MachineState::Active {
+                    self.coordinator.order(Order::SetState(name.clone(), state));
+                }
+                for id in holding {
+                    if let Some(open) = self.current(&id) {
+                        (open.phase, open.moved_at) = (Phase::Out(name.clone()), Instant::now());
+                    }
+                }
+                self.coordinator.fleet.store(&self.coordinator.leases, &name).map_err(because)
+            }
+            Event::Left(worker) => {
+                self.coordinator.fleet.leave(&worker);
+                self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
+            }
+            Event::Taken(id, worker) => self.taken(&id, worker),
+            Event::Moved(id, _) => {
+                let Some(open) = self.current(&id) else { return Ok(()) };
+                open.moved_at = Instant::now();
+                self.coordinator.leases.touch(id.set, id.attempt).map_err(because)
+            }
+            Event::Returned(id, worker, reason) => self.returned(&id, worker, reason),
+            Event::Played(outcome, worker) => self.played(outcome, worker),
+        }
+    }
+
+    /// A worker has received a unit.
+    fn taken(&mut self, id: &UnitId, worker: String) -> Result<(), Halt> {
+        let Some(open) = self.current(id) else {
+            self.coordinator.order(Order::Withdraw(id.clone()));
+            return Ok(());
+        };
+        open.deliveries += 1;
+        (open.phase, open.moved_at) = (Phase::Out(worker.clone()), Instant::now());
+        let deliveries = open.deliveries;
+        self.coordinator.fleet.take(&worker, id);
+        self.coordinator.leases.take(id.set, id.attempt, &worker, deliveries).map_err(because)
+    }
+
+    /// A worker does not have a unit any more.
+    fn returned(&mut self, id: &UnitId, worker: String, reason: Returned) -> Result<(), Halt> {
+        self.coordinator.fleet.release(&worker, id);
+        if reason != Returned::Stopped {
+            self.coordinator.fleet.count(&worker, |row| row.lost += 1);
+        }
+        if let Returned::Unable(why) = &reason {
+            self.put_aside(&worker, format!("it cannot play {id}: {why}"))?;
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let Some(open) = self.current(id).filter(|open| open.phase == Phase::Out(worker)) else {
+            return Ok(());
+        };
+        if reason != Returned::Lost {
+            // It was not played there.
+            open.deliveries = open.deliveries.saturating_sub(1);
+        }
+        self.hand_out_again(id.set)
+    }
+
+    /// Queues a set that a worker had, or gives it up.
+    fn hand_out_again(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
+        if open.is_committing {
+            return Ok(());
+        }
+        if open.deliveries >= MOST_DELIVERIES {
+            return self.give_up(set);
+        }
+        (open.phase, open.moved_at) = (Phase::Queued, Instant::now());
+        let (unit, deliveries) = (Arc::clone(&open.unit), open.deliveries);
+        self.coordinator.leases.put_back(set, unit.id.attempt, deliveries).map_err(because)?;
+        self.coordinator.order(Order::Publish(Box::new((*unit).clone())));
+        Ok(())
+    }
+
+    /// Tries a set no more: it has been delivered too often.
+    fn give_up(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.remove(&set) else { return Ok(()) };
+        self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
+        self.coordinator.leases.give_up(set).map_err(because)?;
+        let ids: Vec<&str> = open.due.fixtures.iter().map(|fixture| &*fixture.id).collect();
+        let times = open.deliveries;
+        self.given_up.push(format!("s{set} ({}): delivered {times} times without a result", ids.join(", ")));
+        Ok(())
+    }
+
+    /// A worker has sent an outcome.
+    fn played(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+        let id = &outcome.unit;
+        let is_of_run = id.run == self.coordinator.run;
+        let counted = self.counted.get(&id.set).filter(|_| is_of_run);
+        if counted.is_some_and(|(attempt, by)| *attempt == id.attempt && *by == worker) {
+            let unit = outcome.unit;
+            self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
+            return Ok(());
+        }
+        let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
+        let Some(open) = open else { return self.duplicate(outcome, worker) };
+        if open.is_committing {
+            open.waiting.push_back((outcome, worker));
+            return Ok(());
+        }
+        open.is_committing = true;
+        let to_commit = ToCommit::Outcome {
+            unit: Arc::clone(&open.unit),
+            fixtures: open.due.fixtures.clone(),
+            outcome,
+            worker,
+        };
+        self.to_commit.send(to_commit).map_err(|_| Halt::Because("a thread panicked".to_owned()))
+    }
+
+    /// An outcome came too late.
+    fn duplicate(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+        self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let unit = outcome.unit;
+        self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Duplicate });
+        Ok(())
+    }
+
+    /// An outcome was stored or refused.
+    fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
+        let Committed { unit: id, worker, result, is_fatal } = committed;
+        let Counted { reports } = match result {
+            Ok(counted) => counted,
+            Err(halt) if is_fatal => return Err(halt),
+            Err(Halt::Done) => return Err(Halt::Done),
+            Err(Halt::Because(why)) => return self.refuse(id, worker, why),
+        };
+        let Some(open) = self.open.remove(&id.set) else { return Ok(()) };
+        let (played, unplayed) = open.due.fixtures.split_at(reports.len());
+        for (fixture, report) in played.iter().zip(&reports) {
+            self.schedule.ended(fixture, report);
+        }
+        unplayed.iter().for_each(|fixture| self.schedule.put_back(fixture));
+        self.is_exhausted = false;
+        let leases = &self.coordinator.leases;
+        let is_left = reports.iter().any(MatchReport::is_to_be_replayed);
+        let closed = if is_left { leases.retire(id.set) } else { leases.close(id.set) };
+        closed.map_err(because)?;
+        if open.unit.id != id || open.phase != Phase::Out(worker.clone()) {
+            self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
+        }
+        self.coordinator.fleet.release(&worker, &id);
+        self.counted.insert(id.set, (id.attempt, worker.clone()));
+        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: Verdict::Counted };
+        self.coordinator.order(order);
+        for (outcome, worker) in open.waiting {
+            self.duplicate(outcome, worker)?;
+        }
+        if let Some(why) = self.coordinator.fleet.judge(&worker, &reports) {
+            self.put_aside(&worker, why)?;
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
+    }
+
+    /// An outcome is not what its unit asks for.
+    fn refuse(&mut self, id: UnitId, worker: String, why: String) -> Result<(), Halt> {
+        self.coordinator.fleet.count(&worker, |row| row.refused += 1);
+        self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let verdict = Verdict::Refused(why);
+        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
+        let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
+        open.is_committing = false;
+        if let Some((outcome, worker)) = open.waiting.pop_front() {
+            return self.played(outcome, worker);
+        }
+        if open.phase == Phase::Out(worker) { self.hand_out_again(id.set) } else { Ok(()) }
+    }
+
+    fn put_aside(&mut self, worker: &str, why: String) -> Result<(), Halt> {
+        tracing::warn!("the worker `{worker}` is put aside: {why}");
+        self.set_state(worker, MachineState::Aside, Some(why))
+    }
+
+    fn set_state(&mut self, worker: &str, state: MachineState, why: Option<String>) -> Result<(), Halt> {
+        if self.coordinator.fleet.set_state(worker, state, why) {
+            self.coordinator.order(Order::SetState(worker.to_owned(), state));
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, worker).map_err(because)
+    }
+
+    /// Carries out what other processes have asked for.
+    fn apply_requests(&mut self) -> Result<(), Halt> {
+        for (worker, state) in self.coordinator.leases.take_asked().map_err(because)? {
+            match MachineState::parse(&state) {
+                Some(state) => self.set_state(&worker, state, None)?,
+                None => tracing::warn!("unknown state `{state}` for the worker `{worker}`"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives sets without progress to other workers.
+    fn sweep(&mut self) -> Result<(), Halt> {
+        let now = Instant::now();
+        let mut overdue = Vec::new();
+        for (&set, open) in self.open.iter().filter(|(_, open)| !open.is_committing) {
+            let is_overdue = match &open.phase {
+                Phase::Expected(until) => *until <= now,
+                Phase::Out(_) | Phase::Queued => now - open.moved_at > self.patience,
+            };
+            if is_overdue {
+                overdue.push(set);
+            }
+        }
+        for set in overdue {
+            let Some(open) = self.open.get_mut(&set) else { continue };
+            match open.phase.clone() {
+                Phase::Expected(_) => self.hand_out_again(set)?,
+                Phase::Queued => {
+                    // The carrier may have lost it.
+                    open.moved_at = now;
+                    let unit = (*open.unit).clone();
+                    self.coordinator.order(Order::Publish(Box::new(unit)));
+                }
+                Phase::Out(worker) => {
+                    self.coordinator.fleet.count(&worker, |row| row.lost += 1);
+                    self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+                    self.replace(set)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces an attempt that makes no progress by a new one.
+    fn replace(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
+        if open.deliveries >= MOST_DELIVERIES {
+            return self.give_up(set);
+        }
+        let old = open.unit.id.clone();
+        let mut unit = (*open.unit).clone();
+        unit.id.attempt += 1;
+        tracing::warn!("{old} makes no progress: it is handed out again as {}", unit.id);
+        open.unit = Arc::new(unit.clone());
+        (open.phase, open.moved_at) = (Phase::Queued, Instant::now());
+        let deliveries = open.deliveries;
+        let text = serde_json::to_string(&unit).map_err(|error| Halt::Because(error.to_string()))?;
+        let queued = self.coordinator.leases.queue(set, unit.id.attempt, deliveries, &text);
+        queued.map_err(because)?;
+        self.coordinator.order(Order::Withdraw(old));
+        self.coordinator.order(Order::Publish(Box::new(unit)));
+        Ok(())
+    }
+}
+
+fn because(error: io::Error) -> Halt {
+    Halt::Because(error.to_string())
+}
+
+/// Resolves when the signal is sent; never if the sender is dropped.
+async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
+    if let Some(receiver) = signal {
+        let is_told = receiver.await.is_ok();
+        *signal = None;
+        if is_told {
+            return;
+        }
+    }
+    std::future::pending::<()>().await;
+}

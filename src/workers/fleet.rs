@@ -1,0 +1,184 @@
+//! The workers of a run, and what is known of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use referee_protocol::words::FaultCode;
+
+use crate::runner::MatchReport;
+use crate::store::{Leases, WorkerRow};
+use crate::workers::machine::{Machine, MachineState};
+use crate::workers::unit::UnitId;
+
+/// A worker with fewer matches is not judged.
+const LEAST_MATCHES: u32 = 20;
+/// A worker with fewer matches with faults is not judged.
+const LEAST_FAULTS: u32 = 5;
+/// A worker is put aside if its rate of faults is this number of standard deviations above that of the others.
+const SIGMAS: f64 = 3.0;
+/// The maximum number of matches that are named when a worker is put aside.
+const MOST_NAMED: usize = 50;
+
+/// Why a noisy machine is put aside.
+const NOISY: &str = "it is noisy, and the matches have clocks";
+
+/// A worker.
+#[derive(Debug, Default)]
+struct Member {
+    row: WorkerRow,
+    machine: Machine,
+    state: MachineState,
+    /// The units that it has.
+    holding: BTreeSet<UnitId>,
+    /// Its matches in which a bot ran out of time.
+    timed_out: Vec<String>,
+}
+
+/// The workers of a run, by name.
+#[derive(Debug, Default)]
+pub(super) struct Fleet(BTreeMap<String, Member>);
+
+impl Fleet {
+    /// The workers of an earlier coordinator. None is connected.
+    pub(super) fn open(leases: &Leases) -> io::Result<Fleet> {
+        leases.disconnect_all()?;
+        let member = |row: WorkerRow| {
+            let row = WorkerRow { is_connected: false, ..row };
+            let state = MachineState::parse(&row.state).unwrap_or_default();
+            let machine = serde_json::from_str(&row.machine).unwrap_or_default();
+            (row.name.clone(), Member { row, machine, state, ..Member::default() })
+        };
+        Ok(Fleet(leases.workers()?.into_iter().map(member).collect()))
+    }
+
+    fn member(&mut self, name: &str) -> &mut Member {
+        self.0.entry(name.to_owned()).or_insert_with(|| {
+            let row = WorkerRow { name: name.to_owned(), joined_at: Leases::now(), ..WorkerRow::default() };
+            Member { row, ..Member::default() }
+        })
+    }
+
+    /// The number of sets that the connected workers play concurrently.
+    pub(super) fn slots(&self) -> usize {
+        let active = self.0.values().filter(|of| of.row.is_connected && of.state == MachineState::Active);
+        active.map(|of| of.machine.slots as usize).sum()
+    }
+
+    /// The connected worker that has a unit.
+    pub(super) fn holder(&self, id: &UnitId) -> Option<&str> {
+        let mut connected = self.0.values().filter(|of| of.row.is_connected);
+        connected.find(|of| of.holding.contains(id)).map(|of| &*of.row.name)
+    }
+
+    /// A worker has connected with these units. Returns whether it gets others: a noisy machine none with a clock, and one
+    /// that was drained only if it has ended since then.
+    pub(super) fn join(&mut self, machine: Machine, holding: &[UnitId], is_timed: bool) -> MachineState {
+        let is_noisy = machine.noisy && is_timed;
+        let member = self.member(&machine.name);
+        member.row.machine = serde_json::to_string(&machine).unwrap_or_default();
+        member.row.is_connected = true;
+        member.holding = holding.iter().cloned().collect();
+        member.machine = machine;
+        let was_noisy = member.row.reason.as_deref() == Some(NOISY);
+        let is_new = member.state == MachineState::Drained && holding.is_empty();
+        if is_noisy && member.state == MachineState::Active {
+            (member.state, member.row.reason) = (MachineState::Aside, Some(NOISY.to_owned()));
+        } else if is_new || was_noisy && !is_noisy {
+            (member.state, member.row.reason) = (MachineState::Active, None);
+        }
+        member.state
+    }
+
+    /// A worker has a unit.
+    pub(super) fn take(&mut self, name: &str, id: &UnitId) {
+        self.member(name).holding.insert(id.clone());
+    }
+
+    /// A worker does not have a unit any more.
+    pub(super) fn release(&mut self, name: &str, id: &UnitId) {
+        self.member(name).holding.remove(id);
+    }
+
+    /// A worker has disconnected.
+    pub(super) fn leave(&mut self, name: &str) {
+        let member = self.member(name);
+        member.row.is_connected = false;
+        member.holding.clear();
+    }
+
+    /// Counts something of a worker.
+    pub(super) fn count(&mut self, name: &str, count: impl FnOnce(&mut WorkerRow)) {
+        count(&mut self.member(name).row);
+    }
+
+    /// Changes whether a worker gets sets. Returns whether that is a change.
+    pub(super) fn set_state(&mut self, name: &str, state: MachineState, reason: Option<String>) -> bool {
+        let member = self.member(name);
+        let is_change = member.state != state;
+        if is_change {
+            member.row.reason = reason;
+        }
+        member.state = state;
+        is_change
+    }
+
+    /// Stores what is known of a worker.
+    pub(super) fn store(&mut self, leases: &Leases, name: &str) -> io::Result<()> {
+        let member = self.member(name);
+        member.state.as_str().clone_into(&mut member.row.state);
+        leases.set_worker(&member.row)
+    }
+
+    /// Counts the matches of an outcome. Returns why the worker is to be put aside, if its bots make significantly more
+    /// faults than those of the others.
+    pub(super) fn judge(&mut self, name: &str, reports: &[MatchReport]) -> Option<String> {
+        let member = self.member(name);
+        member.row.sets += 1;
+        for report in reports {
+            member.row.matches += 1;
+            member.row.faults += u32::from(report.faults.iter().any(|faults| faults.total() > 0));
+            let is_late = |faults: &crate::referee::Faults| {
+                faults.iter().any(|(code, count)| code == FaultCode::Timeout && count > 0)
+            };
+            if report.faults.iter().any(is_late) && member.timed_out.len() < MOST_NAMED {
+                member.timed_out.push(report.id.clone());
+            }
+        }
+        let WorkerRow { matches, faults, .. } = member.row;
+        if member.state != MachineState::Active || matches < LEAST_MATCHES || faults < LEAST_FAULTS {
+            return None;
+        }
+        let timed_out = member.timed_out.join(", ");
+        let others = self.0.values().filter(|of| of.row.name != name);
+        let (of_others, faulty) =
+            others.fold((0, 0), |(all, faulty), of| (all + of.row.matches, faulty + of.row.faults));
+        if of_others < LEAST_MATCHES || !is_high((faults, matches), (faulty, of_others)) {
+            return None;
+        }
+        let named = if timed_out.is_empty() { String::new() } else { format!("; timeouts in {timed_out}") };
+        Some(format!(
+            "bots made a fault in {faults} of its {matches} matches, and in {faulty} of {of_others} elsewhere{named}"
+        ))
+    }
+}
+
+/// Whether a rate is significantly above another one: the test of two proportions with a pooled variance.
+fn is_high((faults, matches): (u32, u32), (others, of_others): (u32, u32)) -> bool {
+    let [x, n, y, m] = [faults, matches, others, of_others].map(f64::from);
+    let pooled = (x + y) / (n + m);
+    let deviation = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
+    deviation > 0.0 && (x / n - y / m) / deviation > SIGMAS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_significantly_higher_rate_of_faults_is_high() {
+        assert!(is_high((10, 30), (3, 90)));
+        assert!(!is_high((5, 30), (8, 90)), "by chance");
+        assert!(!is_high((30, 30), (90, 90)), "a bot that always fails");
+        assert!(!is_high((0, 30), (0, 90)));
+    }
+}

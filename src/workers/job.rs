@@ -1,0 +1,121 @@
+//! What a coordinator has played, and the units of its sets.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::core::Catalog;
+use crate::core::seat::Seating;
+use crate::driver::Run;
+use crate::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
+use crate::sources::BotSpec;
+use crate::store::Records;
+use crate::workers::unit::{Place, Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};
+
+/// What is played: the sets of a scheduler.
+#[derive(Debug)]
+pub struct Job {
+    /// The seed and the terms.
+    pub run: Run,
+    /// The id of the game.
+    pub game: &'static str,
+    /// The version of its rules.
+    pub rules: u32,
+    /// The teams of the game.
+    pub seating: Seating,
+    /// The bots, which are started with a command.
+    pub bots: Vec<BotSpec>,
+    /// Where the workers have their files.
+    pub places: Vec<Place>,
+    /// The games.
+    pub catalog: Catalog,
+    /// Where records are stored.
+    pub records: Option<Records>,
+    /// The unsealed records of an earlier part of the run. `None` if the run cannot be resumed.
+    pub unsealed: Option<Vec<Unsealed>>,
+    /// Where the matches are passed on for spectators, once they have ended.
+    pub live: Option<LiveFeed>,
+    /// When this resolves, the sets that are out stay with their workers, and the run ends.
+    pub drain: Option<oneshot::Receiver<()>>,
+}
+
+impl Job {
+    /// What this runner would play on this machine.
+    pub fn of_runner(runner: MatchRunner, places: Vec<Place>, catalog: &Catalog) -> Job {
+        let meta = runner.rules.meta();
+        Job {
+            run: runner.run,
+            game: meta.id,
+            rules: meta.rules_version,
+            seating: runner.seating,
+            bots: runner.bots,
+            places,
+            catalog: catalog.clone(),
+            records: runner.records,
+            unsealed: runner.unsealed,
+            live: runner.live,
+            drain: runner.drain,
+        }
+    }
+
+    /// The work unit of a set.
+    ///
+    /// # Errors
+    /// If a bot connects by itself, or the unit is too large.
+    pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), String> {
+        let mut used: Vec<usize> = due.fixtures.iter().flat_map(|fixture| fixture.bots.clone()).collect();
+        used.sort_unstable();
+        used.dedup();
+        let bots = used.iter().map(|&index| self.bot(index)).collect::<Result<_, _>>()?;
+        let place = |bot: &usize| used.binary_search(bot).unwrap_or_default();
+        let matches = due.fixtures.iter().map(|fixture| UnitMatch {
+            id: fixture.id.clone(),
+            bots: fixture.bots.iter().map(place).collect(),
+            seed: self.run.seed.of_deal(fixture.deal.as_ref().unwrap_or(&fixture.id)),
+            salt: Salt(self.run.seed.salt(&fixture.id)),
+        });
+        let first = due.fixtures.first().ok_or("a set without matches")?;
+        let unit = WorkUnit {
+            id,
+            game: self.game.to_owned(),
+            rules: self.rules,
+            seats: self.seating.seats() as u8,
+            sides: self.seating.sides() as u8,
+            terms: self.run.terms,
+            options: (*first.options).to_owned(),
+            opening: (*first.opening).clone(),
+            deal: first.deal.clone(),
+            bots,
+            matches: matches.collect(),
+        };
+        let text = serde_json::to_string(&unit).map_err(|error| error.to_string())?;
+        if text.len() > UNIT_BYTES {
+            let size = text.len();
+            return Err(format!("{}: the unit has {size} bytes; the maximum is {UNIT_BYTES}", unit.id));
+        }
+        Ok((unit, text))
+    }
+
+    fn bot(&self, index: usize) -> Result<UnitBot, String> {
+        let BotSpec { name, source, clock_factor, is_fresh, files } = &self.bots[index];
+        let connects = || format!("`{name}` connects by itself: workers play only bots that they start");
+        let command = source.command().ok_or_else(connects)?;
+        Ok(UnitBot {
+            name: name.clone(),
+            argv: command.argv.clone(),
+            env: command.env.clone(),
+            place: self.places[index].clone(),
+            files: files.iter().cloned().collect(),
+            sandbox: command.sandbox.clone(),
+            clock_factor: *clock_factor,
+            is_fresh: *is_fresh,
+        })
+    }
+
+    /// How long a set may be without progress: at least as long as a bot may think about one move.
+    pub(super) fn patience(&self, timeout: Duration) -> Duration {
+        let factor = self.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
+        let longest = self.run.terms.clock.map_or(0, |clock| clock.delay_ms + clock.bank_ms);
+        timeout.max(Duration::from_millis(longest).mul_f64(factor))
+    }
+}

@@ -1,0 +1,84 @@
+//! What a worker says about its machine.
+
+use std::thread;
+
+use rustix::system::uname;
+use serde::{Deserialize, Serialize};
+
+/// A machine, as its worker describes it. The coordinator believes it, except for what it measures itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Its name, unique among the workers of a run: by default the name of the host.
+    pub name: String,
+    /// The name and version of the referee.
+    pub referee: String,
+    /// The number of processors that the worker may use.
+    pub cores: u32,
+    /// The model of the processor, for people.
+    pub processor: String,
+    /// The number of sets that it plays concurrently.
+    pub slots: u32,
+    /// Whether other programs disturb its clocks, so that it plays no matches with a clock.
+    #[serde(default)]
+    pub noisy: bool,
+    /// The median time of a round trip between the referee and a program, in microseconds; `None` if it was not measured.
+    #[serde(default)]
+    pub round_trip_us: Option<f64>,
+}
+
+impl Machine {
+    /// This machine, with this name instead of that of the host. What was not measured is empty.
+    pub fn here(name: Option<String>, slots: u32) -> Machine {
+        let host = || {
+            let host = uname().nodename().to_string_lossy().into_owned();
+            let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+            host.chars().map(plain).take(64).collect()
+        };
+        Machine {
+            name: name.unwrap_or_else(host),
+            referee: crate::SERVER.to_owned(),
+            cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+            processor: processor().unwrap_or_default(),
+            slots,
+            noisy: false,
+            round_trip_us: None,
+        }
+    }
+}
+
+/// The model of the processor, where the system tells it.
+pub fn processor() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map(|(_, name)| name.trim().to_owned())
+}
+
+/// Whether a machine gets sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MachineState {
+    /// It does.
+    #[default]
+    Active,
+    /// It finishes the sets that it has and gets no others.
+    Drained,
+    /// It gets no sets, and results that it still sends are verified as usual.
+    Aside,
+}
+
+impl MachineState {
+    /// Its name in the database and in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MachineState::Active => "active",
+            MachineState::Drained => "drained",
+            MachineState::Aside => "aside",
+        }
+    }
+
+    /// The state with this name.
+    pub fn parse(text: &str) -> Option<MachineState> {
+        let all = [MachineState::Active, MachineState::Drained, MachineState::Aside];
+        all.into_iter().find(|state| state.as_str() == text)
+    }
+}

@@ -1,0 +1,340 @@
+//! Plays the units of a run on this machine.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::bot::sandbox::{Sandbox, separate};
+use crate::bot::{Command, Launch};
+use crate::core::chance::Seed;
+use crate::core::{Catalog, Seating};
+use crate::driver::Run;
+use crate::record;
+use crate::runner::{
+    Fixture, Halt, MatchReport, MatchRunner, MatchSecret, Next, RunChange, RunEvent, Scheduler, Wait,
+    is_between,
+};
+use crate::sources::{BotSpec, Source};
+use crate::workers::unit::{UnitBot, UnitId, UnitMatch, WorkUnit};
+use crate::workers::verify::leg;
+
+/// Bot processes that do not play are kept for later matches, up to this number.
+const PROCESSES: usize = 64;
+
+/// What happens to the matches of a player.
+#[derive(Debug)]
+pub(super) enum Played {
+    /// A match has ended.
+    Match {
+        /// Its run and its id.
+        run: String,
+        id: String,
+        /// The sealed record.
+        record: Vec<u8>,
+        is_to_be_replayed: bool,
+        /// Whether the player was stopped.
+        is_cut_off: bool,
+    },
+    /// The player of a run cannot go on.
+    Failed(String, String),
+}
+
+/// What the units of a player have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kind {
+    run: String,
+    game: String,
+    seating: Seating,
+    terms: crate::driver::Terms,
+}
+
+impl Kind {
+    /// The kind of a unit.
+    ///
+    /// # Errors
+    /// If this program does not have its game.
+    pub(super) fn of(unit: &WorkUnit, catalog: &Catalog) -> Result<Kind, String> {
+        let meta = catalog.find(&unit.game).map_err(|error| error.to_string())?.meta();
+        if meta.rules_version != unit.rules {
+            let (own, other) = (meta.rules_version, unit.rules);
+            return Err(format!("{} has rules version {own} here and {other} there", unit.game));
+        }
+        let seating = meta.seating(Some(unit.seats)).map_err(|error| error.to_string())?;
+        if seating.sides() != usize::from(unit.sides) {
+            return Err(format!("{} has {} sides here and {} there", unit.game, seating.sides(), unit.sides));
+        }
+        let fits = |of: &UnitMatch| {
+            of.bots.len() == seating.seats() && of.bots.iter().all(|&bot| bot < unit.bots.len())
+        };
+        if unit.matches.is_empty() || !unit.matches.iter().all(fits) {
+            return Err(format!("the matches of {} do not fit its bots", unit.id));
+        }
+        Ok(Kind { run: unit.id.run.clone(), game: unit.game.clone(), seating, terms: unit.terms })
+    }
+}
+
+/// Where a bot is on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Location {
+    /// Its working directory.
+    pub(super) directory: PathBuf,
+    /// The directory with all of its files, if they travelled.
+    pub(super) files: Option<PathBuf>,
+}
+
+/// A unit in progress.
+#[derive(Debug)]
+struct OpenUnit {
+    set: u32,
+    fixtures: VecDeque<Fixture>,
+    /// The match in progress.
+    running: Option<String>,
+}
+
+/// The units in progress, which the lanes draw matches from.
+#[derive(Debug, Default)]
+struct OpenUnits {
+    units: Vec<OpenUnit>,
+    /// The number of bots that the lanes know.
+    bots: usize,
+}
+
+#[derive(Debug, Default)]
+struct UnitScheduler(Arc<Mutex<OpenUnits>>);
+
+fn lock(units: &Mutex<OpenUnits>) -> MutexGuard<'_, OpenUnits> {
+    units.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Scheduler for UnitScheduler {
+    fn next(&mut self, among: Option<&[usize]>) -> Next {
+        let mut open = lock(&self.0);
+        let OpenUnits { units, bots } = &mut *open;
+        let is_due = |unit: &&mut OpenUnit| {
+            unit.running.is_none()
+                && unit.fixtures.front().is_some_and(|fixture| {
+                    fixture.bots.iter().all(|bot| bot < bots)
+                        && among.is_none_or(|among| is_between(&fixture.bots, among))
+                })
+        };
+        let Some(unit) = units.iter_mut().find(is_due) else { return Next::Later };
+        let Some(fixture) = unit.fixtures.pop_front() else { return Next::Later };
+        unit.running = Some(fixture.id.clone());
+        Next::Match(fixture)
+    }
+
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let mut open = lock(&self.0);
+        let is_of = |unit: &OpenUnit| unit.running.as_ref() == Some(&fixture.id);
+        let Some(index) = open.units.iter().position(is_of) else { return false };
+        let unit = &mut open.units[index];
+        unit.running = None;
+        if report.is_to_be_replayed() {
+            // The coordinator schedules the set again.
+            unit.fixtures.clear();
+        }
+        if unit.fixtures.is_empty() {
+            open.units.remove(index);
+        }
+        true
+    }
+
+    fn join(&mut self, _bot: usize, _name: &str) -> Result<(), String> {
+        lock(&self.0).bots += 1;
+        Ok(())
+    }
+}
+
+/// Plays the units of one kind.
+pub(super) struct Player {
+    kind: Kind,
+    units: Arc<Mutex<OpenUnits>>,
+    /// The bots that the lanes have.
+    bots: Vec<(UnitBot, Location)>,
+    changes: mpsc::UnboundedSender<RunChange>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Player {
+    /// Starts one that plays up to `slots` units concurrently.
+    pub(super) fn start(
+        kind: Kind,
+        catalog: &Catalog,
+        launch: Launch,
+        slots: usize,
+        played: mpsc::UnboundedSender<Played>,
+    ) -> Result<Player, String> {
+        let rules = catalog.find(&kind.game).map_err(|error| error.to_string())?;
+        let scheduler = UnitScheduler::default();
+        let units = Arc::clone(&scheduler.0);
+        let (changes, of_runner) = mpsc::unbounded_channel();
+        let (stop, stopped) = oneshot::channel();
+        // Every match has a seed of its own.
+        let run = Run { seed: Seed([0; 32]), terms: kind.terms };
+        let runner = MatchRunner {
+            jobs: slots,
+            processes: PROCESSES.max(slots * kind.seating.seats()),
+            describes_bots: true,
+            changes: Some(of_runner),
+            ..MatchRunner::new(run, rules, kind.seating, Vec::new(), launch)
+        };
+        let run = kind.run.clone();
+        let work = move || {
+            let interrupt = async {
+                // A player that is dropped is stopped too.
+                let _ = stopped.await;
+            };
+            let tell = |event: RunEvent<'_>| {
+                if let RunEvent::Ended { fixture, report, record, reveal, .. } = event {
+                    let mut record = record.to_vec();
+                    record::seal(&mut record, reveal.clone());
+                    let (run, id) = (run.clone(), fixture.id.clone());
+                    let (is_to_be_replayed, is_cut_off) = (report.is_to_be_replayed(), report.is_cut_off);
+                    let ended = Played::Match { run, id, record, is_to_be_replayed, is_cut_off };
+                    played.send(ended).map_err(|_| Halt::Done)?;
+                }
+                Ok(())
+            };
+            if let Some(why) = runner.play(scheduler, interrupt, tell).why {
+                // The worker is gone if it is ending.
+                let _ = played.send(Played::Failed(run.clone(), why));
+            }
+        };
+        let thread = thread::Builder::new().name("player".to_owned()).spawn(work);
+        let thread = Some(thread.map_err(|error| error.to_string())?);
+        Ok(Player { kind, units, bots: Vec::new(), changes, stop: Some(stop), thread })
+    }
+
+    /// Whether it plays units of this kind.
+    pub(super) fn plays(&self, kind: &Kind) -> bool {
+        self.kind == *kind
+    }
+
+    /// The run of its units.
+    pub(super) fn run(&self) -> &str {
+        &self.kind.run
+    }
+
+    /// The number of units in progress.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.units).units.len()
+    }
+
+    /// Adds a unit, whose bots are there.
+    ///
+    /// # Errors
+    /// Why this machine cannot play it.
+    pub(super) fn add(
+        &mut self,
+        unit: &WorkUnit,
+        locations: &[Location],
+        private: &[PathBuf],
+    ) -> Result<(), String> {
+        let indices = self.indices(unit, locations, private)?;
+        let (options, opening) = (Arc::from(unit.options.clone()), Arc::new(unit.opening.clone()));
+        let fixture = |(index, of): (usize, &UnitMatch)| Fixture {
+            id: of.id.clone(),
+            deal: unit.deal.clone(),
+            leg: leg(unit, index),
+            options: Arc::clone(&options),
+            opening: Arc::clone(&opening),
+            bots: of.bots.iter().map(|&bot| indices[bot]).collect(),
+            wait: Wait::Always,
+            secret: Some(MatchSecret { seed: of.seed, salt: of.salt.0 }),
+        };
+        let fixtures = unit.matches.iter().enumerate().map(fixture).collect();
+        lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
+        self.change(RunChange::Wake);
+        Ok(())
+    }
+
+    /// The indices of the bots of a unit in the run; those that are new join it.
+    fn indices(
+        &mut self,
+        unit: &WorkUnit,
+        locations: &[Location],
+        private: &[PathBuf],
+    ) -> Result<Vec<usize>, String> {
+        let mut commands = Vec::new();
+        for (bot, location) in unit.bots.iter().zip(locations) {
+            let command = command(bot, location).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
+            commands.push(command);
+        }
+        separate(&mut commands.iter_mut().collect::<Vec<_>>(), private);
+        let mut indices = Vec::new();
+        for ((bot, location), command) in unit.bots.iter().zip(locations).zip(commands) {
+            let known = self.bots.iter().position(|(known, at)| known == bot && at == location);
+            indices.push(known.unwrap_or(self.bots.len()));
+            if known.is_none() {
+                let files = command.fingerprints();
+                self.bots.push((bot.clone(), location.clone()));
+                self.change(RunChange::Bot(BotSpec {
+                    name: bot.name.clone(),
+                    source: Arc::new(command),
+                    clock_factor: bot.clock_factor,
+                    is_fresh: bot.is_fresh,
+                    files,
+                }));
+            }
+        }
+        Ok(indices)
+    }
+
+    /// Plays no further matches of a unit.
+    pub(super) fn withdraw(&self, id: &UnitId) {
+        let mut open = lock(&self.units);
+        for unit in open.units.iter_mut().filter(|unit| unit.set == id.set) {
+            unit.fixtures.clear();
+        }
+        open.units.retain(|unit| unit.running.is_some());
+    }
+
+    /// Asks for the numbers of moves of the matches in progress.
+    pub(super) fn ask_progress(&self, to: mpsc::UnboundedSender<(String, u32)>) {
+        self.change(RunChange::Progress(to));
+    }
+
+    fn change(&self, change: RunChange) {
+        // The runner is gone if it has failed, which is reported.
+        let _ = self.changes.send(change);
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // The runner has ended if it has failed.
+            let _ = stop.send(());
+        }
+        // No process of a bot is left when this returns.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// How this machine starts a bot.
+///
+/// # Errors
+/// What is missing or differs.
+fn command(bot: &UnitBot, location: &Location) -> Result<Command, String> {
+    if bot.argv.is_empty() {
+        return Err("it has no command line".to_owned());
+    }
+    let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
+        .map_err(|why| why.to_string())?;
+    bot.compare_sandbox(&sandbox)?;
+    let command = Command {
+        argv: bot.argv.clone(),
+        directory: Some(location.directory.clone()),
+        files: location.files.clone(),
+        env: bot.env.clone(),
+        sandbox,
+    };
+    Source::check(&command)?;
+    let files = command.fingerprints().into_iter().collect();
+    bot.compare_files(&files)?;
+    Ok(command)
+}

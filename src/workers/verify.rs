@@ -1,0 +1,173 @@
+//! Verifies the outcomes of workers before they count.
+
+use std::collections::BTreeMap;
+
+use referee_protocol::referee::Reveal;
+use serde::Deserialize;
+
+use crate::bot::sandbox::Sandbox;
+use crate::core::chance::Seed;
+use crate::core::{Catalog, Seating, hex};
+use crate::driver::{MatchPlan, PlannedSeat, Run};
+use crate::record::{self, Account};
+use crate::referee::{Header, Leg, SeatHeader};
+use crate::runner::MatchReport;
+use crate::tournament::schedule::MatchId;
+use crate::workers::unit::{Outcome, UnitBot, UnitMatch, WorkUnit};
+
+/// A match of a verified outcome.
+#[derive(Debug)]
+pub struct VerifiedMatch {
+    /// Its result.
+    pub report: MatchReport,
+    /// Its record without the seal.
+    pub record: Vec<u8>,
+    /// The content of the seal.
+    pub reveal: Reveal,
+}
+
+/// Verifies an outcome: every record replays without a difference, is that of its match in the unit, with its seed,
+/// bots, terms and opening, and the set is complete or ends with a match that has to be replayed.
+///
+/// # Errors
+/// The first difference.
+pub fn verify(unit: &WorkUnit, outcome: &Outcome, catalog: &Catalog) -> Result<Vec<VerifiedMatch>, String> {
+    let (got, asked) = (outcome.records.len(), unit.matches.len());
+    if got == 0 || got > asked {
+        return Err(format!("{got} records of {asked} matches"));
+    }
+    let mut verified = Vec::with_capacity(got);
+    for (index, (of, record)) in unit.matches.iter().zip(&outcome.records).enumerate() {
+        let of_match = |what: String| format!("{}: {what}", of.id);
+        let found = verify_match(unit, index, record, catalog).map_err(of_match)?;
+        let is_last = index + 1 == got;
+        if found.report.is_cut_off {
+            return Err(of_match("it was interrupted".to_owned()));
+        }
+        if found.report.is_to_be_replayed() && !is_last {
+            return Err(of_match("it has to be replayed before those after it".to_owned()));
+        }
+        if is_last && !found.report.is_to_be_replayed() && got < asked {
+            return Err(format!("{} was not played", unit.matches[got].id));
+        }
+        verified.push(found);
+    }
+    Ok(verified)
+}
+
+fn verify_match(
+    unit: &WorkUnit,
+    index: usize,
+    record: &[u8],
+    catalog: &Catalog,
+) -> Result<VerifiedMatch, String> {
+    let of = &unit.matches[index];
+    let account = record::account(record, catalog)
+        .map_err(|differences| differences.first().map_or_else(String::new, ToString::to_string))?;
+    let expected = header(unit, index, catalog)?;
+    compare(&account.header, &expected)?;
+    for (seat, &bot) in account.header.seats.iter().zip(&of.bots) {
+        compare_bot(seat, &unit.bots[bot]).map_err(|what| format!("the bot of `{}`: {what}", seat.name))?;
+    }
+    let is_own = |reveal: &&Reveal| {
+        reveal.seed == of.seed.to_hex()
+            && reveal.salt == hex::encode(&of.salt.0)
+            && reveal.deal == expected.deal
+    };
+    let Account { seal: record::Seal { reveal, .. }, stderr, .. } = &account;
+    let reveal = reveal.as_ref().filter(is_own).cloned().ok_or("another seed")?;
+    let attempt = of.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
+    let mut report = MatchReport::of_record(&account, attempt);
+    // The seal is the last line.
+    let end = record[..record.len().saturating_sub(1)].iter().rposition(|&byte| byte == b'\n');
+    let record = record[..end.map_or(0, |end| end + 1)].to_vec();
+    let stderr: Vec<&str> = stderr.iter().map(String::as_str).collect();
+    report.add_evidence(&record, &stderr).map_err(|difference| difference.to_string())?;
+    Ok(VerifiedMatch { report, record, reveal })
+}
+
+/// The leg of a match of a unit.
+pub(super) fn leg(unit: &WorkUnit, index: usize) -> Leg {
+    match (&unit.deal, index + 1 == unit.matches.len()) {
+        (None, _) => Leg::Only,
+        (Some(_), true) => Leg::Last,
+        (Some(_), false) => Leg::Earlier,
+    }
+}
+
+/// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
+/// time for `ready`, which depends on what the process played before.
+fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Header, String> {
+    let UnitMatch { id, bots, seed, salt } = &unit.matches[index];
+    let rules = catalog.find(&unit.game).map_err(|error| error.to_string())?;
+    let seating = Seating::new(unit.seats, unit.sides);
+    let seats = bots.iter().map(|&bot| {
+        let bot = &unit.bots[bot];
+        let clock = unit.terms.clock.and_then(|clock| bot.clock(clock));
+        PlannedSeat { clock, ..PlannedSeat::new(bot.name.clone(), unit.terms.first_ready_ms) }
+    });
+    let plan = MatchPlan {
+        id: id.clone(),
+        deal: unit.deal.clone(),
+        seed: Some(*seed),
+        salt: Some(salt.0),
+        leg: leg(unit, index),
+        opening: unit.opening.clone(),
+        ..MatchPlan::new(rules, &unit.options, seating, seats.collect())
+    };
+    // The seed and the salt of the match are given.
+    let run = Run { seed: Seed([0; 32]), terms: unit.terms };
+    let (setup, _) = run.set_up(&unit.terms, plan).map_err(|error| error.to_string())?;
+    Ok(setup.header)
+}
+
+fn compare(found: &Header, expected: &Header) -> Result<(), String> {
+    let text = |header: &Header, drop: &[&str]| {
+        let mut header = serde_json::to_value(header).unwrap_or_default();
+        if let Some(fields) = header.as_object_mut() {
+            drop.iter().for_each(|&field| drop_field(fields, field));
+        }
+        header
+    };
+    // Another version of the program may write the same record.
+    let (found, expected) = (text(found, &["referee"]), text(expected, &["referee"]));
+    let fields = expected.as_object().into_iter().chain(found.as_object()).flat_map(|fields| fields.keys());
+    for field in std::iter::once("match").chain(fields.map(String::as_str)) {
+        if found[field] != expected[field] {
+            return Err(format!("`{field}` is {}, not {}", found[field], expected[field]));
+        }
+    }
+    Ok(())
+}
+
+fn drop_field(fields: &mut serde_json::Map<String, serde_json::Value>, field: &str) {
+    fields.remove(field);
+    for seat in fields.get_mut("seats").and_then(|seats| seats.as_array_mut()).into_iter().flatten() {
+        if let Some(seat) = seat.as_object_mut() {
+            seat.remove("bot");
+            seat.remove("ready_ms");
+        }
+    }
+}
+
+/// What the first line of a record says about a bot.
+#[derive(Deserialize)]
+struct DescribedBot {
+    #[serde(default)]
+    command: Vec<String>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    sandbox: Sandbox,
+}
+
+/// Compares the files and the sandbox of a bot with those of the unit.
+fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), String> {
+    let described = seat.bot.as_deref().ok_or("the record does not describe it")?;
+    let described: DescribedBot = serde_json::from_str(described.get()).map_err(|error| error.to_string())?;
+    if described.command != bot.argv {
+        return Err(format!("another command line, `{}`", described.command.join(" ")));
+    }
+    bot.compare_files(&described.files)?;
+    bot.compare_sandbox(&described.sandbox)
+}

@@ -1,0 +1,412 @@
+//! The worker: takes units from a carrier, plays them, and sends their records back.
+
+use std::collections::BTreeMap;
+use std::path::{Component, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::bot::Launch;
+use crate::core::Catalog;
+use crate::workers::archive::{ArchiveId, Cache, Unpacked};
+use crate::workers::carrier::{Assignment, Request, Returned, Verdict, WorkerEnd};
+use crate::workers::machine::MachineState;
+use crate::workers::player::{Kind, Location, Played, Player};
+use crate::workers::unit::{Outcome, Place, UnitId, WorkUnit};
+
+/// How often a worker tells the coordinator which units have moved.
+const PROGRESS: Duration = Duration::from_secs(10);
+/// With [`Worker::until_empty`], how long a worker waits for a unit.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A worker.
+#[derive(Debug)]
+pub struct Worker {
+    /// The games that it knows.
+    pub catalog: Catalog,
+    /// How bots are started.
+    pub launch: Launch,
+    /// The number of units that it plays concurrently.
+    pub slots: usize,
+    /// Whether it ends once the run is over, or when it has had no unit for a minute.
+    pub until_empty: bool,
+    /// The archives of bots.
+    pub cache: Cache,
+    /// Files that bots in a strict sandbox must not see, such as that of the token.
+    pub private: Vec<PathBuf>,
+}
+
+/// What happens to a worker.
+#[derive(Debug)]
+pub enum WorkerEvent<'a> {
+    /// It can reach the coordinator.
+    Connected,
+    /// It cannot reach the coordinator.
+    Disconnected(&'a str),
+    /// It plays a unit.
+    Took(&'a WorkUnit),
+    /// It cannot play a unit.
+    Unable(&'a UnitId, &'a str),
+    /// It has played a unit; its records are sent.
+    Played(&'a Outcome),
+    /// What became of an outcome.
+    Verdict(&'a UnitId, &'a Verdict),
+    /// Whether it gets units.
+    State(MachineState),
+    /// The run is over.
+    Over,
+}
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerExit {
+    /// The run is over, or there was nothing to do for a minute.
+    Empty,
+    /// The coordinator has asked for it, and its units are played.
+    Drained,
+    /// It was interrupted; its units are returned.
+    Interrupted,
+}
+
+/// A unit in progress.
+struct Active {
+    unit: Box<WorkUnit>,
+    records: Vec<Vec<u8>>,
+    /// The numbers of moves of its matches at the last look.
+    moves: BTreeMap<String, u32>,
+}
+
+impl Worker {
+    /// Works until it ends by itself, for which see [`WorkerExit`].
+    ///
+    /// # Errors
+    /// Why the carrier cannot work.
+    pub fn work(
+        self,
+        end: impl WorkerEnd + Send + 'static,
+        interrupt: impl Future<Output = ()>,
+        tell: impl FnMut(WorkerEvent<'_>),
+    ) -> Result<WorkerExit, String> {
+        let (requests, of_worker) = unbounded_channel();
+        let (to_worker, assignments) = unbounded_channel();
+        let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let serve = move || runtime()?.block_on(end.serve(of_worker, to_worker));
+        let carrier = thread::Builder::new().name("carrier".to_owned()).spawn(serve);
+        let carrier = carrier.map_err(|error| error.to_string())?;
+        let runtime = runtime().map_err(|error| error.to_string())?;
+        let work = Work::new(self, requests, tell);
+        let exit = runtime.block_on(work.run(assignments, interrupt));
+        // The requests are closed now.
+        let served = carrier.join().unwrap_or(Ok(()));
+        match exit {
+            Some(exit) => Ok(exit),
+            None => Err(served.map_or_else(|error| error.to_string(), |()| "the carrier ended".to_owned())),
+        }
+    }
+}
+
+/// A worker that works.
+struct Work<F> {
+    worker: Worker,
+    requests: UnboundedSender<Request>,
+    tell: F,
+    players: Vec<Player>,
+    played: (UnboundedSender<Played>, UnboundedReceiver<Played>),
+    /// By run and set.
+    active: BTreeMap<(String, u32), Active>,
+    /// The number of units that the carrier may still send.
+    offered: usize,
+    state: MachineState,
+    idle_since: Instant,
+    /// The archives of bots that have been unpacked.
+    unpacked: BTreeMap<ArchiveId, Unpacked>,
+    /// Archives that arrive.
+    incoming: BTreeMap<ArchiveId, NamedTempFile>,
+    /// Units whose archives have not all arrived.
+    waiting: Vec<WorkUnit>,
+}
+
+impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
+    fn new(worker: Worker, requests: UnboundedSender<Request>, tell: F) -> Work<F> {
+        Work {
+            worker,
+            requests,
+            tell,
+            players: Vec::new(),
+            played: unbounded_channel(),
+            active: BTreeMap::new(),
+            offered: 0,
+            state: MachineState::Active,
+            idle_since: Instant::now(),
+            unpacked: BTreeMap::new(),
+            incoming: BTreeMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Works until the worker ends; `None` if the carrier has ended.
+    async fn run(
+        mut self,
+        mut assignments: UnboundedReceiver<Assignment>,
+        interrupt: impl Future<Output = ()>,
+    ) -> Option<WorkerExit> {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut ticks = interval(PROGRESS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut moves = unbounded_channel().1;
+        loop {
+            self.offer();
+            let idle_until = self.idle_since + IDLE;
+            tokio::select! {
+                () = &mut interrupt => {
+                    self.give_back();
+                    return Some(WorkerExit::Interrupted);
+                }
+                assignment = assignments.recv() => {
+                    if let Some(exit) = self.assigned(assignment?) {
+                        return Some(exit);
+                    }
+                }
+                Some(played) = self.played.1.recv() => self.ended(played),
+                _ = ticks.tick() => {
+                    // Answers to an earlier question do not count.
+                    let to_moves;
+                    (to_moves, moves) = unbounded_channel();
+                    self.players.iter().for_each(|player| player.ask_progress(to_moves.clone()));
+                }
+                Some((id, count)) = moves.recv() => self.note_moves(&id, count),
+                () = tokio::time::sleep_until(idle_until), if self.worker.until_empty && self.active.is_empty() && self.waiting.is_empty() => {
+                    return Some(WorkerExit::Empty);
+                }
+            }
+            if self.state == MachineState::Drained && self.active.is_empty() && self.waiting.is_empty() {
+                return Some(WorkerExit::Drained);
+            }
+        }
+    }
+
+    fn request(&self, request: Request) {
+        // The carrier is gone if it has failed, which ends the worker.
+        let _ = self.requests.send(request);
+    }
+
+    /// Tells the carrier how many further units the worker can take.
+    fn offer(&mut self) {
+        let busy: usize = self.players.iter().map(Player::len).sum();
+        let free = match self.state {
+            MachineState::Active => {
+                self.worker.slots.saturating_sub(busy.max(self.active.len()) + self.waiting.len())
+            }
+            MachineState::Drained | MachineState::Aside => 0,
+        };
+        if free > self.offered {
+            self.request(Request::Free(free - self.offered));
+            self.offered = free;
+        }
+    }
+
+    fn assigned(&mut self, assignment: Assignment) -> Option<WorkerExit> {
+        match assignment {
+            Assignment::Connected => (self.tell)(WorkerEvent::Connected),
+            Assignment::Disconnected(why) => (self.tell)(WorkerEvent::Disconnected(&why)),
+            Assignment::Play(unit) => {
+                self.offered = self.offered.saturating_sub(1);
+                self.idle_since = Instant::now();
+                self.play(unit);
+            }
+            Assignment::Verdict(unit, verdict) => (self.tell)(WorkerEvent::Verdict(&unit, &verdict)),
+            Assignment::Withdrawn(id) => {
+                self.waiting.retain(|unit| unit.id != id);
+                let key = (id.run.clone(), id.set);
+                if self.active.get(&key).is_some_and(|active| active.unit.id == id) {
+                    self.active.remove(&key);
+                    let of_run = self.players.iter().filter(|player| player.run() == id.run);
+                    of_run.for_each(|player| player.withdraw(&id));
+                }
+            }
+            Assignment::State(state) => {
+                self.state = state;
+                (self.tell)(WorkerEvent::State(state));
+            }
+            Assignment::Fetched(id, result) => self.fetched(id, result),
+            Assignment::Over => {
+                (self.tell)(WorkerEvent::Over);
+                self.players.clear();
+                self.active.clear();
+                self.waiting.clear();
+                self.unpacked.clear();
+                return self.worker.until_empty.then_some(WorkerExit::Empty);
+            }
+        }
+        None
+    }
+
+    fn play(&mut self, unit: Box<WorkUnit>) {
+        let key = (unit.id.run.clone(), unit.id.set);
+        if let Some(active) = self.active.get_mut(&key) {
+            // A later attempt at a set that this worker still plays.
+            active.unit.id = unit.id;
+            return;
+        }
+        match self.start(&unit) {
+            Ok(false) => self.waiting.push(*unit),
+            Ok(true) => {
+                (self.tell)(WorkerEvent::Took(&unit));
+                self.active.insert(key, Active { unit, records: Vec::new(), moves: BTreeMap::new() });
+            }
+            Err(why) => self.cannot_play(unit.id, why),
+        }
+    }
+
+    /// Returns a unit that this machine cannot play.
+    fn cannot_play(&mut self, id: UnitId, why: String) {
+        (self.tell)(WorkerEvent::Unable(&id, &why));
+        self.request(Request::Return(id, Returned::Unable(why)));
+    }
+
+    /// An archive has arrived, or is not available.
+    fn fetched(&mut self, id: ArchiveId, result: Result<(), String>) {
+        let Some(file) = self.incoming.remove(&id) else { return };
+        let inserted =
+            result.and_then(|()| self.worker.cache.insert(&id, file).map_err(|why| why.to_string()));
+        let needs = |unit: &WorkUnit| {
+            unit.bots.iter().any(|bot| matches!(&bot.place, Place::Archive(of, _) if *of == id))
+        };
+        let units = std::mem::take(&mut self.waiting).into_iter();
+        let (waiting, others): (Vec<WorkUnit>, Vec<WorkUnit>) = units.partition(needs);
+        self.waiting = others;
+        match inserted {
+            Ok(unpacked) => {
+                self.unpacked.insert(id, unpacked);
+                waiting.into_iter().for_each(|unit| self.play(Box::new(unit)));
+            }
+            Err(why) => {
+                let why = format!("the archive {id}: {why}");
+                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, why.clone()));
+            }
+        }
+    }
+
+    /// Where a bot is on this machine; `None` if its archive was asked for.
+    ///
+    /// # Errors
+    /// Those of the cache.
+    fn locate(&mut self, place: &Place) -> Result<Option<Location>, String> {
+        let (id, directory) = match place {
+            Place::Installed(directory) => {
+                return Ok(Some(Location { directory: directory.clone(), files: None }));
+            }
+            Place::Archive(id, directory) => (id, directory),
+        };
+        let cache = &self.worker.cache;
+        if !self.unpacked.contains_key(id)
+            && !self.incoming.contains_key(id)
+            && let Some(unpacked) = cache.get(id).map_err(|why| format!("the archive {id}: {why}"))?
+        {
+            self.unpacked.insert(*id, unpacked);
+        }
+        if let Some(unpacked) = self.unpacked.get(id) {
+            let files = unpacked.path().to_owned();
+            let is_within = directory.components().all(|part| matches!(part, Component::Normal(_)));
+            let directory = Some(files.join(directory)).filter(|_| is_within);
+            let directory = directory.ok_or("its working directory is not in its archive")?;
+            return Ok(Some(Location { directory, files: Some(files) }));
+        }
+        if !self.incoming.contains_key(id) {
+            let file = cache.incoming().map_err(|error| error.to_string())?;
+            self.request(Request::Fetch(*id, file.path().to_owned()));
+            self.incoming.insert(*id, file);
+        }
+        Ok(None)
+    }
+
+    /// Starts to play a unit. Returns whether all its bots are here.
+    ///
+    /// # Errors
+    /// Why this machine cannot.
+    fn start(&mut self, unit: &WorkUnit) -> Result<bool, String> {
+        let kind = Kind::of(unit, &self.worker.catalog)?;
+        let locations: Vec<Option<Location>> =
+            unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
+        let Some(locations) = locations.into_iter().collect::<Option<Vec<Location>>>() else {
+            return Ok(false);
+        };
+        let private = self.worker.private.clone();
+        let index = match self.players.iter().position(|player| player.plays(&kind)) {
+            Some(index) => index,
+            None => {
+                // Those of earlier runs have nothing left to do.
+                self.players.retain(|player| player.len() > 0);
+                let Worker { catalog, launch, slots, .. } = &self.worker;
+                let played = self.played.0.clone();
+                self.players.push(Player::start(kind, catalog, launch.clone(), *slots, played)?);
+                self.players.len() - 1
+            }
+        };
+        self.players[index].add(unit, &locations, &private)?;
+        Ok(true)
+    }
+
+    /// A match has ended.
+    fn ended(&mut self, played: Played) {
+        let Played::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
+            return self.failed(played);
+        };
+        let of_match = |active: &&mut Active| {
+            active.unit.id.run == run
+                && active.unit.matches.get(active.records.len()).is_some_and(|of| of.id == id)
+        };
+        // None if it was withdrawn.
+        let Some(active) = self.active.values_mut().find(of_match) else { return };
+        if !is_cut_off {
+            active.records.push(record);
+        }
+        if !is_cut_off && !is_to_be_replayed && active.records.len() < active.unit.matches.len() {
+            return;
+        }
+        let key = (run, active.unit.id.set);
+        let Some(Active { unit, records, .. }) = self.active.remove(&key) else { return };
+        self.idle_since = Instant::now();
+        if is_cut_off {
+            return self.request(Request::Return(unit.id, Returned::Stopped));
+        }
+        let outcome = Outcome { unit: unit.id, records };
+        (self.tell)(WorkerEvent::Played(&outcome));
+        self.request(Request::Played(outcome));
+    }
+
+    /// The player of a run cannot go on.
+    fn failed(&mut self, played: Played) {
+        let Played::Failed(run, why) = played else { return };
+        self.players.retain(|player| player.run() != run);
+        let ids: Vec<UnitId> = self.active.values().map(|active| active.unit.id.clone()).collect();
+        for id in ids.into_iter().filter(|id| id.run == run) {
+            self.active.remove(&(id.run.clone(), id.set));
+            self.cannot_play(id, why.clone());
+        }
+    }
+
+    /// A match in progress has this number of moves.
+    fn note_moves(&mut self, id: &str, count: u32) {
+        let of_match = |active: &&mut Active| {
+            active.unit.matches.get(active.records.len()).is_some_and(|of| of.id == id)
+        };
+        let Some(active) = self.active.values_mut().find(of_match) else { return };
+        if active.moves.insert(id.to_owned(), count) != Some(count) {
+            let id = active.unit.id.clone();
+            self.request(Request::Moved(id));
+        }
+    }
+
+    /// Returns the units in progress.
+    fn give_back(&mut self) {
+        let active = std::mem::take(&mut self.active).into_values().map(|active| active.unit.id);
+        let waiting = std::mem::take(&mut self.waiting).into_iter().map(|unit| unit.id);
+        for id in active.chain(waiting) {
+            self.request(Request::Return(id, Returned::Stopped));
+        }
+    }
+}
