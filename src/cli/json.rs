@@ -434,7 +434,7 @@ pub(super) struct WorkersStatus {
     pub(super) workers: Vec<WorkerStatus>,
     /// Sets that wait for a worker.
     pub(super) queued: usize,
-    /// Sets that workers have.
+    /// Sets that workers have, or whose results are being verified.
     pub(super) out: Vec<SetOut>,
 }
 

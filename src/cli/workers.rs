@@ -235,7 +235,7 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
         }
     }
     text += &format!(
-        "{} queued, {} with workers\n",
+        "{} queued, {} with workers or being verified\n",
         counted(status.queued, "set is", "sets are"),
         status.out.len()
     );

@@ -111,7 +111,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         cache,
         private: vec![args.token_file.clone()],
     };
-    let mut printer = Printer { is_json: args.json, out: Tolerant::new(), is_connected: false };
+    let mut printer = Printer { is_json: args.json, out: Tolerant::new(), is_connected: None };
     let exit = with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)));
     let exit = exit.map_err(Failure::cannot_run)?;
     printer.out.end(match exit {
@@ -124,17 +124,21 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
 struct Printer {
     is_json: bool,
     out: Tolerant,
-    /// Whether the last news of the connection was good.
-    is_connected: bool,
+    /// Whether it was connected at the last news of the connection.
+    is_connected: Option<bool>,
 }
 
 impl Printer {
     fn event(&mut self, event: &WorkerEvent<'_>) {
-        let is_news = match event {
-            WorkerEvent::Connected => !std::mem::replace(&mut self.is_connected, true),
-            WorkerEvent::Disconnected(_) => std::mem::replace(&mut self.is_connected, false) || self.is_json,
-            _ => true,
+        let is_connected = match event {
+            WorkerEvent::Connected => Some(true),
+            WorkerEvent::Disconnected(_) => Some(false),
+            _ => self.is_connected,
         };
+        let is_of_connection = matches!(event, WorkerEvent::Connected | WorkerEvent::Disconnected(_));
+        // A person is told of the first of several failures.
+        let is_news = !is_of_connection || self.is_connected != is_connected;
+        self.is_connected = is_connected;
         if self.is_json {
             use std::io::Write;
             // `Tolerant` keeps the error until the end.
