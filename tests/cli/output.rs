@@ -121,6 +121,9 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     // 1 on a machine that lacks a layer.
     let checked = referee(["sandbox", "check"]).code.expect("an exit code");
     case("sandbox check", checked, if checked == 0 { 5 } else { checked });
+    if checked != 0 {
+        case("worker check --time 50ms", checked, checked);
+    }
     case("sprt --wdl 400,0,0", 0, 5);
     case("sprt --wdl 0,0,400 --json", 1, 1);
     case("sprt --wdl 10,0,10", 3, 3);
@@ -239,6 +242,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         }
     }
     missing.remove("serve");
+    // The verdict on a machine that lacks nothing depends on its load.
+    missing.remove("worker");
     missing.retain(|name| !name.ends_with("help"));
     assert_eq!(missing, BTreeSet::new(), "subcommands that this test does not run");
 }

@@ -462,6 +462,7 @@ def start(message):
     if message['match'] == 'm2':
         while not os.path.exists('{records}/m1.jsonl'):
             time.sleep(0.01)
+        time.sleep(0.5)  # until the record has been synchronized and the result printed
         shutil.rmtree('{records}')
     ready(message)
 play(start=start)"
