@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use referee::core::chance::Seed;
 use referee::core::{Catalog, Seat, hex, json};
-use referee::referee::{Abort, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants};
+use referee::referee::{
+    AbortReason, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+};
 use referee_protocol::Head;
 use referee_protocol::bot;
 use referee_protocol::referee::{Error, FromReferee};
@@ -159,7 +161,7 @@ impl Host {
     /// Aborts a match, if it runs.
     fn abort(&mut self, name: &str, out: &mut Vec<u8>) {
         if let Some(play) = self.matches.get_mut(name) {
-            play.handle(Stamp::default(), Event::Abort(&Abort::ByHost));
+            play.handle(Stamp::default(), Event::Abort(&AbortReason::ByHost));
             self.transmit(name, out);
         }
     }
