@@ -565,8 +565,11 @@ fn alternatives() -> Result<()> {
     Ok(())
 }
 
+/// A part of the bench.
+type Part = fn() -> Result<()>;
+
 fn bench() -> Result<()> {
-    const PARTS: [(&str, fn() -> Result<()>); 4] = [
+    const PARTS: [(&str, Part); 4] = [
         ("cores", cores),
         ("sandboxes", sandboxes),
         ("decisions", decisions),

@@ -3,7 +3,8 @@
 //!
 //! The time is that from the request to the answer, as it is billed, from the records. The bots think for 2 ms, with a
 //! clock of 10 ms for a move; a decision over 30 ms would be a time-out. They are ready late, so that the spectators are
-//! there from the first move. The spectators have a low priority, because they usually run on other machines.
+//! there from the first move. The spectators run on an idle processor only (`chrt`), because they usually run on other
+//! machines.
 //! `cargo bench --bench watch [SPECTATORS]`
 //!
 //! It fails if the referee fails or if fewer spectators than that have watched at once.
@@ -65,7 +66,6 @@ fn bot() -> Result<()> {
 
 /// So many spectators who watch one match after another, and one who never reads. They end with the server.
 async fn spectators(address: &str, count: usize) -> Result<()> {
-    rustix::process::nice(19)?;
     let id = running(address).await?;
     let mut idle = tokio::net::TcpStream::connect(address).await?;
     idle.write_all(&request(&format!("/api/v1/matches/{id}/events"))).await?;
@@ -191,7 +191,9 @@ fn times(spectators: Option<usize>) -> Result<(Vec<u64>, usize)> {
 fn start_spectators(address: &str, count: usize) -> Result<Program> {
     // The first connection shows that the server accepts.
     TcpStream::connect(address)?;
-    let mut command = Command::new(std::env::current_exe()?);
+    // What the scheduler runs only when nothing else wants to run does not delay the bots.
+    let mut command = Command::new("chrt");
+    command.args(["--idle", "0"]).arg(std::env::current_exe()?);
     Ok(Program(command.args(["as-spectators", address, &count.to_string()]).spawn()?))
 }
 
