@@ -3,6 +3,8 @@
 //! median ratio. Then the time to hand out one of 100,000 queued sets.
 //!
 //! `cargo bench --bench workers`
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
+
 mod common;
 
 use std::io::{BufRead, BufReader, Write};

@@ -147,7 +147,9 @@ fn rounds_are_handed_out_as_they_are_paired() {
     let coordinator = Coordinator::start(&["run", &config, "--dir", &dir]);
     let workers = ["one", "other"].map(|name| coordinator.worker(name, &["--slots", "1", "--until-empty"]));
     coordinator.process.end().done();
-    workers.map(|worker| worker.end().with_code(0));
+    for worker in workers {
+        worker.end().with_code(0);
+    }
     assert_same_results(&dir, &here);
 }
 
