@@ -263,6 +263,7 @@ impl State {
             }
         }
         // Writes what is left.
+        send(FromWorker::Bye, Vec::new());
         drop(to_writer);
         let _ = timeout(SILENCE, write).await;
         Ok(())

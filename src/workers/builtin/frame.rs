@@ -57,6 +57,8 @@ pub(super) enum FromWorker {
     Returned(UnitId, Returned),
     /// A part of an archive, from this byte on.
     Fetch(ArchiveId, u64),
+    /// The worker ends, and has no unit any more.
+    Bye,
 }
 
 /// From the coordinator.

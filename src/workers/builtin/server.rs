@@ -402,6 +402,13 @@ impl Hub {
                             self.tell(Event::Returned(id, name, reason));
                         }
                     }
+                    (FromWorker::Bye, _) => {
+                        // Also those that it has not received any more.
+                        worker.free = 0;
+                        for id in std::mem::take(&mut worker.holding) {
+                            self.tell(Event::Returned(id, name.clone(), Returned::Stopped));
+                        }
+                    }
                     (FromWorker::Played(_), Some(outcome)) => self.tell(Event::Played(outcome, name)),
                     (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
                 }
