@@ -67,6 +67,14 @@ pub(super) struct WorkersListening<'a> {
     pub(super) token_file: &'a Path,
 }
 
+/// Workers can pull sets from a NATS server.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "workers_queue")]
+pub(super) struct WorkersQueue<'a> {
+    pub(super) url: &'a str,
+    pub(super) queue: &'a str,
+}
+
 /// What happens to a worker.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -27,6 +27,7 @@ mod listen;
 mod log;
 mod man;
 mod mcp;
+mod nats;
 mod openings;
 mod options;
 mod output;

@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use sha2::{Digest, Sha256};
 
-use crate::cli::json::{SetOut, WorkerStatus, WorkersListening, WorkersStatus};
+use crate::cli::json::{SetOut, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
 use crate::cli::listen::read_tokens;
 use crate::cli::options::milliseconds;
-use crate::cli::{Failure, screen};
+use crate::cli::{Failure, nats, screen};
 use crate::core::{counted, hex, json};
 use crate::report::table;
 use crate::sources::BotSpec;
@@ -35,6 +35,7 @@ const TOKEN_NAME: &str = "worker";
 /// Which workers play the sets.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Workers on other machines")]
+#[command(group = ArgGroup::new("carrier").args(["workers_listen", "workers"]))]
 pub(super) struct WorkersOptions {
     /// Let workers (`referee worker`) play, which connect to this address over TLS; nothing is played here. Port 0 picks a
     /// free port, which is printed
@@ -50,24 +51,70 @@ pub(super) struct WorkersOptions {
     /// A PEM file with the private key of the certificate
     #[arg(long, value_name = "FILE", requires = "workers_tls_cert")]
     workers_tls_key: Option<PathBuf>,
+    /// Let workers play that pull sets from this NATS server with JetStream (2.9.10 or later): nats://HOST[:PORT], tls:// to
+    /// require TLS
+    #[arg(long, value_name = "URL", value_parser = nats::url)]
+    workers: Option<String>,
+    #[command(flatten)]
+    nats: nats::CoordinatorOptions,
     /// A set that has had neither a result nor progress for this time is given to another worker; a clock may allow longer
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds, requires = "workers_listen")]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds, requires = "carrier")]
     workers_timeout: u64,
 }
 
 /// A coordinator, and what its workers need.
 pub(super) struct Opened {
     pub(super) coordinator: Coordinator,
-    pub(super) address: SocketAddr,
-    /// The file to give to the workers.
-    pub(super) token_file: PathBuf,
+    reached: Reached,
+}
+
+/// Where workers get sets.
+enum Reached {
+    /// They connect.
+    Address {
+        address: SocketAddr,
+        /// The file to give to them.
+        token_file: PathBuf,
+    },
+    /// They use a NATS server.
+    Queue { url: String, queue: String },
 }
 
 impl WorkersOptions {
     /// Starts a coordinator for the run in this directory; `None` if the run is played here. `is_resumable`: what workers have
     /// is stored there.
     pub(super) fn open(&self, directory: &Path, is_resumable: bool) -> Result<Option<Opened>, Failure> {
-        let Some(address) = self.workers_listen else { return Ok(None) };
+        let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", directory.display()));
+        let leases = || {
+            let folder = Folder::open(directory)?;
+            let mut run = [0; 16];
+            getrandom::fill(&mut run).map_err(std::io::Error::other)?;
+            if is_resumable { Leases::open(&folder, &run) } else { Leases::in_memory(&run) }
+        };
+        let timeout = Duration::from_millis(self.workers_timeout);
+        match (self.workers_listen, &self.workers) {
+            (Some(address), _) => {
+                self.listen(address, directory, leases().map_err(wrong)?, timeout).map(Some)
+            }
+            (None, Some(url)) => {
+                let leases = leases().map_err(wrong)?;
+                let archives = directory.join(ARCHIVES);
+                let coordinator = nats::coordinator(url, &self.nats, archives, leases, timeout)?;
+                let reached = Reached::Queue { url: url.clone(), queue: self.nats.queue.clone() };
+                Ok(Some(Opened { coordinator, reached }))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Starts a coordinator to which workers connect.
+    fn listen(
+        &self,
+        address: SocketAddr,
+        directory: &Path,
+        leases: Leases,
+        timeout: Duration,
+    ) -> Result<Opened, Failure> {
         let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", directory.display()));
         let folder = Folder::open(directory).map_err(wrong)?;
         let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
@@ -99,29 +146,32 @@ impl WorkersOptions {
         let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
             .map_err(|error| Failure::cannot_run(format!("--workers-listen {address}: {error}")))?;
         let address = end.address().map_err(Failure::cannot_run)?;
-        let mut run = [0; 16];
-        getrandom::fill(&mut run).map_err(Failure::cannot_run)?;
-        let leases = if is_resumable { Leases::open(&folder, &run) } else { Leases::in_memory(&run) };
-        let leases = leases.map_err(wrong)?;
-        let timeout = Duration::from_millis(self.workers_timeout);
         let coordinator = Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)?;
-        Ok(Some(Opened { coordinator, address, token_file }))
+        Ok(Opened { coordinator, reached: Reached::Address { address, token_file } })
     }
 }
 
 impl Opened {
     /// Says where workers connect.
     pub(super) fn announce(&self, is_json: bool) -> Result<(), Failure> {
-        let Opened { address, token_file, .. } = self;
+        let (line, text) = match &self.reached {
+            Reached::Address { address, token_file } => {
+                let line = json::text(&WorkersListening { address: *address, token_file });
+                let token_file = token_file.display();
+                let start = format!("referee worker --connect {address} --token-file {token_file}");
+                (line, format!("workers connect to {address}: {start}"))
+            }
+            Reached::Queue { url, queue } => {
+                let start = format!("referee worker --connect {url} --queue {queue}");
+                (json::text(&WorkersQueue { url, queue }), format!("workers pull sets from {url}: {start}"))
+            }
+        };
         if is_json {
             let mut out = screen::stdout();
-            writeln!(out, "{}", json::text(&WorkersListening { address: *address, token_file }))?;
+            writeln!(out, "{line}")?;
             return Ok(out.flush()?);
         }
-        let token_file = token_file.display();
-        screen::complain(format_args!(
-            "workers connect to {address}: referee worker --connect {address} --token-file {token_file}"
-        ));
+        screen::complain(text);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! * [`Coordinator`]: draws sets from a scheduler, counts deliveries and outcomes, and judges the workers
 //! * [`Worker`]: plays units with the runner
-//! * [`builtin`]: the carrier over TLS
+//! * [`builtin`]: the carrier over TLS; `nats` the one over NATS JetStream, with the feature of this name
 //! * [`archive`]: the files of bots, which travel to the workers
 
 pub mod archive;
@@ -20,6 +20,8 @@ mod dispatcher;
 mod fleet;
 mod job;
 pub mod machine;
+#[cfg(feature = "nats")]
+pub mod nats;
 mod player;
 #[cfg(test)]
 mod tests;

@@ -74,3 +74,4 @@ mod watch;
 mod watch_limits;
 mod worker_check;
 mod workers;
+mod workers_nats;

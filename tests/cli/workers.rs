@@ -27,7 +27,7 @@ fn cup(folder: &Folder, head: &str, format: &str, bots: &[(&str, &str)]) -> Stri
 const SHORT: &str = "opening_plies = 4\noptions = { turn_limit = 30 }";
 
 /// A tournament of deterministic bots.
-fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
+pub(crate) fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
     let names: Vec<String> = (0..bots).map(|step| format!("bot{step}")).collect();
     let commands: Vec<String> = (0..bots)
         .map(|step| folder.bot(&format!("bot{step}"), &PLAYER.replace("STEP", &step.to_string())))
@@ -90,7 +90,7 @@ fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
 }
 
 /// Plays the tournament file on this machine.
-fn play_here(folder: &Folder, config: &str) -> String {
+pub(crate) fn play_here(folder: &Folder, config: &str) -> String {
     let dir = folder.text("here");
     referee(["tournament", "run", config, "--dir", &dir]).done();
     dir
@@ -109,7 +109,7 @@ fn moves(dir: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[track_caller]
-fn assert_same_results(dir: &str, here: &str) {
+pub(crate) fn assert_same_results(dir: &str, here: &str) {
     assert_eq!(standings(dir), standings(here));
     assert_eq!(moves(dir), moves(here));
     referee(["tournament", "verify", dir]).with_code(0);

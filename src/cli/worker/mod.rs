@@ -11,7 +11,7 @@ use crate::core::Catalog;
 
 /// Play sets for a coordinator (`referee tournament run --workers-listen`) on another machine
 ///
-/// The worker connects over TLS, plays as many sets concurrently as it has slots, and sends their records back, which the
+/// The worker connects over TLS, or with a URL such as nats://HOST to a NATS server (`--workers`). It plays as many sets concurrently as it has slots, and sends their records back, which the
 /// coordinator verifies. It connects again after a loss of the connection or a restart of the coordinator, and ends when it is
 /// interrupted; the sets in progress are then played elsewhere.
 #[derive(Debug, ClapArgs)]
@@ -20,6 +20,7 @@ use crate::core::Catalog;
     after_help = "Examples:
   referee worker --connect host:4711 --token-file workers.token
   referee worker --connect host:4711 --token-file workers.token --slots 2 --until-empty
+  referee worker --connect nats://host --credentials worker.creds --until-empty
   referee worker check
   referee worker drain cup box7
 
@@ -47,6 +48,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         (Some(Command::Aside(args)), _) => state::aside(&args.of),
         (Some(Command::Activate(args)), _) => state::activate(&args.of),
         (None, Some(args)) => run::run(&args, catalog),
-        (None, None) => Err(Failure::usage("required: --connect and --token-file")),
+        (None, None) => Err(Failure::usage("required: --connect")),
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::json::WorkerLine;
 use crate::cli::listen::read_tokens;
 use crate::cli::output::Tolerant;
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on, launch, screen, with_bots};
+use crate::cli::{Exit, Failure, block_on, launch, nats, screen, with_bots};
 use crate::core::{Catalog, counted, json};
 use crate::store::read_secret;
 use crate::transport::trust;
@@ -28,13 +28,24 @@ const MEASURE: Duration = Duration::from_millis(500);
 /// How a worker runs.
 #[derive(Debug, ClapArgs)]
 pub(super) struct RunArgs {
-    /// Where the coordinator listens
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Where the coordinator listens: HOST:PORT; or the NATS server that has the sets: nats://HOST[:PORT], tls:// to require TLS
+    #[arg(long, value_name = "ADDRESS")]
     connect: String,
     /// A file with a line NAME=TOKEN, which only its owner can read, and the certificate of the coordinator in PEM unless the
     /// system trusts that: workers.token in the directory of the run is such a file
     #[arg(long, value_name = "FILE")]
-    token_file: PathBuf,
+    token_file: Option<PathBuf>,
+    /// A file with the credentials for the NATS server: one of NATS (.creds), or a line USER:PASSWORD or with a token
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
+    /// A PEM file with certificates that the NATS server may have, in addition to those that the system trusts
+    #[arg(long, value_name = "FILE")]
+    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "only the carrier reads it"))]
+    ca: Option<PathBuf>,
+    /// The queue at the NATS server
+    #[arg(long, value_name = "NAME", default_value = "referee", value_parser = nats::queue)]
+    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "only the carrier reads it"))]
+    queue: String,
     /// The number of sets that are played concurrently [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     slots: Option<u32>,
@@ -60,16 +71,6 @@ pub(super) struct RunArgs {
 }
 
 pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let wrong = |what: String| Failure::usage(format!("--token-file {}: {what}", args.token_file.display()));
-    let tokens = read_tokens(&args.token_file).map_err(wrong)?;
-    let [(name, token)] = &tokens[..] else {
-        return Err(wrong(format!(
-            "it has {}, not one line NAME=TOKEN",
-            counted(tokens.len(), "line", "lines")
-        )));
-    };
-    let text = read_secret(&args.token_file).map_err(|error| wrong(error.to_string()))?;
-    let tls = trust(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
     let slots = match args.slots {
         Some(slots) => slots,
         None => thread::available_parallelism().map_or(1, |cores| cores.get().min(1024) as u32),
@@ -93,30 +94,60 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
-    let mut instance = [0; 8];
-    getrandom::fill(&mut instance).map_err(Failure::cannot_run)?;
-    let end = BuiltInWorker {
-        address: args.connect.clone(),
-        tls,
-        name: name.clone(),
-        token: token.clone(),
-        machine,
-        instance: u64::from_ne_bytes(instance),
-    };
+    let secrets = [&args.token_file, &args.credentials].into_iter().flatten();
     let worker = Worker {
         catalog: catalog.clone(),
         launch: launch()?,
         slots: slots as usize,
         until_empty: args.until_empty,
         cache,
-        private: vec![args.token_file.clone()],
+        private: secrets.cloned().collect(),
     };
     let mut printer = Printer { is_json: args.json, out: Tolerant::new(), is_connected: None };
-    let exit = with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)));
+    let exit = if nats::is_url(&args.connect) {
+        #[cfg(not(feature = "nats"))]
+        return Err(nats::missing("--connect"));
+        #[cfg(feature = "nats")]
+        with_bots(|| {
+            let files = (&args.credentials, &args.ca);
+            let end = nats::worker(&args.connect, &args.queue, files, machine);
+            worker.work(end, interrupted(), |event| printer.event(&event))
+        })
+    } else {
+        let end = built_in(args, machine)?;
+        with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)))
+    };
     let exit = exit.map_err(Failure::cannot_run)?;
     printer.out.end(match exit {
         WorkerExit::Empty | WorkerExit::Drained => Exit::Done,
         WorkerExit::Interrupted => Exit::Interrupted,
+    })
+}
+
+/// The worker's end of the built-in carrier.
+fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> {
+    let Some(token_file) = &args.token_file else {
+        return Err(Failure::usage("--token-file is required to connect to a coordinator"));
+    };
+    let wrong = |what: String| Failure::usage(format!("--token-file {}: {what}", token_file.display()));
+    let tokens = read_tokens(token_file).map_err(wrong)?;
+    let [(name, token)] = &tokens[..] else {
+        return Err(wrong(format!(
+            "it has {}, not one line NAME=TOKEN",
+            counted(tokens.len(), "line", "lines")
+        )));
+    };
+    let text = read_secret(token_file).map_err(|error| wrong(error.to_string()))?;
+    let tls = trust(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+    let mut instance = [0; 8];
+    getrandom::fill(&mut instance).map_err(Failure::cannot_run)?;
+    Ok(BuiltInWorker {
+        address: args.connect.clone(),
+        tls,
+        name: name.clone(),
+        token: token.clone(),
+        machine,
+        instance: u64::from_ne_bytes(instance),
     })
 }
 

@@ -1,0 +1,459 @@
+//! The coordinator's end.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::{Message, Subscriber};
+use futures_util::StreamExt;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::Pace;
+use super::broker::{Broker, Connection, Link, failed};
+use super::message::{Delivery, ToCoordinator, ToWorker};
+use crate::workers::archive::ArchiveId;
+use crate::workers::carrier::{CoordinatorEnd, Event, Order, Verdict};
+use crate::workers::machine::MachineState;
+use crate::workers::unit::{OUTCOME_BYTES, Outcome, Place, UnitId, WorkUnit};
+
+/// How many units the broker hands out for each slot of a worker before one is acknowledged.
+const OUT_PER_SLOT: usize = 4;
+/// The same before a worker is known.
+const FIRST_OUT: usize = 64;
+
+/// The coordinator's end of the carrier.
+#[derive(Debug)]
+pub struct NatsCoordinator {
+    /// The server.
+    pub broker: Broker,
+    /// The id of the run.
+    pub run: String,
+    /// The directory with the archives of the bots: `SHA256.tar`.
+    pub archives: PathBuf,
+    /// Its times.
+    pub pace: Pace,
+}
+
+impl CoordinatorEnd for NatsCoordinator {
+    async fn serve(
+        self,
+        mut orders: UnboundedReceiver<Order>,
+        events: UnboundedSender<Event>,
+    ) -> io::Result<()> {
+        let (connection, mut links) = self.broker.connect("referee coordinator").await?;
+        connection.stream().await?;
+        let (mine, hello) = (connection.run(&self.run), connection.hello());
+        let subscribe = async |subject: String| connection.client.subscribe(subject).await.map_err(failed);
+        let mut messages: [Subscriber; 2] = [subscribe(mine).await?, subscribe(hello).await?];
+        let pace = self.pace;
+        let mut serving = Serving::new(self, connection, events);
+        serving.set_consumer().await?;
+        serving.tell_all(ToWorker::WhoIsThere).await;
+        let mut tick = interval(pace.reconcile / 10);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let [of_run, hellos] = &mut messages;
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(order) => serving.obey(order).await,
+                    None => break,
+                },
+                Some(message) = of_run.next() => serving.hear(message).await,
+                Some(message) = hellos.next() => serving.hear(message).await,
+                Some(read) = serving.reads.join_next(), if !serving.reads.is_empty() => {
+                    if let Ok((unit, worker, result)) = read {
+                        serving.read(unit, worker, result).await;
+                    }
+                },
+                Some(link) = links.recv() => if link == Link::Up {
+                    serving.tell_all(ToWorker::WhoIsThere).await;
+                    serving.reconcile().await;
+                },
+                _ = tick.tick() => serving.tick().await,
+            }
+        }
+        serving.connection.finish().await
+    }
+}
+
+/// A set that is out.
+struct Open {
+    unit: Box<WorkUnit>,
+    payload: Vec<u8>,
+    /// Whether the broker has it, as far as is known.
+    is_published: bool,
+    /// The last sign of its matches.
+    seen: Instant,
+    taken: Delivery,
+    returned: Delivery,
+}
+
+/// A worker that says what it has.
+struct Known {
+    session: String,
+    slots: usize,
+    seen: Instant,
+}
+
+struct Serving {
+    connection: Connection,
+    events: UnboundedSender<Event>,
+    archives: PathBuf,
+    pace: Pace,
+    run: String,
+    open: BTreeMap<u32, Open>,
+    workers: HashMap<String, Known>,
+    /// Those that get no units, which is repeated to them whenever they say what they have.
+    states: HashMap<String, MachineState>,
+    /// The outcomes that the coordinator is judging, and its verdicts.
+    judged: HashMap<(UnitId, String), Option<Verdict>>,
+    /// Outcomes that are read from the object store.
+    reads: JoinSet<(UnitId, String, io::Result<Vec<u8>>)>,
+    uploaded: HashSet<ArchiveId>,
+    /// The settings of the consumer.
+    consumer: (Duration, usize),
+    reconciled: Instant,
+}
+
+/// The longest time without a sign of the matches of a unit: starting its bots, or a decision.
+fn silence(unit: &WorkUnit) -> Duration {
+    let terms = &unit.terms;
+    let factor = unit.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
+    let decision = terms.clock.map_or(0, |clock| clock.delay_ms + clock.bank_ms + clock.increment_ms);
+    let decision = (decision as f64 * factor) as u64 + terms.margin_ms;
+    Duration::from_millis(decision.max(terms.hello_ms).max(terms.first_ready_ms))
+}
+
+impl Serving {
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    fn new(end: NatsCoordinator, connection: Connection, events: UnboundedSender<Event>) -> Serving {
+        Serving {
+            connection,
+            events,
+            archives: end.archives,
+            pace: end.pace,
+            run: end.run,
+            open: BTreeMap::new(),
+            workers: HashMap::new(),
+            states: HashMap::new(),
+            judged: HashMap::new(),
+            reads: JoinSet::new(),
+            uploaded: HashSet::new(),
+            consumer: (end.pace.ack_wait, FIRST_OUT),
+            reconciled: Instant::now(),
+        }
+    }
+
+    async fn set_consumer(&self) -> io::Result<()> {
+        self.connection.set_consumer(self.consumer.0, self.consumer.1).await
+    }
+
+    /// Adapts the consumer to the longest silence and the number of slots.
+    async fn adapt(&mut self, ack_wait: Duration) {
+        let slots: usize = self.workers.values().map(|worker| worker.slots).sum();
+        let wanted = (self.consumer.0.max(ack_wait), FIRST_OUT.max(slots * OUT_PER_SLOT));
+        if wanted != self.consumer {
+            let before = std::mem::replace(&mut self.consumer, wanted);
+            if let Err(error) = self.set_consumer().await {
+                tracing::debug!(%error, "the consumer cannot be changed yet");
+                self.consumer = before;
+            }
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::Publish(unit) => {
+                let Ok(payload) = serde_json::to_vec(&unit) else { return };
+                self.adapt(self.pace.ack_wait + silence(&unit)).await;
+                let set = unit.id.set;
+                // The worker that has it was lost: the broker would wait for it.
+                let is_out = |open: &Open| open.unit.id == unit.id && open.taken != Delivery::default();
+                if self.open.get(&set).is_some_and(is_out)
+                    && let Err(error) = self.remove(&unit.id, None).await
+                {
+                    tracing::debug!(%error, "{}: it cannot be taken out of the stream now", unit.id);
+                }
+                let open = Open {
+                    unit,
+                    payload,
+                    is_published: false,
+                    seen: Instant::now(),
+                    taken: Delivery::default(),
+                    returned: Delivery::default(),
+                };
+                self.open.insert(set, open);
+                self.publish(set).await;
+            }
+            Order::Withdraw(unit) => {
+                self.close(&unit);
+                if let Err(error) = self.remove(&unit, None).await {
+                    tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
+                }
+                self.tell_all(ToWorker::Withdrawn { unit }).await;
+            }
+            Order::Verdict { unit, worker, verdict } => {
+                if verdict == Verdict::Counted {
+                    self.close(&unit);
+                }
+                self.judged.insert((unit.clone(), worker.clone()), Some(verdict.clone()));
+                self.tell(&worker, &ToWorker::Verdict { unit, verdict }).await;
+            }
+            Order::SetState(worker, state) => {
+                self.tell(&worker, &ToWorker::State { state }).await;
+                self.states.insert(worker, state);
+            }
+            Order::Over => self.tell_all(ToWorker::Over).await,
+        }
+    }
+
+    fn close(&mut self, unit: &UnitId) {
+        if self.open.get(&unit.set).is_some_and(|open| open.unit.id == *unit) {
+            self.open.remove(&unit.set);
+        }
+    }
+
+    /// Takes a unit out of the stream, or another attempt at its set unless it is `kept`. Returns whether that is there.
+    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> io::Result<bool> {
+        let stream = self.connection.stream().await?;
+        let Ok(found) = stream.get_last_raw_message_by_subject(&self.connection.work(unit)).await else {
+            return Ok(false);
+        };
+        if kept.is_some()
+            && serde_json::from_slice::<WorkUnit>(&found.payload).ok().map(|unit| unit.id).as_ref() == kept
+        {
+            return Ok(true);
+        }
+        stream.delete_message(found.sequence).await.map(|_| false).map_err(failed)
+    }
+
+    /// Publishes a set; later again if the broker cannot be reached. Another attempt that is in the stream is replaced.
+    async fn publish(&mut self, set: u32) {
+        let Some(open) = self.open.get(&set) else { return };
+        let (unit, payload) = (open.unit.id.clone(), open.payload.clone());
+        let places = open.unit.bots.iter().filter_map(|bot| match &bot.place {
+            Place::Archive(id, _) => Some(*id),
+            Place::Installed(_) => None,
+        });
+        for id in places.collect::<Vec<_>>() {
+            if self.uploaded.contains(&id) {
+                continue;
+            }
+            let file = self.archives.join(format!("{id}.tar"));
+            if let Err(error) = self.connection.upload(&id, &file).await {
+                tracing::warn!("the archive {id} cannot be uploaded: {error}");
+                return;
+            }
+            self.uploaded.insert(id);
+        }
+        let mut result = self.send(&unit, payload.clone()).await;
+        match result.as_ref().map_err(PublishError::kind) {
+            // The set is in the stream already.
+            Err(PublishErrorKind::Other) => match self.remove(&unit, Some(&unit)).await {
+                Ok(true) => result = Ok(()),
+                Ok(false) => result = self.send(&unit, payload).await,
+                Err(error) => tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now"),
+            },
+            // Published once the stream is there again, with the archives.
+            Err(PublishErrorKind::StreamNotFound) => drop(self.sets_in_stream().await),
+            _ => {}
+        }
+        match result {
+            Ok(()) => drop(self.open.entry(set).and_modify(|open| open.is_published = true)),
+            Err(error) => tracing::debug!(%error, "{unit}: it cannot be published now"),
+        }
+    }
+
+    async fn send(&self, unit: &UnitId, payload: Vec<u8>) -> Result<(), PublishError> {
+        self.connection.jetstream.publish(self.connection.work(unit), payload.into()).await?.await.map(drop)
+    }
+
+    async fn tell(&self, worker: &str, message: &ToWorker) {
+        self.send_to_workers(self.connection.worker(worker), message).await;
+    }
+
+    async fn tell_all(&self, message: ToWorker) {
+        self.send_to_workers(self.connection.workers(), &message).await;
+    }
+
+    async fn send_to_workers(&self, subject: String, message: &ToWorker) {
+        let Ok(bytes) = serde_json::to_vec(message) else { return };
+        if let Err(error) = self.connection.client.publish(subject, bytes.into()).await {
+            tracing::debug!(%error, "a message to a worker is lost");
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn hear(&mut self, message: Message) {
+        let end = message.payload.iter().position(|&byte| byte == b'\n').unwrap_or(message.payload.len());
+        let (head, body) = message.payload.split_at(end);
+        let heard = match serde_json::from_slice(head) {
+            Ok(heard) => heard,
+            Err(error) => {
+                tracing::warn!("a message on {} is invalid: {error}", message.subject);
+                return;
+            }
+        };
+        let now = Instant::now();
+        match heard {
+            ToCoordinator::Hello { machine, session, holding } => {
+                let holding: Vec<UnitId> = holding.into_iter().filter(|unit| unit.run == self.run).collect();
+                let name = machine.name.clone();
+                if let Some(&state) = self.states.get(&name).filter(|&&state| state != MachineState::Active) {
+                    self.tell(&name, &ToWorker::State { state }).await;
+                }
+                let known = Known { session, slots: machine.slots as usize, seen: now };
+                let before = self.workers.insert(name.clone(), known);
+                let is_new = before.is_none_or(|before| before.session != self.workers[&name].session);
+                if is_new {
+                    self.adapt(self.consumer.0).await;
+                    let _ = self.events.send(Event::Joined(machine, holding));
+                }
+            }
+            ToCoordinator::Leaving { worker } => {
+                if self.workers.remove(&worker).is_some() {
+                    let _ = self.events.send(Event::Left(worker));
+                }
+            }
+            ToCoordinator::Taken { worker, unit, delivery } => {
+                let Some(open) = self.open_unit(&unit) else { return };
+                if open.taken < delivery {
+                    (open.taken, open.seen, open.is_published) = (delivery, now, true);
+                    let _ = self.events.send(Event::Taken(unit, worker));
+                }
+            }
+            ToCoordinator::Moved { worker, unit } => {
+                let Some(open) = self.open_unit(&unit) else { return };
+                open.seen = now;
+                let _ = self.events.send(Event::Moved(unit, worker));
+            }
+            ToCoordinator::Returned { worker, unit, delivery, reason } => {
+                let Some(open) = self.open_unit(&unit) else { return };
+                if open.returned < delivery {
+                    open.returned = delivery;
+                    // The coordinator decides what becomes of it.
+                    self.close(&unit);
+                    let _ = self.events.send(Event::Returned(unit, worker, reason));
+                }
+            }
+            ToCoordinator::Played { worker, unit, object } => {
+                self.played(worker, unit, object, body.strip_prefix(b"\n").unwrap_or(body)).await;
+            }
+        }
+    }
+
+    fn open_unit(&mut self, unit: &UnitId) -> Option<&mut Open> {
+        self.open.get_mut(&unit.set).filter(|open| open.unit.id == *unit)
+    }
+
+    async fn played(&mut self, worker: String, unit: UnitId, object: Option<String>, body: &[u8]) {
+        let key = (unit.clone(), worker.clone());
+        match self.judged.get(&key) {
+            // It was sent again because the verdict was lost.
+            Some(Some(verdict)) => {
+                let message = ToWorker::Verdict { unit, verdict: verdict.clone() };
+                return self.tell(&worker, &message).await;
+            }
+            Some(None) => return,
+            None => drop(self.judged.insert(key, None)),
+        }
+        match object {
+            None => self.read(unit, worker, Ok(body.to_vec())).await,
+            Some(name) => {
+                let connection = self.connection.clone();
+                self.reads.spawn(async move { (unit, worker, connection.get(&name, OUTCOME_BYTES).await) });
+            }
+        }
+    }
+
+    /// Passes on an outcome.
+    async fn read(&mut self, unit: UnitId, worker: String, bytes: io::Result<Vec<u8>>) {
+        let refused = match bytes.map(|bytes| Outcome::decode(&bytes)) {
+            Ok(Ok(outcome)) if outcome.unit == unit => {
+                let _ = self.events.send(Event::Played(outcome, worker));
+                return;
+            }
+            Ok(Ok(_)) => Some("it is the outcome of another unit".to_owned()),
+            Ok(Err(what)) => Some(what),
+            Err(error) => {
+                tracing::debug!(%error, "{unit}: its outcome cannot be read now; the worker sends it again");
+                None
+            }
+        };
+        self.judged.remove(&(unit.clone(), worker.clone()));
+        if let Some(reason) = refused {
+            self.refuse(&worker, unit, reason).await;
+        }
+    }
+
+    async fn refuse(&mut self, worker: &str, unit: UnitId, reason: String) {
+        tracing::warn!("{worker}: the outcome of {unit} is invalid: {reason}");
+        self.tell(worker, &ToWorker::Verdict { unit, verdict: Verdict::Refused(reason) }).await;
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn tick(&mut self) {
+        let now = Instant::now();
+        let lost = |known: &Known| now - known.seen > self.pace.lost;
+        let mut lost: Vec<String> =
+            self.workers.iter().filter(|(_, known)| lost(known)).map(|(name, _)| name.clone()).collect();
+        lost.sort_unstable();
+        for worker in lost {
+            self.workers.remove(&worker);
+            let _ = self.events.send(Event::Left(worker));
+        }
+        let waiting: Vec<u32> =
+            self.open.iter().filter(|(_, open)| !open.is_published).map(|(&set, _)| set).collect();
+        for set in waiting {
+            self.publish(set).await;
+            if self.open.get(&set).is_some_and(|open| !open.is_published) {
+                break;
+            }
+        }
+        if now - self.reconciled > self.pace.reconcile {
+            self.reconcile().await;
+        }
+    }
+
+    /// Publishes the sets that the broker does not have any more and of which no worker has given a sign.
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn reconcile(&mut self) {
+        self.reconciled = Instant::now();
+        let there = match self.sets_in_stream().await {
+            Ok(there) => there,
+            Err(error) => {
+                tracing::debug!(%error, "the broker cannot be asked now");
+                return;
+            }
+        };
+        let (now, patience) = (self.reconciled, self.consumer.0);
+        for (set, open) in &mut self.open {
+            if open.is_published && !there.contains(set) && now - open.seen > patience {
+                tracing::info!("{}: the broker has lost it", open.unit.id);
+                open.is_published = false;
+            }
+        }
+    }
+
+    async fn sets_in_stream(&mut self) -> io::Result<HashSet<u32>> {
+        let stream = self.connection.stream().await?;
+        // The whole store may have disappeared.
+        if self.connection.consumer().await.is_err() {
+            self.uploaded.clear();
+            self.set_consumer().await?;
+        }
+        let prefix = format!("{}.work.{}.", self.connection.queue, self.run);
+        let mut subjects = stream.info_with_subjects(format!("{prefix}*")).await.map_err(failed)?;
+        let mut sets = HashSet::new();
+        while let Some(subject) = subjects.next().await {
+            let (subject, _) = subject.map_err(failed)?;
+            sets.extend(subject.strip_prefix(&prefix).and_then(|set| set.parse::<u32>().ok()));
+        }
+        Ok(sets)
+    }
+}

@@ -1,0 +1,73 @@
+//! The messages beside the units.
+
+use serde::{Deserialize, Serialize};
+
+use crate::workers::carrier::{Returned, Verdict};
+use crate::workers::machine::{Machine, MachineState};
+use crate::workers::unit::UnitId;
+
+/// From a worker to the coordinator of a run, or `Hello` to all coordinators.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ToCoordinator {
+    /// What a worker has. Repeated.
+    Hello {
+        machine: Machine,
+        /// Differs each time that the worker starts.
+        session: String,
+        holding: Vec<UnitId>,
+    },
+    /// The worker ends.
+    Leaving {
+        worker: String,
+    },
+    Taken {
+        worker: String,
+        unit: UnitId,
+        delivery: Delivery,
+    },
+    Moved {
+        worker: String,
+        unit: UnitId,
+    },
+    Returned {
+        worker: String,
+        unit: UnitId,
+        delivery: Delivery,
+        reason: Returned,
+    },
+    /// An outcome follows on the next lines, or is an object in the store.
+    Played {
+        worker: String,
+        unit: UnitId,
+        object: Option<String>,
+    },
+}
+
+/// A delivery of a message of the stream: two messages about one delivery are one event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Delivery {
+    /// The sequence number of the message in the stream.
+    pub(super) message: u64,
+    /// From 1.
+    pub(super) number: i64,
+}
+
+/// From a coordinator to workers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ToWorker {
+    /// Say `Hello`.
+    WhoIsThere,
+    Verdict {
+        unit: UnitId,
+        verdict: Verdict,
+    },
+    Withdrawn {
+        unit: UnitId,
+    },
+    State {
+        state: MachineState,
+    },
+    Over,
+}

@@ -1,0 +1,63 @@
+//! The carrier over NATS JetStream.
+//!
+//! Units are messages of a work-queue stream, one subject a set, so that a set is in the stream once at most. Workers pull
+//! exactly as many as they have free slots, and acknowledge a unit when the coordinator has judged its outcome. Everything
+//! else travels by plain messages, which may be lost: workers send outcomes again until there is a verdict, and say every
+//! few seconds what they have; the coordinator compares the stream with the sets that are out, and publishes what the broker
+//! has lost. The broker is therefore a courier only: its whole store may disappear during a run.
+//!
+//! | subject | from | contents |
+//! |---|---|---|
+//! | `QUEUE.work.RUN.SET` | coordinator | a unit, in the stream QUEUE |
+//! | `QUEUE.run.RUN` | worker | [`ToCoordinator`](message::ToCoordinator), after `Played` an outcome |
+//! | `QUEUE.hello` | worker | the same, `Hello` |
+//! | `QUEUE.worker.NAME` | coordinator | [`ToWorker`](message::ToWorker), for one worker; the name as hex |
+//! | `QUEUE.workers` | coordinator | the same for all |
+//!
+//! The object store `QUEUE-files` has the archives of bots, and outcomes that are larger than a message may be.
+
+mod broker;
+mod coordinator;
+mod message;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use broker::Broker;
+pub use coordinator::NatsCoordinator;
+pub use worker::NatsWorker;
+
+use std::time::Duration;
+
+/// The times of the carrier. Tests scale them down.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How long a unit may be silent beyond the longest decision before the broker hands it out again.
+    pub ack_wait: Duration,
+    /// How often a worker reports that the matches of a unit move.
+    pub progress: Duration,
+    /// How often a worker says what it has.
+    pub hello: Duration,
+    /// How long a worker may say nothing before it counts as lost.
+    pub lost: Duration,
+    /// How often a worker sends an outcome again that has no verdict.
+    pub resend: Duration,
+    /// How often the coordinator compares the stream with the sets that are out.
+    pub reconcile: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            ack_wait: Duration::from_secs(30),
+            progress: Duration::from_secs(10),
+            hello: Duration::from_secs(10),
+            lost: Duration::from_secs(35),
+            resend: Duration::from_secs(10),
+            reconcile: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The delivery of a unit at which a worker does not play it but gives it up: it has been lost three times.
+const LAST_DELIVERY: i64 = 4;

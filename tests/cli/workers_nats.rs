@@ -1,0 +1,138 @@
+//! Workers over NATS: `--workers nats://HOST` and `referee worker --connect nats://HOST`.
+#![cfg(feature = "nats")]
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::common::{Folder, Referee, Signal, referee};
+use crate::workers::{assert_same_results, play_here, steady_cup};
+
+/// A NATS server with a user and a directory of its own.
+struct Server {
+    folder: Folder,
+    port: u16,
+    child: Child,
+}
+
+impl Server {
+    fn start() -> Server {
+        let folder = Folder::new();
+        folder.write_secret("credentials", "cup:secret\n");
+        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+        let child = Server::spawn(&folder, port);
+        Server { folder, port, child }
+    }
+
+    fn spawn(folder: &Folder, port: u16) -> Child {
+        let mut server = Command::new("nats-server");
+        server.args(["-js", "-a", "127.0.0.1", "--user", "cup", "--pass", "secret", "-sd"]);
+        server.arg(folder.path("store")).args(["-p", &port.to_string()]);
+        let quiet = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = quiet.spawn().expect("nats-server is installed: see tests/run");
+        let listens = (0..2000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        assert!(listens, "nats-server does not listen");
+        child
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    fn coordinator(&self, args: &[&str]) -> Referee {
+        let (url, credentials) = (self.url(), self.folder.text("credentials"));
+        let fixed = ["--workers", &url, "--workers-credentials", &credentials, "--json"];
+        let mut coordinator = Referee::start([&["tournament"], args, &fixed].concat());
+        assert_eq!(coordinator.hear_of("workers_queue")["queue"], "referee");
+        coordinator
+    }
+
+    fn worker(&self, name: &str, options: &[&str]) -> Referee {
+        let (url, credentials, cache) =
+            (self.url(), self.folder.text("credentials"), self.folder.text("cache"));
+        let fixed =
+            ["worker", "--connect", &url, "--credentials", &credentials, "--name", name, "--cache", &cache];
+        Referee::start([&fixed[..], &["--noisy", "false", "--slots", "1"], options].concat())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_tournament_over_nats_has_the_results_of_this_machine() {
+    let (folder, mut server) = (Folder::new(), Server::start());
+    let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 12");
+    let here = play_here(&folder, &config);
+    let dir = folder.text("cup");
+    let mut coordinator = server.coordinator(&["run", &config, "--dir", &dir]);
+    let workers = ["one", "other"].map(|name| server.worker(name, &["--until-empty"]));
+    // The broker dies and returns while sets are played.
+    for _ in 0..4 {
+        coordinator.hear_of("match");
+    }
+    server.kill();
+    server.child = Server::spawn(&server.folder, server.port);
+    for _ in 0..2 {
+        coordinator.hear_of("match");
+    }
+    coordinator.end().with_code(0);
+    for worker in workers {
+        worker.end().with_code(0);
+    }
+    assert_same_results(&dir, &here);
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    let workers = status["workers"]["workers"].as_array().expect("workers");
+    let sets: u64 = workers.iter().map(|worker| worker["sets"].as_u64().expect("a number")).sum();
+    assert_eq!((workers.len(), sets), (2, 12), "{status}");
+}
+
+#[test]
+fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 10");
+    let here = play_here(&folder, &config);
+    let dir = folder.text("cup");
+    let mut coordinator = server.coordinator(&["run", &config, "--dir", &dir, "--no-fsync"]);
+    let worker = server.worker("one", &["--until-empty"]);
+    for _ in 0..3 {
+        coordinator.hear_of("match");
+    }
+    coordinator.signal(Signal::KILL);
+    drop(coordinator);
+    server.coordinator(&["resume", &dir, "--no-fsync"]).end().with_code(0);
+    worker.end().with_code(0);
+    assert_same_results(&dir, &here);
+}
+
+#[test]
+fn a_nats_server_that_refuses_or_is_missing_ends_the_run_with_its_address() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let config = steady_cup(&folder, 2, "kind = 'gauntlet'");
+    let wrong = server.folder.write_secret("wrong", "cup:wrong");
+    let run = |dir: &str, options: &[&str]| {
+        let args = ["tournament", "run", &config, "--dir", &folder.text(dir), "--workers"].map(str::to_owned);
+        referee(args.into_iter().chain(options.iter().map(|&option| option.to_owned())))
+    };
+    let url = server.url();
+    run("refused", &[&url, "--workers-credentials", &wrong])
+        .with_code(5)
+        .says(&[&url, "authorization violation"]);
+    run("missing", &["nats://127.0.0.1:1"]).with_code(5).says(&["nats://127.0.0.1:1: "]);
+    run("usage", &["http://127.0.0.1"]).with_code(2).says(&["expected nats://HOST"]);
+    let worker = ["worker", "--connect", &url, "--credentials", &wrong, "--noisy", "false"];
+    referee(worker).with_code(5).says(&[&url, "authorization violation"]);
+    referee(["worker", "--connect", "127.0.0.1:1"]).with_code(2).says(&["--token-file"]);
+}
