@@ -1,6 +1,6 @@
 //! The time to hand out one of 100,000 queued sets. Then what it costs to hand sets out to a worker: the same tournament, with
-//! sets of about a second, played by `referee tournament run` and by one worker on the same machine over the built-in carrier.
-//! The two alternate, and the result is the median ratio.
+//! sets of about a second, played by `referee tournament run` and by one worker on the same machine over each carrier: the
+//! built-in one, and with `--features nats` NATS. They alternate, and the results are the median ratios.
 //!
 //! `cargo bench --bench workers`
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
@@ -50,8 +50,9 @@ impl<W: Write> Write for Slow<W> {
 fn hand_out() -> Result<()> {
     let bot = format!("'{}' as-bot", std::env::current_exe()?.display());
     println!("{SETS} sets of checkers of about a second, in seconds");
-    println!("{:>10} {:>10} {:>8}", "here", "worker", "ratio");
-    let mut ratios = Vec::new();
+    println!("{:>10} {:>10} {:>8} {:>10} {:>8}", "here", "built in", "ratio", "nats", "ratio");
+    let (mut ratios, mut over_nats) = (Vec::new(), Vec::new());
+    let nats = cfg!(feature = "nats").then(Nats::start).transpose()?;
     for _ in 0..ROUNDS {
         let folder = tempfile::tempdir()?;
         let text = |name: &str| folder.path().join(name).display().to_string();
@@ -60,39 +61,74 @@ fn hand_out() -> Result<()> {
         let format = format!("[format]\nkind = 'gauntlet'\ncycles = {SETS}\n");
         std::fs::write(text("cup.toml"), [head, format, entrant("a"), entrant("b")].concat())?;
         let here = time(&["tournament", "run", &text("cup.toml"), "--dir", &text("here"), "--json"])?;
-        let there = by_a_worker(&text("cup.toml"), &text("there"))?;
+        let there = by_a_worker(&text("cup.toml"), &text("there"), None)?;
         let [here, there] = [here, there].map(|time| time.as_secs_f64());
-        println!("{here:>10.3} {there:>10.3} {:>8.4}", there / here);
+        print!("{here:>10.3} {there:>10.3} {:>8.4}", there / here);
         ratios.push(there / here);
+        if let Some(nats) = &nats {
+            let there = by_a_worker(&text("cup.toml"), &text("nats"), Some(nats))?.as_secs_f64();
+            print!(" {there:>10.3} {:>8.4}", there / here);
+            over_nats.push(there / here);
+        }
+        println!();
     }
-    ratios.sort_by(f64::total_cmp);
-    println!("median ratio {:.4}", ratios[ratios.len() / 2]);
+    for (name, ratios) in [("built in", &mut ratios), ("nats", &mut over_nats)] {
+        ratios.sort_by(f64::total_cmp);
+        if let Some(median) = ratios.get(ratios.len() / 2) {
+            println!("{name}: median ratio {median:.4}");
+        }
+    }
     Ok(())
 }
 
+/// A NATS server.
+struct Nats {
+    url: String,
+    server: Child,
+    _store: tempfile::TempDir,
+}
+
+impl Nats {
+    fn start() -> Result<Nats> {
+        let store = tempfile::tempdir()?;
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut server = Command::new("nats-server");
+        server.args(["-js", "-a", "127.0.0.1", "-p"]).arg(port.to_string()).arg("-sd").arg(store.path());
+        let server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(Nats { url: format!("nats://127.0.0.1:{port}"), server, _store: store })
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
 /// The duration of a tournament that a worker plays, with the start of the worker.
-fn by_a_worker(config: &str, dir: &str) -> Result<Duration> {
+fn by_a_worker(config: &str, dir: &str, nats: Option<&Nats>) -> Result<Duration> {
     let begun = Instant::now();
-    let args = ["tournament", "run", config, "--dir", dir, "--json", "--workers-listen", "127.0.0.1:0"];
-    let mut coordinator = start(&args)?;
+    let carrier = match nats {
+        Some(nats) => ["--workers", &nats.url],
+        None => ["--workers-listen", "127.0.0.1:0"],
+    };
+    let args = ["tournament", "run", config, "--dir", dir, "--json"];
+    let mut coordinator = start(&[&args[..], &carrier].concat())?;
     let mut lines = BufReader::new(coordinator.stdout.take().ok_or("no output")?).lines();
     let first = lines.next().ok_or("no address")??;
     let told: serde_json::Value = serde_json::from_str(&first)?;
     let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
     let (address, token_file) = (text("address"), text("token_file"));
-    let args = [
-        "worker",
-        "--connect",
-        &address,
-        "--token-file",
-        &token_file,
-        "--slots",
-        "1",
-        "--until-empty",
-        "--noisy",
-        "false",
-    ];
-    let mut worker = start(&args)?;
+    let connect = match nats {
+        Some(nats) => vec!["--connect", &nats.url],
+        None => vec!["--connect", &address, "--token-file", &token_file],
+    };
+    let args = ["--slots", "1", "--until-empty", "--noisy", "false"];
+    let mut worker = start(&[&["worker"], &connect[..], &args].concat())?;
     lines.try_for_each(|line| line.map(drop))?;
     let took = begun.elapsed();
     let statuses = [coordinator.wait()?, worker.wait()?];
