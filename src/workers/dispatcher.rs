@@ -49,8 +49,8 @@ struct OpenSet {
     phase: Phase,
     /// When it was queued, taken or last moved.
     moved_at: Instant,
-    /// Whether an outcome is being verified and stored.
-    is_committing: bool,
+    /// The worker whose outcome is being verified and stored.
+    committing: Option<String>,
     /// Further outcomes, in case that one is refused.
     waiting: VecDeque<(Outcome, String)>,
 }
@@ -219,9 +219,9 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             self.coordinator.order(Order::Publish(Box::new(unit.clone())));
         }
         let unit = Arc::new(unit);
-        let (is_committing, waiting) = (false, VecDeque::new());
+        let (committing, waiting) = (None, VecDeque::new());
         let since = unit.id.attempt;
-        let open = OpenSet { unit, since, due, deliveries, phase, moved_at: now, is_committing, waiting };
+        let open = OpenSet { unit, since, due, deliveries, phase, moved_at: now, committing, waiting };
         self.open.insert(set, open);
         Ok(())
     }
@@ -278,7 +278,9 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     /// A worker does not have a unit any more.
     fn returned(&mut self, id: &UnitId, worker: String, reason: Returned) -> Result<(), Halt> {
         self.coordinator.fleet.release(&worker, id);
-        if reason != Returned::Stopped {
+        // A worker may be lost while its outcome is stored: the set is not.
+        let has_sent = self.current(id).is_some_and(|open| open.committing.as_ref() == Some(&worker));
+        if reason != Returned::Stopped && !has_sent {
             self.coordinator.fleet.count(&worker, |row| row.lost += 1);
         }
         if let Returned::Unable(why) = &reason {
@@ -298,7 +300,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     /// Queues a set that a worker had, or gives it up.
     fn hand_out_again(&mut self, set: u32) -> Result<(), Halt> {
         let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
-        if open.is_committing {
+        if open.committing.is_some() {
             return Ok(());
         }
         if open.deliveries >= MOST_DELIVERIES {
@@ -334,11 +336,11 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         }
         let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
         let Some(open) = open else { return self.duplicate(outcome, worker) };
-        if open.is_committing {
+        if open.committing.is_some() {
             open.waiting.push_back((outcome, worker));
             return Ok(());
         }
-        open.is_committing = true;
+        open.committing = Some(worker.clone());
         let to_commit = ToCommit::Outcome {
             unit: Arc::clone(&open.unit),
             fixtures: open.due.fixtures.clone(),
@@ -401,7 +403,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let verdict = Verdict::Refused(why);
         self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
         let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
-        open.is_committing = false;
+        open.committing = None;
         if let Some((outcome, worker)) = open.waiting.pop_front() {
             return self.played(outcome, worker);
         }
@@ -435,7 +437,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     fn sweep(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
         let mut overdue = Vec::new();
-        for (&set, open) in self.open.iter().filter(|(_, open)| !open.is_committing) {
+        for (&set, open) in self.open.iter().filter(|(_, open)| open.committing.is_none()) {
             let is_overdue = match &open.phase {
                 Phase::Expected(until) => *until <= now,
                 Phase::Out(_) | Phase::Queued => now - open.moved_at > self.patience,

@@ -326,8 +326,7 @@ fn a_set_that_kills_its_workers_is_given_up_and_named() {
     // The set without the bot was played.
     assert_eq!(ended.all("match").len(), 2);
     let row = status(&dir);
-    // Two sets, four times each. The third one may be lost with a worker that is killed late.
-    assert!(worker_of(&row, "box")["lost"].as_u64() >= Some(8), "{row}");
+    assert_eq!(worker_of(&row, "box")["lost"], 8, "two sets, four times each: {row}");
 }
 
 #[test]

@@ -239,9 +239,8 @@ impl Board {
         if self.supply[self.to_move as usize] == 0 {
             return;
         }
-        let by_point_or_tail = oriented(own).fold(0, |set, (at, direction)| {
-            set | at.adjacent(direction) | at.adjacent(direction.back())
-        });
+        let by_point_or_tail = oriented(own)
+            .fold(0, |set, (at, direction)| set | at.adjacent(direction) | at.adjacent(direction.back()));
         for at in fields(by_point_or_tail & self.empty()) {
             out.extend_from_slice(Move::placements(at));
         }

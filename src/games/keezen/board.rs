@@ -259,9 +259,8 @@ impl Board {
 
     /// The side whose pawns are all home, which wins.
     pub(super) fn outcome(&self) -> Option<Outcome> {
-        let is_home = |side: Seat| {
-            self.is_home(side) && self.partner(side).is_none_or(|partner| self.is_home(partner))
-        };
+        let is_home =
+            |side: Seat| self.is_home(side) && self.partner(side).is_none_or(|partner| self.is_home(partner));
         let Seat(side) = self.all().take(self.sides().into()).find(|&side| is_home(side))?;
         Some(Outcome::win(side.into(), "home"))
     }

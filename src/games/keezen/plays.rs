@@ -105,7 +105,9 @@ impl Plays<'_> {
                 others
                     .filter(|&way| after.room(way) >= rest)
                     .try_for_each(|way| see(Move::Split { first, steps, second: board.spot(own, way) }))?;
-                if let Some((partner, route)) = partner.filter(|_| from < board.track() && to >= board.track()) {
+                if let Some((partner, route)) =
+                    partner.filter(|_| from < board.track() && to >= board.track())
+                {
                     board.ways(partner).filter(|&way| route.room(way) >= rest).try_for_each(|way| {
                         see(Move::Split { first, steps, second: board.spot(partner, way) })
                     })?;
