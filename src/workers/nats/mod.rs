@@ -9,9 +9,9 @@
 //! | subject | from | contents |
 //! |---|---|---|
 //! | `QUEUE.work.RUN.SET` | coordinator | a unit, in the stream QUEUE |
-//! | `QUEUE.run.RUN` | worker | [`ToCoordinator`](message::ToCoordinator), after `Played` an outcome |
+//! | `QUEUE.run.RUN` | worker | `ToCoordinator`, after `Played` an outcome |
 //! | `QUEUE.hello` | worker | the same, `Hello` |
-//! | `QUEUE.worker.NAME` | coordinator | [`ToWorker`](message::ToWorker), for one worker; the name as hex |
+//! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker; the name as hex |
 //! | `QUEUE.workers` | coordinator | the same for all |
 //!
 //! The object store `QUEUE-files` has the archives of bots, and outcomes that are larger than a message may be.
