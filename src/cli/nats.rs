@@ -11,7 +11,6 @@ use crate::workers::Coordinator;
 
 /// How a coordinator uses the NATS server.
 #[derive(Debug, Args)]
-#[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "only the carrier reads all fields"))]
 pub(super) struct CoordinatorOptions {
     /// A file with the credentials for the NATS server: one of NATS (.creds), or a line USER:PASSWORD or with a token
     #[arg(long = "workers-credentials", value_name = "FILE", requires = "workers")]

@@ -40,11 +40,9 @@ pub(super) struct RunArgs {
     credentials: Option<PathBuf>,
     /// A PEM file with certificates that the NATS server may have, in addition to those that the system trusts
     #[arg(long, value_name = "FILE")]
-    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "only the carrier reads it"))]
     ca: Option<PathBuf>,
     /// The queue at the NATS server
     #[arg(long, value_name = "NAME", default_value = "referee", value_parser = nats::queue)]
-    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "only the carrier reads it"))]
     queue: String,
     /// The number of sets that are played concurrently [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
