@@ -3,19 +3,16 @@
 use referee_protocol::limits;
 
 use crate::core::seat::Seat;
-use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::keys::MatchKey;
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
-/// The maximum number of streams that are read before their lines are handled.
-const BATCH: usize = 64;
-
 impl<S: ByteStream> Lane<S> {
-    /// Reads all ready streams, handles the input, then the timers, then writes: a batch at a time, so that the first
-    /// bots do not wait for the last.
+    /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
+    /// no bot is billed for the lines of another one.
     pub(super) fn serve(&mut self) {
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
@@ -25,43 +22,33 @@ impl<S: ByteStream> Lane<S> {
         // known before the input is judged.
         let late = self.timers.overdue(started).min(started - self.measured);
         self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
-        let answered = self.answered.take();
-        match answered {
-            Some(_) => self.spin.note_found(started - asked),
-            None => self.spin.note_turn(started),
-        }
-        let mut batches = ready.chunks(BATCH);
-        self.serve_batch(batches.next().unwrap_or_default(), answered, started);
-        for batch in batches {
-            let started = self.now();
-            self.lag += started - self.measured;
-            self.serve_batch(batch, None, started);
-        }
-        ready.clear();
-        // Sessions with lines left.
-        ready.append(&mut self.ready);
-        self.ready = ready;
-    }
-
-    /// The same for some of the ready streams. `answered` has been read.
-    fn serve_batch(&mut self, batch: &[SessionKey], answered: Option<SessionKey>, started: u64) {
-        for &key in batch {
+        for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.lines.take_buffer(&mut self.read_buffers);
                 session.read();
             }
         }
-        let stamp = if batch.len() > 1 { self.now() } else { started };
+        let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
         self.measured = stamp;
         self.report_pauses(stamp);
-        for &key in batch.iter().chain(&answered) {
+        match self.answered.take() {
+            Some(key) => {
+                self.spin.note_found(started - asked);
+                ready.push(key);
+            }
+            None => self.spin.note_turn(started),
+        }
+        for key in ready.drain(..) {
             self.handle_lines(key, stamp);
             if let Some(session) = self.sessions.get_mut(key) {
                 session.lines.return_buffer(&mut self.read_buffers);
             }
             self.settle_session(key, stamp);
         }
+        // Sessions with lines left.
+        ready.append(&mut self.ready);
+        self.ready = ready;
         while let Some(due) = self.timers.pop(stamp) {
             match due {
                 Timer::Session(key) => {
