@@ -30,6 +30,8 @@ fn playout<G: Game>(
     let mut rng = RandomKey([number; 32]).stream();
     let mut position = G::start(&G::Options::default(), seating).unwrap();
     let mut decisions = 0;
+    // The first number of a stream stores its hashed key.
+    rng.uniform(1);
     let region = Region::new(ALLOCATOR);
     loop {
         match position.turn() {

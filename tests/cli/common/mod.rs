@@ -247,15 +247,20 @@ impl Ended {
         self
     }
 
-    /// Checks that it succeeded and printed only results and, on a busy machine, progress.
+    /// Checks that it succeeded and printed only results and, on a busy machine, progress and pauses.
     #[track_caller]
     pub(crate) fn done(self) -> Ended {
         let ended = self.with_code(0);
         // On a machine without the default sandbox there is a note.
         let is_usual = |line: &str| {
-            [" matches after ", " sets after ", "note: bots run without a sandbox"]
-                .iter()
-                .any(|known| line.contains(known))
+            [
+                " matches after ",
+                " sets after ",
+                "note: bots run without a sandbox",
+                "the referee did not run: ",
+            ]
+            .iter()
+            .any(|known| line.contains(known))
         };
         let said: Vec<&str> = ended.stderr.lines().filter(|line| !is_usual(line)).collect();
         assert!(said.is_empty(), "{}", ended.stderr);
