@@ -165,7 +165,7 @@ impl Printer {
             _ => self.is_connected,
         };
         let is_of_connection = matches!(event, WorkerEvent::Connected | WorkerEvent::Disconnected(_));
-        // A person is told of the first of several failures.
+        // Only the first of several failures is printed.
         let is_news = !is_of_connection || self.is_connected != is_connected;
         self.is_connected = is_connected;
         if self.is_json {

@@ -26,7 +26,7 @@ pub(crate) struct Batch {
 }
 
 /// Arrays of the observations, the action masks, the seats that are asked, the rewards, what terminated and what was
-/// truncated, and what the seats are told.
+/// truncated, and the views of the seats.
 type Step<'py> = (
     Bound<'py, PyArrayDyn<f32>>,
     Bound<'py, PyArrayDyn<i8>>,
@@ -169,7 +169,7 @@ impl Batch {
     }
 }
 
-/// What the seats that are asked are told, and how matches ended, at one step.
+/// The information for the seats to decide, and how matches ended, at one step.
 #[pyclass(module = "referee_bot_native", frozen)]
 pub(crate) struct Infos {
     asked: Arc<dyn Snapshot>,
