@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Sequence
 
 from .bot import Bot, Choose, FunctionBot
 from .connection import Connection
 from .hello import Hello
-from .reconnect import Loss
 from .session import Session
 from .stream import Disconnected, Stream
 
@@ -39,7 +38,7 @@ def run(
     """
     connection = Connection.from_args(args)
     # What all connections of this process have in common, so that a new one continues the matches of a lost one.
-    instance = secrets.token_hex(8) if connection.address else None
+    instance = os.urandom(8).hex() if connection.address else None
     hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token, instance)
     session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), hello)
     stream: Stream | None = connection.open()
@@ -48,6 +47,8 @@ def run(
         has_heard = _play(session, stream)
         if session.is_over or not session.reconnects:
             break
+        from .reconnect import Loss  # bots at stdin and stdout start faster without it
+
         if loss is None or has_heard:
             loss = Loss()
         stream = loss.reconnect(connection)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import cast
@@ -30,6 +29,8 @@ def self_play(
 
     Raises ValueError if the referee refuses a setup, ConnectionError if it ends early.
     """
+    import subprocess  # only here: it is slow to import, and other bots do not need it
+
     with subprocess.Popen(referee, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin and process.stdout
         try:
