@@ -14,8 +14,11 @@ const ENTRANTS: u32 = 5;
 const PAIRS: u32 = ENTRANTS * (ENTRANTS - 1) / 2;
 
 /// A game with the head of its tournament file.
-const GAMES: [(&str, &str); 2] =
-    [("checkers", "game = 'checkers'\nopening_plies = 6"), ("keezen, 4 seats", "game = 'keezen'\nseats = 4")];
+const GAMES: [(&str, &str); 3] = [
+    ("checkers", "game = 'checkers'\nopening_plies = 6"),
+    ("keezen, 4 seats", "game = 'keezen'\nseats = 4"),
+    ("keezen, 6 seats", "game = 'keezen'\nseats = 6"),
+];
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -46,7 +49,7 @@ fn bench(matches: u32) -> Result<()> {
     let cycles = (matches / PAIRS).max(1);
     let matches = u64::from(cycles * PAIRS);
     println!("the site of a tournament of {matches} matches; sizes in bytes per match");
-    println!("{:<16} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "seconds", "page", "record", "others", "total");
+    println!("{:<16} {:>8} {:>8} {:>8} {:>8}", "", "seconds", "page", "others", "total");
     for (name, head) in GAMES {
         let folder = tempfile::tempdir()?;
         let text = |name: &str| folder.path().join(name).display().to_string();
@@ -57,19 +60,17 @@ fn bench(matches: u32) -> Result<()> {
         fs::write(text("cup.toml"), format!("{head}\n{format}{}", entrants.collect::<String>()))?;
         time(&["tournament", "run", &text("cup.toml"), "--dir", &text("cup"), "--no-fsync", "--json"])?;
         let took = time(&["tournament", "report", &text("cup"), "--site", &text("site")])?;
-        let directory = |name: &str| size(&folder.path().join("site").join(name));
-        let ((pages, page_bytes), (records, record_bytes)) = (directory("matches")?, directory("records")?);
-        if (pages, records) != (matches, matches) {
-            return Err(format!("{pages} pages and {records} records of {matches} matches").into());
+        let site = folder.path().join("site");
+        let ((pages, page_bytes), (_, total)) = (size(&site.join("matches"))?, size(&site)?);
+        if pages != matches {
+            return Err(format!("{pages} pages of {matches} matches").into());
         }
-        let total = directory(".")?.1;
         let each = |bytes: u64| bytes / matches;
         println!(
-            "{name:<16} {:>8.1} {:>8} {:>8} {:>8} {:>8}",
+            "{name:<16} {:>8.1} {:>8} {:>8} {:>8}",
             took.as_secs_f64(),
             each(page_bytes),
-            each(record_bytes),
-            each(total - page_bytes - record_bytes),
+            each(total - page_bytes),
             each(total)
         );
     }

@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let files = expand(&args.files, &["jsonl"])?;
+    let files = expand(&args.files, &["jsonl", "html"])?;
     let mut out = Screen(Tolerant::new());
     let mut exit = Exit::Done;
     let mut text = String::new();

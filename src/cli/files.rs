@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, screen};
+use crate::report::replay::record_of_page;
 use crate::store::open_regular;
 
 /// The error for a file that cannot be read.
@@ -58,7 +59,10 @@ const LIMIT: u64 = 1 << 30;
 /// How a file begins that is compressed with gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads a file, and decompresses it if it is compressed with gzip.
+/// How a page begins.
+const PAGE: &str = "<!DOCTYPE html>";
+
+/// Reads a file, decompresses it if it is compressed with gzip, and takes the record out of a page of a tournament's site.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = |bytes: &mut Vec<u8>| {
@@ -72,7 +76,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if bytes.len() as u64 > LIMIT {
         return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
     }
-    Ok(bytes)
+    match str::from_utf8(&bytes) {
+        Ok(page) if page.starts_with(PAGE) => record_of_page(page, LIMIT as usize)
+            .ok_or_else(|| Failure::usage(format!("{} is a page without a record", path.display()))),
+        _ => Ok(bytes),
+    }
 }
 
 /// The output of a subcommand: a file or standard output.

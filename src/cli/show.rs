@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(url) = &args.follow {
         return follow(url);
     }
-    let files = expand(&args.files, &["jsonl"])?;
+    let files = expand(&args.files, &["jsonl", "html"])?;
     if args.html {
         let mut reels = Vec::new();
         for file in &files {

@@ -19,7 +19,8 @@ use crate::record;
 /// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
 ///
 /// Every record is replayed through the rules. Differences are printed with match, turn and line; the exit code is
-/// then 1. Files that are compressed with gzip, such as those that a tournament's site offers, are decompressed.
+/// then 1. Files that are compressed with gzip are decompressed. A page of a match on a tournament's site contains its
+/// record, and counts as one.
 ///
 /// A file with the extension .pdn, or one that is neither named .jsonl nor starts with a brace, is a collection of
 /// games in PDN (`referee rules checkers` describes the accepted notation). Every move must be legal, and the results
@@ -31,6 +32,7 @@ use crate::record;
   referee verify records
   referee verify records/m1.jsonl --json
   referee verify m1.jsonl.gz
+  referee verify public/matches/m1.html
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
@@ -79,7 +81,7 @@ impl fmt::Display for VerifyLine<'_> {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let files = expand(&args.files, &["jsonl", "pdn"])?;
+    let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
     let out = Screen(Tolerant::new());
     let mut printer =
         Printer { out, catalog, json: args.json, strict: args.strict, records: 0, differing: 0, games: None };

@@ -1,15 +1,15 @@
 // Visits all pages of a site of `referee tournament report --site` in Chromium, opened from disk or over HTTP.
-// Usage: node site.mjs CHROMIUM DIRECTORY ADDRESS MATCHES, where MATCHES is the number of replays that it has.
+// Usage: node site.mjs CHROMIUM DIRECTORY ADDRESS RECORDS, where RECORDS is the directory of the records that it has.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import { readFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { readFile, readdir } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch, open } from "./tab.mjs";
 
-const [executablePath, directory, from, matches] = process.argv.slice(2);
-const types = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".gz": "application/gzip" };
+const [executablePath, directory, from, records] = process.argv.slice(2);
+const types = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript" };
 
 /** Serves the site as a plain web server does. */
 async function serve() {
@@ -41,7 +41,7 @@ const hasPlayer = (page) => page.evaluate(() => document.getElementById("board")
 const isReady = () => document.getElementById("place").textContent !== "";
 
 try {
-  const seen = new Set([top + "index.html"]), ahead = [...seen], replays = [], records = [];
+  const seen = new Set([top + "index.html"]), ahead = [...seen], replays = [];
   const page = await visit(ahead[0]);
   while (ahead.length) {
     const address = ahead.shift();
@@ -51,7 +51,7 @@ try {
       replays.push(address);
     }
     const { links, ids, policy, foreign, hacked } = await page.evaluate(() => ({
-      links: [...document.querySelectorAll("a")].map((link) => link.href),
+      links: [...document.querySelectorAll("a:not([download])")].map((link) => link.href),
       ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
       policy: document.querySelector("meta[http-equiv]").content,
       foreign: [...document.querySelectorAll("img, iframe, object, style, script:not([src]):not([type])")].length,
@@ -66,7 +66,6 @@ try {
       const [target, fragment] = link.split("#");
       assert.ok(target.startsWith(top), `${address} leads to ${link}`);
       if (fragment !== undefined) assert.ok(target === address && ids.includes(fragment), `${address} leads to ${link}`);
-      else if (target.endsWith(".gz")) records.push(target);
       else if (!seen.has(target)) {
         seen.add(target);
         ahead.push(target);
@@ -75,8 +74,7 @@ try {
       assert.ok(existsSync(file), `${address} leads to ${link}, which does not exist`);
     }
   }
-  assert.equal(replays.length, Number(matches), "every match has a replay");
-  assert.equal(records.length, Number(matches), "every replay has a record");
+  assert.equal(replays.length, (await readdir(records)).length, "every match has a replay");
 
   // The replay plays.
   await page.goto(replays[0]);
@@ -88,8 +86,15 @@ try {
   await page.click("#play");
   await page.waitForFunction(() => document.getElementById("next").getAttribute("aria-disabled") === "true");
   assert.notDeepEqual(await drawn(), first);
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
-  assert.match(download.suggestedFilename(), /^m\d+(\.\d+)?\.jsonl\.gz$/);
+
+  // The record is that of the match, byte by byte.
+  for (let times = 0; times < 2; times++) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("a[download]")]);
+    const name = download.suggestedFilename();
+    assert.equal(name, basename(replays[0]).replace(".html", ".jsonl"));
+    const [given, kept] = [await readFile(await download.path()), await readFile(join(records, name))];
+    assert.ok(given.equals(kept), `${name} differs from the record`);
+  }
 
   // Every kind of page fits a phone, and has a dark form.
   for (const address of [top + "index.html", top + "matches.html", top + "entrants/1.html", replays[0]]) {

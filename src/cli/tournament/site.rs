@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use flate2::{Compression, GzBuilder};
-
 use crate::cli::files::{self, OutFile};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::Catalog;
@@ -27,7 +25,7 @@ pub(super) fn write(
     report: &TournamentReport,
     catalog: &Catalog,
 ) -> Result<Exit, Failure> {
-    for directory in ["matches", "entrants", "records"].map(|name| site.join(name)) {
+    for directory in ["matches", "entrants"].map(|name| site.join(name)) {
         fs::create_dir_all(&directory)
             .map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;
     }
@@ -44,7 +42,7 @@ pub(super) fn write(
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(told) = report.attempts.get(index) else { return Ok(()) };
-            let reel = publish(site, folder, told, catalog)?;
+            let reel = replayed(folder, told, catalog)?;
             if reel.as_ref().is_err_and(|&why| why == Unshown::Invalid) {
                 is_invalid.store(true, Ordering::Relaxed);
             }
@@ -64,45 +62,20 @@ pub(super) fn write(
     Ok(if is_invalid.into_inner() { Exit::No } else { Exit::Done })
 }
 
-/// Writes the compressed record of a match, if it is sealed and valid, and returns its replay. Removes an earlier one
-/// that is not.
-fn publish(
-    site: &Path,
-    folder: &Path,
-    told: &ListedMatch,
-    catalog: &Catalog,
-) -> Result<Result<Reel, Unshown>, Failure> {
-    let published = site.join(Site::record(told));
-    let reel = match &told.record {
-        None => Err(Unshown::None),
-        Some(name) => replayed(&folder.join("records").join(name), &published, catalog)?,
-    };
-    if reel.is_err() {
-        // Usually there is none.
-        let _ = fs::remove_file(&published);
-    }
-    Ok(reel)
-}
-
-fn replayed(record: &Path, published: &Path, catalog: &Catalog) -> Result<Result<Reel, Unshown>, Failure> {
+/// The replay of a match, if its record is sealed and valid.
+fn replayed(folder: &Path, told: &ListedMatch, catalog: &Catalog) -> Result<Result<Reel, Unshown>, Failure> {
+    let Some(name) = &told.record else { return Ok(Err(Unshown::None)) };
+    let path = folder.join("records").join(name);
     // Records of sets that are not complete are not sealed yet, and must not be shown.
-    if !record.exists() {
+    if !path.exists() {
         return Ok(Err(Unshown::Unsealed));
     }
-    let bytes = files::read(record)?;
-    let reel = match Film::verified(&bytes, catalog).and_then(Reel::of) {
-        Ok(reel) => reel,
+    let record = files::read(&path)?;
+    Ok(match Film::verified(&record, catalog).and_then(Reel::of) {
+        Ok(reel) => Ok(reel.with_record(&record)),
         Err(difference) => {
-            screen::complain(format_args!("{}: {difference}", record.display()));
-            return Ok(Err(Unshown::Invalid));
+            screen::complain(format_args!("{}: {difference}", path.display()));
+            Err(Unshown::Invalid)
         }
-    };
-    // Without a time, so that the same record gives the same bytes.
-    OutFile::create(published)?.write(|file| {
-        let mut encoder = GzBuilder::new().mtime(0).write(file, Compression::default());
-        encoder.write_all(&bytes)?;
-        encoder.finish()?;
-        Ok(())
-    })?;
-    Ok(Ok(reel))
+    })
 }

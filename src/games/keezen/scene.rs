@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxBuildHasher;
@@ -330,19 +331,47 @@ fn hand_in_words(position: &Position, seat: Seat, is_shown: bool) -> String {
 /// A hand as a viewer sees it: its shapes and its line of words.
 type HandParts = (Vec<Arc<Shape>>, Arc<str>);
 
+/// What the scenes of a position show of a seat. Most of it is as in the position before.
+#[derive(Clone)]
+struct SeatParts {
+    /// The pawns in words.
+    pawns: Arc<str>,
+    /// The hidden and the open hand.
+    hand: Rc<[HandParts; 2]>,
+}
+
+impl SeatParts {
+    fn of(plan: &Plan, position: &Position, seat: Seat, before: Option<&Parts>) -> SeatParts {
+        let (board, hands) = (position.board(), position.hands());
+        let before = before.map(|parts| (&parts.game.position, &parts.seats[seat.index()].0));
+        let same_pawns = before.filter(|(other, _)| other.board().pawns(seat).eq(board.pawns(seat)));
+        let same_hand = before.filter(|(other, _)| other.hands().of(seat) == hands.of(seat));
+        let hand = |is_shown| {
+            (cards(plan, position, seat, is_shown), hand_in_words(position, seat, is_shown).into())
+        };
+        SeatParts {
+            pawns: same_pawns
+                .map_or_else(|| pawns_in_words(board, seat).into(), |(_, parts)| parts.pawns.clone()),
+            hand: same_hand.map_or_else(|| [false, true].map(hand).into(), |(_, parts)| parts.hand.clone()),
+        }
+    }
+}
+
 /// What the scenes of a position consist of.
 struct Parts {
     game: Keezen,
     /// Without the hands.
     scene: Scene,
-    /// By seat: the hidden and the open hand, and the index of its line of words.
-    hands: Vec<([HandParts; 2], usize)>,
+    /// By seat: its parts, and the index of the line of words with its hand.
+    seats: Vec<(SeatParts, usize)>,
 }
 
 impl Parts {
-    fn of(game: &Keezen) -> Parts {
+    /// The parts of a position. `before` are those of another one, usually the one before.
+    fn of(game: &Keezen, before: Option<&Parts>) -> Parts {
         let Keezen { position, cycle, .. } = game;
         let board = position.board();
+        let before = before.filter(|parts| parts.seats.len() == board.all().count());
         let plan = Plan::of(board);
         let mut scene = Scene::new(WIDTH, plan.height());
         scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
@@ -357,20 +386,18 @@ impl Parts {
             }
             (_, None) => format!("seat {} to deal", position.dealer),
         });
-        let mut hands = Vec::new();
+        let mut seats = Vec::new();
         for seat in board.all() {
             block(&mut scene, plan, position, seat);
-            scene.say(pawns_in_words(board, seat));
-            let hand = [false, true].map(|is_shown| {
-                (cards(plan, position, seat, is_shown), hand_in_words(position, seat, is_shown).into())
-            });
-            hands.push((hand, scene.words.len()));
+            let parts = SeatParts::of(plan, position, seat, before);
+            scene.say(parts.pawns.clone());
+            seats.push((parts, scene.words.len()));
             scene.say("");
         }
         middle(&mut scene, plan, position);
         let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
         scene.say(format!("cycle {cycle}, deal {}, dealer {}{last}", position.deal, position.dealer));
-        Parts { game: game.clone(), scene, hands }
+        Parts { game: game.clone(), scene, seats }
     }
 
     fn seen_by(&self, viewer: Viewer) -> Scene {
@@ -381,8 +408,8 @@ impl Parts {
         scene.words.clone_from(words);
         scene.shapes.reserve(shapes.len() + HAND * seats.len());
         scene.shapes.extend_from_slice(shapes);
-        for (seat, (hand, line)) in self.game.position.board().all().zip(&self.hands) {
-            let (cards, words) = &hand[usize::from(self.game.position.shows(seat, viewer))];
+        for (seat, (parts, line)) in self.game.position.board().all().zip(&self.seats) {
+            let (cards, words) = &parts.hand[usize::from(self.game.position.shows(seat, viewer))];
             scene.shapes.extend_from_slice(cards);
             scene.words[*line] = words.clone();
         }
@@ -392,8 +419,10 @@ impl Parts {
 
 pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
     PARTS.with_borrow_mut(|latest| {
-        let same = latest.take().filter(|parts| parts.game == *game);
-        let parts = same.unwrap_or_else(|| Parts::of(game));
+        let parts = match latest.take() {
+            Some(parts) if parts.game == *game => parts,
+            before => Parts::of(game, before.as_ref()),
+        };
         let scene = parts.seen_by(viewer);
         *latest = Some(parts);
         scene

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::reel::{Change, ReelStep, SharedShapes, ShownView, banks, kind_name};
+use super::reel::{ReelStep, banks, kind_name};
+use super::shown::Shown;
+use super::views::Merged;
 use crate::core::erased::{BoardText, Table};
 use crate::core::{Scene, Seat, Viewer};
 use crate::referee::Faults;
@@ -12,12 +14,9 @@ use crate::report::note::{Kind, Told};
 /// Turns the public positions of a match into steps of the player.
 #[derive(Debug)]
 pub struct LiveReel {
-    seen: ShownView,
-    shared: SharedShapes,
+    shown: Shown,
     /// The number of looks that earlier steps have passed on.
     looks: usize,
-    /// The number of steps so far.
-    steps: usize,
     moves: u32,
     faults: Vec<Faults>,
 }
@@ -65,8 +64,7 @@ pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Valu
 impl LiveReel {
     /// Begins after this number of moves.
     pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReel {
-        let (seen, shared) = (ShownView::new(Viewer::Public), SharedShapes::default());
-        LiveReel { seen, shared, looks: 0, steps: 0, moves, faults }
+        LiveReel { shown: Shown::default(), looks: 0, moves, faults }
     }
 
     /// The number of moves so far.
@@ -92,21 +90,15 @@ impl LiveReel {
         told.extend(Told::events(events));
         let before = self.moves;
         self.moves += told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
-        let mut scene = table.scene(Viewer::Public);
-        let words = self.seen.say(std::mem::take(&mut scene.words));
-        let changes = self.seen.show(self.steps, scene, &mut self.shared);
-        self.steps += 1;
-        let looks = self.shared.parts[self.looks..].iter().map(|parts| json!(parts)).collect();
-        self.looks = self.shared.parts.len();
-        let (c, m) = Change::all(changes.into_iter().map(|changed| (changed, 1)));
-        let words = words.into_iter().map(|(line, words)| (1, line, words.map(|words| words.to_string())));
+        let (c, w) = self.shown.show(Merged::of(table.scene(Viewer::Public)));
+        let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
+        self.looks = self.shown.looks.len();
         let notes = told.iter().map(|told| (1, kind_name(told.kind), told.seat, told.text.clone()));
         let step = json!(ReelStep {
             n: self.moves,
             t: None,
             c,
-            m,
-            w: words.collect(),
+            w,
             s: notes.collect(),
             k: Vec::new(),
             // In games with hidden information, the time that an answer takes tells about the secrets of the seat.

@@ -1,18 +1,25 @@
 //! Recorded matches as pictures and as a page that plays them.
 
+mod base91;
+mod column;
 mod live;
 mod motion;
 mod names;
 mod pack;
+mod record;
 mod reel;
+mod shown;
 mod svg;
+mod views;
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use flate2::Compression;
+use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use pack::Packed;
-use serde::Serialize;
+use record::PackedRecord;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::core::{Scene, Viewer, json};
@@ -23,6 +30,8 @@ pub use svg::svg;
 
 /// The player.
 pub(crate) const SCRIPT: &str = include_str!("player.js");
+/// What precedes the data of a page. The data are digits, which are not markup.
+pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
 /// What the player fills.
 pub(crate) const BODY: &str = include_str!("player.html");
 
@@ -50,29 +59,6 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Bytes as digits from `#` to `~` except `<`: two digits are 13 bits, the lower ones first. Base64 is 8% longer.
-fn base91(bytes: &[u8]) -> String {
-    let digit = |digit: u32| char::from(digit as u8 + if digit < 25 { b'#' } else { b'$' });
-    let mut text = String::with_capacity(bytes.len() * 16 / 13 + 2);
-    let (mut bits, mut count) = (0, 0);
-    for &byte in bytes {
-        bits |= u32::from(byte) << count;
-        count += 8;
-        if count >= 13 {
-            text.extend([digit(bits % 8192 % 91), digit(bits % 8192 / 91)]);
-            bits >>= 13;
-            count -= 13;
-        }
-    }
-    match count {
-        0 => {}
-        // One digit has room for these, and does not decode to another byte.
-        1..=5 => text.push(digit(bits)),
-        _ => text.extend([digit(bits % 91), digit(bits / 91)]),
-    }
-    text
-}
-
 #[derive(Serialize)]
 struct Data<'a> {
     view: usize,
@@ -87,7 +73,26 @@ pub(super) fn data(reels: &[&Reel], view: usize, turn: u32) -> String {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     let written = encoder.write_all(json::text(&Data { view, turn, matches }).as_bytes());
     let bytes = written.and_then(|()| encoder.finish());
-    base91(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
+    base91::encode(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
+}
+
+/// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
+pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Page {
+        matches: Vec<Match>,
+    }
+    #[derive(Deserialize)]
+    struct Match {
+        record: PackedRecord,
+    }
+    let (_, data) = page.split_once(DATA)?;
+    let bytes = base91::decode(data.split('<').next()?)?;
+    let mut text = Vec::new();
+    ZlibDecoder::new(&*bytes).take(most as u64).read_to_end(&mut text).ok()?;
+    let page: Page = serde_json::from_slice(&text).ok()?;
+    let [Match { record }] = &page.matches[..] else { return None };
+    record.restore(most)
 }
 
 /// A page that plays these matches, as this viewer sees them at first, after this many moves. It needs no other file and makes no
@@ -111,7 +116,7 @@ pub fn page(reels: &[Reel], viewer: Viewer, turn: u32) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>referee</title>\n\
          <style>{style}</style>\n</head>\n<body>\n{BODY}\
-         <script type=\"text/plain\" id=\"data\">{data}</script>\n\
+         {DATA}{data}</script>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
@@ -135,15 +140,5 @@ mod tests {
         for (text, encoded) in texts {
             assert_eq!(base64(text.as_bytes()), encoded);
         }
-    }
-
-    #[test]
-    fn base91_has_13_bits_in_two_digits() {
-        let lengths: Vec<usize> = (0..=13).map(|bytes| base91(&vec![0xff; bytes]).len()).collect();
-        assert_eq!(lengths, [0, 2, 3, 4, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16]);
-        assert_eq!((base91(&[0; 13]), base91(&[0xff; 13])), ("#".repeat(16), "$~".repeat(8)));
-        let all: Vec<u8> =
-            (0..=255).flat_map(|first| (0..=255).flat_map(move |next| [first, next])).collect();
-        assert!(base91(&all).bytes().all(|digit| matches!(digit, b'#'..=b'~') && digit != b'<'));
     }
 }

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::reel::{Change, Reel};
+use super::reel::Reel;
+use super::shown::{Change, ThingState};
 
 /// Stands for the first name of the step, the characters that follow for the others. Texts hardly ever contain these
 /// characters (C1 controls).
@@ -24,9 +25,9 @@ fn text(look: &[Value]) -> &str {
 /// where it is, and its own text.
 pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
     let (mut board, mut places) = (FxHashMap::default(), FxHashMap::default());
-    let of_look = |look: usize| text(&reel.looks[look]);
+    let of_look = |look: u32| text(&reel.looks[look as usize]);
     for Change { state, .. } in reel.steps.first().iter().flat_map(|step| &step.c) {
-        if let &Some((x, y, look, 0, _)) = state
+        if let &Some(ThingState { x, y, look, layer: 0, .. }) = state
             && !of_look(look).is_empty()
         {
             board.entry((x, y)).or_insert(of_look(look));
@@ -34,11 +35,14 @@ pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
     }
     let of_step = |changes: &[Change]| {
         let mut names = Vec::new();
-        for change in changes.iter().filter(|change| change.mask & 1 == 1) {
-            let Some((x, y, look, ..)) = change.state else {
+        for change in changes {
+            let Some(ThingState { x, y, look, views, .. }) = change.state else {
                 places.remove(&change.thing);
                 continue;
             };
+            if views.mask & 1 == 0 {
+                continue;
+            }
             let before = places.insert(change.thing, (x, y));
             if change.has_moved {
                 let at = |place: Option<(i16, i16)>| place.and_then(|place| board.get(&place)).copied();

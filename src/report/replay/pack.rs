@@ -1,50 +1,20 @@
 //! Matches as the data of a page: the steps in columns, which compress to less than half the size of rows.
 //!
 //! The changes of each thing follow each other, as do those of each line, because they resemble each other more than
-//! what changes in the same step. Each is stored relative to the one before. A column of small numbers is a text with a
-//! character per number, from `#` on.
+//! what changes in the same step. Each is stored relative to the one before.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::column::{Column, zigzag};
 use super::names::{self, Names, refer};
-use super::reel::{Change, Reel, ReelStep, SeatOf};
+use super::record::PackedRecord;
+use super::reel::{Reel, ReelStep, SeatOf};
+use super::shown::{Change, SeenBy, ThingState};
 use crate::core::Seat;
-
-/// The first character of columns: the first one after those that JSON escapes, except the backslash.
-const ZERO: u32 = '#' as u32;
-/// Stands for this number plus the next one.
-const MORE: u32 = 1_000_000;
-/// The code points that are no characters.
-const SURROGATES: std::ops::Range<u32> = 0xd800..0xe000;
-
-/// Numbers as a text.
-#[derive(Debug, Default, Serialize)]
-#[serde(transparent)]
-struct Column(String);
-
-impl Column {
-    fn push(&mut self, mut number: u32) {
-        while number >= MORE {
-            self.push_character(MORE);
-            number -= MORE;
-        }
-        self.push_character(number);
-    }
-
-    fn push_character(&mut self, number: u32) {
-        let code = number + ZERO;
-        let code = if code < SURROGATES.start { code } else { code + SURROGATES.len() as u32 };
-        self.0.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-    }
-}
-
-/// A signed number as an unsigned one that is small if the number is near 0.
-fn zigzag(number: i32) -> u32 {
-    (number << 1 ^ number >> 31).cast_unsigned()
-}
 
 /// What is different from the change before; bits of [`Deltas::what`].
 mod what {
@@ -55,33 +25,54 @@ mod what {
     pub(super) const GONE: u32 = 16;
     /// The thing has moved and is marked.
     pub(super) const MOVED: u32 = 32;
+    /// The look in other views.
+    pub(super) const OTHER: u32 = 64;
 }
 
 /// A change that the next one is relative to.
 #[derive(Clone, Copy, Default)]
 struct Known {
     step: u32,
-    mask: u32,
+    /// The index of its views.
+    views: u32,
     /// The index of its place.
     place: i32,
     look: i32,
+    other: i32,
     layer: u8,
     turn: Option<i16>,
 }
 
-/// The places of things, numbered consecutively.
-#[derive(Debug, Default)]
-struct Places {
-    by_point: FxHashMap<(i16, i16), i32>,
-    all: Vec<(i16, i16)>,
+/// Different values, numbered consecutively.
+#[derive(Debug)]
+struct Numbered<T> {
+    numbers: FxHashMap<T, u32>,
+    all: Vec<T>,
 }
 
-impl Places {
-    fn index(&mut self, point: (i16, i16)) -> i32 {
-        *self.by_point.entry(point).or_insert_with(|| {
-            self.all.push(point);
-            self.all.len() as i32 - 1
+impl<T: Copy + Eq + Hash> Numbered<T> {
+    fn new() -> Numbered<T> {
+        Numbered { numbers: FxHashMap::default(), all: Vec::new() }
+    }
+
+    fn number(&mut self, value: T) -> u32 {
+        *self.numbers.entry(value).or_insert_with(|| {
+            self.all.push(value);
+            self.all.len() as u32 - 1
         })
+    }
+}
+
+/// What changes refer to by number: points, and the masks of the views that show a thing and its other look.
+#[derive(Debug)]
+struct Tables {
+    places: Numbered<(i16, i16)>,
+    views: Numbered<(u32, u32)>,
+}
+
+impl Tables {
+    fn new() -> Tables {
+        Tables { places: Numbered::new(), views: Numbered::new() }
     }
 }
 
@@ -90,11 +81,13 @@ impl Places {
 struct Deltas {
     step: Column,
     what: Column,
-    mask: Column,
+    /// The number of its views.
+    views: Column,
     /// The difference of the indices, as [`zigzag`].
     place: Column,
     /// The same of looks.
     look: Column,
+    other: Column,
     layer: Column,
     /// 0 without a rotation, else one more than the [`zigzag`] of the rotation.
     turn: Column,
@@ -102,18 +95,24 @@ struct Deltas {
 
 impl Deltas {
     /// Adds a change of this step, relative to `known`, and returns what the next one is relative to.
-    fn push(&mut self, known: Known, step: u32, change: &Change, places: &mut Places) -> Known {
-        let mut now = Known { step, mask: change.mask, ..known };
+    fn push(&mut self, known: Known, step: u32, change: &Change, tables: &mut Tables) -> Known {
+        let mut now = Known { step, ..known };
         let mut what = if change.has_moved { what::MOVED } else { 0 };
         self.step.push(now.step - known.step);
-        if now.mask != known.mask {
-            what |= what::VIEWS;
-            self.mask.push(now.mask);
-        }
-        if let Some((x, y, look, layer, turn)) = change.state {
-            (now.place, now.look, now.layer, now.turn) = (places.index((x, y)), look as i32, layer, turn);
+        if let Some(ThingState { x, y, look, layer, turn, views }) = change.state {
+            (now.place, now.look, now.layer, now.turn) =
+                (tables.places.number((x, y)) as i32, look as i32, layer, turn);
+            let SeenBy { mask, others, other } = views;
+            now.views = tables.views.number((mask, others));
+            if others != 0 {
+                now.other = other as i32;
+            }
         } else {
             what |= what::GONE;
+        }
+        if now.views != known.views {
+            what |= what::VIEWS;
+            self.views.push(now.views);
         }
         if now.place != known.place {
             what |= what::PLACE;
@@ -122,6 +121,10 @@ impl Deltas {
         if now.look != known.look {
             what |= what::LOOK;
             self.look.push(zigzag(now.look - known.look));
+        }
+        if now.other != known.other {
+            what |= what::OTHER;
+            self.other.push(zigzag(now.other - known.other));
         }
         if (now.layer, now.turn) != (known.layer, known.turn) {
             what |= what::FORM;
@@ -145,6 +148,8 @@ struct Changes {
     /// The points that indices of places mean, each relative to the one before, as [`zigzag`].
     x: Column,
     y: Column,
+    /// What numbers of views mean: the masks of those that show a thing, and of those that show its other look.
+    views: Vec<(u32, u32)>,
 }
 
 impl Changes {
@@ -159,25 +164,26 @@ impl Changes {
                 things[thing].push((number, change));
             }
         }
-        let (mut changes, mut places, mut first) = (Changes::default(), Places::default(), Known::default());
+        let (mut changes, mut tables, mut first) = (Changes::default(), Tables::new(), Known::default());
         for thing in things {
             changes.count.push(thing.len() as u32);
             let mut known = first;
             for (index, (step, change)) in thing.into_iter().enumerate() {
                 if index == 0 {
-                    first = changes.first.push(known, step, change, &mut places);
+                    first = changes.first.push(known, step, change, &mut tables);
                     known = first;
                 } else {
-                    known = changes.more.push(known, step, change, &mut places);
+                    known = changes.more.push(known, step, change, &mut tables);
                 }
             }
         }
         let (mut x, mut y) = (0, 0);
-        for place in places.all {
+        for place in tables.places.all {
             changes.x.push(zigzag(i32::from(place.0) - x));
             changes.y.push(zigzag(i32::from(place.1) - y));
             (x, y) = (place.0.into(), place.1.into());
         }
+        changes.views = tables.views.all;
         changes
     }
 }
@@ -337,6 +343,8 @@ pub(super) struct Packed<'a> {
     result: &'a str,
     looks: &'a [Vec<serde_json::Value>],
     columns: Columns,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<&'a PackedRecord>,
 }
 
 impl<'a> Packed<'a> {
@@ -350,22 +358,7 @@ impl<'a> Packed<'a> {
             result: &reel.result,
             looks: &reel.looks,
             columns: Columns::of(reel),
+            record: reel.record.as_ref(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_hold_all_numbers() {
-        let mut column = Column::default();
-        [0, 57, 60_000, 1_000_000, 2_500_000].into_iter().for_each(|number| column.push(number));
-        let codes: Vec<u32> = column.0.chars().map(u32::from).collect();
-        let large = |number: u32| number + ZERO + 0x800;
-        let expected =
-            [ZERO, ZERO + 57, large(60_000), large(MORE), ZERO, large(MORE), large(MORE), large(500_000)];
-        assert_eq!(codes, expected);
     }
 }

@@ -99,30 +99,34 @@ const resolved = (text, names) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
   (reference, literal) => literal ?? names[reference.charCodeAt(0) - 0x80]);
 
 /** Adds the changes of things. Each is relative to another one. */
-function unpackChanges(steps, { count, first, more, x, y }) {
+function unpackChanges(steps, { count, first, more, x, y, views }) {
   const point = [0, 0], ys = numbers(y);
   const places = numbers(x).map((dx, i) => [point[0] += signed(dx), point[1] += signed(ys[i])]);
-  const change = (columns, known, thing) => {
-    let { step, mask, place, look, layer, turn } = known;
+  const change = (columns, known, thing, [before, beforeOthers]) => {
+    let { step, seen, place, look, other, layer, turn } = known;
     step += columns.step();
-    const what = columns.what();
-    if (what & 1) mask = columns.mask();
+    const what = columns.what(), { c, m } = steps[step];
+    if (what & 1) seen = columns.views();
     if (what & 2) place += signed(columns.place());
     if (what & 4) look += signed(columns.look());
+    if (what & 64) other += signed(columns.other());
     if (what & 8) {
       layer = columns.layer();
       const rotation = columns.turn();
       turn = rotation ? signed(rotation - 1) : undefined;
     }
-    steps[step].c.push(what & 16 ? [mask, thing] : [mask, thing, ...places[place], look, layer, turn]);
-    if (what & 32) steps[step].m.push([mask, thing]);
-    return { step, mask, place, look, layer, turn };
+    const [mask, others] = what & 16 ? [0, 0] : views[seen], lost = (before | beforeOthers) & ~(mask | others);
+    if (mask) c.push([mask, thing, ...places[place], look, layer, turn]);
+    if (others) c.push([others, thing, ...places[place], other, layer, turn]);
+    if (lost) c.push([lost, thing]);
+    if (what & 32) m.push([mask | others, thing]);
+    return { step, seen, place, look, other, layer, turn };
   };
   const firsts = readers(first), others = readers(more);
-  let head = { step: 0, mask: 0, place: 0, look: 0, layer: 0 };
+  let head = { step: 0, seen: 0, place: 0, look: 0, other: 0, layer: 0 };
   numbers(count).forEach((count, thing) => {
-    let known = head = change(firsts, head, thing);
-    for (let left = count; left > 1; left--) known = change(others, known, thing);
+    let known = head = change(firsts, head, thing, [0, 0]);
+    for (let left = count; left > 1; left--) known = change(others, known, thing, views[known.seen]);
   });
 }
 
@@ -143,6 +147,33 @@ function unpackWords(steps, columns, names) {
       steps[i].w.push([mask, line, kept ? said.join("") : null]);
     }
   }
+}
+
+/** The record of a match, from its templates and values (record.rs). */
+function restored({ templates, lines, numbers: columns, texts }) {
+  const next = readers(columns), counts = new Map();
+  const text = new Map(Object.entries(texts).map(([name, all]) => [name, all.values()]));
+  let time = 0;
+  const line = (template) => {
+    const type = (/^{"type":"([^"]*)"/.exec(template) || ["", ""])[1];
+    let before = 0;
+    return template.replace(/"(\w+)":("?)([\x01-\x06])/g, (_, field, quote, mark) => {
+      const name = `${type} ${field}`, key = `"${field}":`;
+      if (mark === "\x04") return key + quote + text.get(name).next().value;
+      if (mark === "\x06") return `${key}["${text.get(name).next().value.replaceAll(" ", '","')}"]`;
+      let value = next[name]();
+      if (mark === "\x05") return `${key}[${Array.from({ length: value }, next[name])}]`;
+      if (mark === "\x02") value = time += value;
+      if (mark === "\x03") {
+        const known = `${name} ${before}`;
+        value = (counts.get(known) || 0) + signed(value);
+        counts.set(known, value);
+      }
+      before = value;
+      return key + value;
+    });
+  };
+  return numbers(lines).map((number) => line(templates[number])).join("\n");
 }
 
 /** An element with these attributes. Text is never markup. */
@@ -462,6 +493,11 @@ document.addEventListener("keydown", (event) => {
   }
 });
 window.addEventListener("hashchange", () => { if (data) recall(); });
+if ($("record")) {
+  $("record").addEventListener("click", ({ currentTarget: link }) => {
+    if (data && link.protocol !== "blob:") link.href = URL.createObjectURL(new Blob([restored(reel.record)]));
+  });
+}
 document.body.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
 
 /** Shows these matches, at the step of the address. */

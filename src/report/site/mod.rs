@@ -4,9 +4,8 @@
 //! |---|---|
 //! | `index.html` | the report, and how to verify it |
 //! | `matches.html`, `matches-2.html`, ... | the list of matches |
-//! | `matches/m1.html` | a match and its replay |
+//! | `matches/m1.html` | a match, its replay and its record |
 //! | `entrants/1.html`, `entrants/1-2.html`, ... | an entrant and its matches |
-//! | `records/m1.jsonl.gz` | the record of a match |
 //! | `report.css`, `player.css`, `player.js` | what pages share |
 //!
 //! Links are relative. The policy of every page allows only the scripts and styles of the site; no text of a match or
@@ -149,11 +148,6 @@ impl<'a> Site<'a> {
         (path, self.replay(index, replay))
     }
 
-    /// The path of the record of a match.
-    pub fn record(told: &ListedMatch) -> String {
-        format!("records/{}.jsonl.gz", told.id)
-    }
-
     fn name(&self) -> &str {
         &self.report.standings.name
     }
@@ -242,8 +236,9 @@ impl<'a> Site<'a> {
         let text = html! {
             p {
                 "The page of each match offers its record: every answer with its time, every fault, all dice and cards, "
-                "and the result. " code { "referee verify m1.jsonl.gz" } " replays the match by the rules and reports "
-                "every difference. " code { "referee show m1.jsonl.gz" } " prints it."
+                "and the result. " code { "referee verify m1.jsonl" } " replays the match by the rules and reports "
+                "every difference. " code { "referee show m1.jsonl" } " prints it. Both also read the page itself, "
+                "and " code { "referee verify matches" } " all pages of a copy of this site."
             }
             p {
                 "Before the first move, the referee commits itself to the seed of a match: the bots receive SHA-256 of a "

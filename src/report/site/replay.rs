@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::{Fact, Links, ListedMatch, Page, Reel, Site, facts, footer, minute};
-use crate::report::replay::data;
+use crate::report::replay::{DATA, data};
 use crate::report::tournament::{Escaped, faults, options_in_words, time};
 
 /// Why a match has no replay.
@@ -51,8 +51,7 @@ impl Site<'_> {
             @match replay {
                 Ok(reel) => {
                     div id="player" { noscript { p { "The board needs JavaScript." } } }
-                    // Digits that are not markup.
-                    script type="text/plain" id="data" { (PreEscaped(data(&[reel], 0, 0))) }
+                    (PreEscaped(DATA)) (PreEscaped(data(&[reel], 0, 0))) (PreEscaped("</script>"))
                 }
                 Err(why) => {
                     header {
@@ -93,9 +92,12 @@ fn about(told: &ListedMatch, links: &Links<'_>, reel: Option<&Reel>) -> Markup {
             (facts(&rows))
             @if reel.is_some() {
                 p {
-                    a href={ "../" (Site::record(told)) } download { "Download the record" }
+                    // The player fills it.
+                    a id="record" href="#" download={ (Escaped(&told.id)) ".jsonl" } { "Download the record" }
                     " and verify it: "
-                    code { "referee verify " (Escaped(&told.id)) ".jsonl.gz" }
+                    code { "referee verify " (Escaped(&told.id)) ".jsonl" }
+                    ". This page contains it, too: "
+                    code { "referee verify " (Escaped(&told.id)) ".html" }
                 }
             }
         }

@@ -1,0 +1,249 @@
+//! What a page shows of a match: things, which are shapes over time, and their changes from step to step.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::motion::{moved, origins, unchanged};
+use super::svg::{classes, polygon};
+use super::views::{Line, Merged, Seen};
+use crate::core::scene::{Depth, Form, Part, Shape};
+
+/// The state of a thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ThingState {
+    pub(super) x: i16,
+    pub(super) y: i16,
+    pub(super) look: u32,
+    pub(super) layer: u8,
+    /// `None` for a thing that stays upright.
+    pub(super) turn: Option<i16>,
+    pub(super) views: SeenBy,
+}
+
+/// The views that show a thing, as masks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SeenBy {
+    /// The views that show its look.
+    pub(super) mask: u32,
+    /// The views that show the other look.
+    pub(super) others: u32,
+    pub(super) other: u32,
+}
+
+impl SeenBy {
+    fn any(self) -> u32 {
+        self.mask | self.others
+    }
+}
+
+/// A change of a thing.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// Its number.
+    pub(super) thing: u32,
+    /// `None` if it is gone.
+    pub(super) state: Option<ThingState>,
+    /// The views that no longer show it.
+    lost: u32,
+    /// Whether it moved and is marked.
+    pub(super) has_moved: bool,
+}
+
+/// A change as the player reads it: mask, thing and what these views show.
+#[derive(Debug)]
+pub(super) struct Row(u32, u32, Option<ThingState>);
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let &Row(mask, thing, state) = self;
+        match state {
+            Some(ThingState { x, y, look, layer, turn: Some(turn), .. }) => {
+                (mask, thing, x, y, look, layer, turn).serialize(serializer)
+            }
+            Some(ThingState { x, y, look, layer, .. }) => {
+                (mask, thing, x, y, look, layer).serialize(serializer)
+            }
+            None => (mask, thing).serialize(serializer),
+        }
+    }
+}
+
+impl Change {
+    fn of(thing: u32, before: Option<SeenBy>, state: Option<ThingState>, has_moved: bool) -> Change {
+        let now = state.map_or(0, |state| state.views.any());
+        Change { thing, state, lost: before.map_or(0, |before| before.any() & !now), has_moved }
+    }
+
+    /// The change as the player reads it.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row> {
+        let &Change { thing, state, lost, .. } = self;
+        let views = state.map_or(SeenBy::default(), |state| state.views);
+        let other = state.map(|state| ThingState { look: views.other, ..state });
+        let rows = [(views.mask, state), (views.others, other), (lost, None)];
+        rows.into_iter().filter(|&(mask, _)| mask != 0).map(move |(mask, state)| Row(mask, thing, state))
+    }
+
+    /// The mark of a thing that moved: mask and thing.
+    pub(super) fn mark(&self) -> Option<(u32, u32)> {
+        self.state.filter(|_| self.has_moved).map(|state| (state.views.any(), self.thing))
+    }
+}
+
+/// A changed line of words: mask, line, text; `None`: this line and the following ones are gone.
+pub(super) type Said = (u32, usize, Option<Arc<str>>);
+
+/// What the views of a match show.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// Whether the ground is shown.
+    has_ground: bool,
+    /// The number of things so far.
+    things: u32,
+    /// The shapes of the latest position, and for each the views that show it.
+    shapes: Vec<Arc<Shape>>,
+    seen: Vec<Seen>,
+    /// By shape: the number of the thing that it is, and how it is drawn.
+    drawn: Vec<(u32, ThingState)>,
+    lines: Vec<Line>,
+    by_parts: FxHashMap<Vec<Part>, u32>,
+    /// What shapes look like, as the player reads it.
+    pub(super) looks: Vec<Vec<Value>>,
+}
+
+/// A part as the player draws it: the letter of its form, its classes, the width of its line, its measures.
+fn part(part: &Part) -> Value {
+    let (class, width) = (classes(part), part.line.map_or(0, |(_, width)| width));
+    match &part.form {
+        Form::Rect(x, y, w, h, r) => json!(["r", class, width, x, y, w, h, r]),
+        Form::Disc(x, y, r) => json!(["d", class, width, x, y, r]),
+        Form::Polygon(points) => json!(["p", class, width, polygon(points)]),
+        Form::Text(x, y, size, text) => json!(["t", class, width, x, y, size, text]),
+    }
+}
+
+/// Whether two shapes are drawn alike, whatever their ids.
+fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
+    if Arc::ptr_eq(one, other) {
+        return true;
+    }
+    let Shape { id: _, kind: _, layer, x, y, turn, parts } = &**one;
+    (layer, x, y, turn) == (&other.layer, &other.x, &other.y, &other.turn) && *parts == other.parts
+}
+
+impl Shown {
+    fn look(&mut self, parts: &[Part]) -> u32 {
+        if let Some(&look) = self.by_parts.get(parts) {
+            return look;
+        }
+        let look = self.looks.len() as u32;
+        self.looks.push(parts.iter().map(part).collect());
+        self.by_parts.insert(parts.to_vec(), look);
+        look
+    }
+
+    fn state(&mut self, shape: &Shape, views: SeenBy) -> ThingState {
+        let layer = Depth::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
+        let (look, layer) = (self.look(&shape.parts), layer as u8);
+        ThingState { x: shape.x, y: shape.y, look, layer, turn: shape.turn, views }
+    }
+
+    fn new_thing(&mut self) -> u32 {
+        self.things += 1;
+        self.things - 1
+    }
+
+    /// The views that show a shape. `origin` is the index of the shape that it was.
+    fn seen_by(&mut self, seen: &Seen, origin: Option<usize>) -> SeenBy {
+        let other = seen.other.as_ref().map_or(0, |other| {
+            let before =
+                origin.and_then(|origin| self.seen[origin].other.as_ref().zip(self.drawn.get(origin)));
+            match before.filter(|(before, _)| Arc::ptr_eq(before, other)) {
+                Some((_, (_, state))) => state.views.other,
+                None => self.look(&other.parts),
+            }
+        });
+        SeenBy { mask: seen.mask, others: seen.others, other }
+    }
+
+    /// Shows the next position. Most shapes are as before, and cost a comparison.
+    pub(super) fn show(&mut self, merged: Merged) -> (Vec<Change>, Vec<Said>) {
+        let all = merged.all();
+        let Merged { scene, seen, lines, .. } = merged;
+        let mut changes = Vec::with_capacity(16);
+        let is_first = !self.has_ground;
+        if is_first {
+            self.has_ground = true;
+            let views = SeenBy { mask: all, ..SeenBy::default() };
+            for shape in scene.ground.iter().flat_map(|ground| ground.iter()) {
+                let state = self.state(shape, views);
+                changes.push(Change::of(self.new_thing(), None, Some(state), false));
+            }
+        }
+        let mut drawn = vec![(0, ThingState::default()); scene.shapes.len()];
+        let mut is_gone = vec![true; self.drawn.len()];
+        let mut later = Vec::new();
+        for (index, origin) in unchanged(&self.shapes, &scene.shapes).into_iter().enumerate() {
+            let Some(origin) = origin else {
+                later.push(index);
+                continue;
+            };
+            is_gone[origin] = false;
+            let (thing, before) = self.drawn[origin];
+            let state = ThingState { views: self.seen_by(&seen[index], Some(origin)), ..before };
+            if state != before {
+                changes.push(Change::of(thing, Some(before.views), Some(state), false));
+            }
+            drawn[index] = (thing, state);
+        }
+        let earlier: Vec<usize> = (0..is_gone.len()).filter(|&index| is_gone[index]).collect();
+        let before: Vec<_> = earlier.iter().map(|&index| self.shapes[index].clone()).collect();
+        let after: Vec<_> = later.iter().map(|&index| scene.shapes[index].clone()).collect();
+        let origins = origins(&before, &after);
+        let moved = if is_first { Vec::new() } else { moved(&before, &after, &origins) };
+        for (index, (shape, &at)) in after.iter().zip(&later).enumerate() {
+            let (has_moved, origin) = (moved.contains(&index), origins[index]);
+            let views = self.seen_by(&seen[at], origin.map(|origin| earlier[origin]));
+            let known = origin.map(|origin| (origin, self.drawn[earlier[origin]]));
+            let (thing, state) = match known {
+                Some((origin, (thing, state))) if looks_alike(&before[origin], shape) => {
+                    (thing, ThingState { views, ..state })
+                }
+                Some((_, (thing, _))) => (thing, self.state(shape, views)),
+                None => (self.new_thing(), self.state(shape, views)),
+            };
+            if let Some((origin, _)) = known {
+                is_gone[earlier[origin]] = false;
+            }
+            if has_moved || known.is_none_or(|(_, (_, before))| before != state) {
+                let before = known.map(|(_, (_, before))| before.views);
+                changes.push(Change::of(thing, before, Some(state), has_moved));
+            }
+            drawn[at] = (thing, state);
+        }
+        let gone = self.drawn.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
+        changes.extend(gone.map(|(&(thing, before), _)| Change::of(thing, Some(before.views), None, false)));
+        changes.sort_unstable_by_key(|change| change.thing);
+        (self.shapes, self.seen, self.drawn) = (scene.shapes, seen, drawn);
+        (changes, self.say(lines, all))
+    }
+
+    /// Returns the changed lines of words, given the mask of all views.
+    fn say(&mut self, lines: Vec<Line>, all: u32) -> Vec<Said> {
+        let mut changes = Vec::new();
+        let none = vec![(all, None)];
+        for line in 0..lines.len().max(self.lines.len()) {
+            let before = self.lines.get(line).unwrap_or(&none);
+            for (mask, text) in lines.get(line).unwrap_or(&none) {
+                let is_same = |(of, before): &(u32, _)| of & mask == 0 || before == text;
+                if !before.iter().all(is_same) {
+                    changes.push((*mask, line, text.clone()));
+                }
+            }
+        }
+        self.lines = lines;
+        changes
+    }
+}
