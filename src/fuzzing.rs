@@ -20,7 +20,7 @@ use crate::driver::{
 use crate::games::checkers::Board;
 use crate::record;
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
-use crate::workers::archive::{Limits, check, pack_folder, unpack};
+use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
 use crate::workers::unit::Outcome;
 
 /// Splits bytes into lines. How many bytes a read returns does not matter.
@@ -126,7 +126,7 @@ pub fn fen(data: &[u8]) {
 
 /// Unpacks an archive. A valid one unpacks to files that give the same archive.
 pub fn archive(data: &[u8]) {
-    let limits = Limits { bytes: 1 << 16, entries: 100 };
+    let limits = ArchiveLimits { bytes: 1 << 16, entries: 100 };
     let Ok(id) = check(data, limits) else { return };
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     unpack(Cursor::new(data), &id, folder.path(), limits).unwrap_or_else(|error| panic!("{error}"));

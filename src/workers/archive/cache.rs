@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use super::{ArchiveError, ArchiveId, Limits, unpack};
+use super::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use crate::store::Folder;
 
 /// The directory of unpacked bots and incoming archives. Each belongs to one process, which holds a lock of it.
@@ -109,7 +109,7 @@ impl Cache {
             held.lock()?;
             (folder, held)
         };
-        unpack(archive, id, folder.path(), Limits::BOT)?;
+        unpack(archive, id, folder.path(), ArchiveLimits::BOT)?;
         // The order of removal depends on it, nothing else.
         let _ = archive.set_modified(SystemTime::now());
         Ok((folder, held))

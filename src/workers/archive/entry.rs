@@ -16,11 +16,11 @@ const PROGRAM: u32 = 0o755;
 pub(super) struct Entry {
     /// Its path: names separated by `/`.
     pub(super) path: String,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File {
         /// In bytes.
         size: u64,
@@ -38,8 +38,8 @@ impl Entry {
     /// The size of its contents, in bytes.
     pub(super) fn size(&self) -> u64 {
         match self.kind {
-            Kind::File { size, .. } => size,
-            Kind::Link { .. } => 0,
+            EntryKind::File { size, .. } => size,
+            EntryKind::Link { .. } => 0,
         }
     }
 
@@ -64,14 +64,14 @@ impl Entry {
         })?;
         header.set_mode(DATA);
         match &self.kind {
-            Kind::File { size, is_program } => {
+            EntryKind::File { size, is_program } => {
                 header.set_entry_type(EntryType::Regular);
                 header.set_size(*size);
                 if *is_program {
                     header.set_mode(PROGRAM);
                 }
             }
-            Kind::Link { target } => {
+            EntryKind::Link { target } => {
                 header.set_entry_type(EntryType::Symlink);
                 header.set_size(0);
                 header
@@ -108,11 +108,11 @@ impl Entry {
                     return Err(error(format!("its mode is {mode:04o}; 0644 and 0755 are allowed")));
                 }
                 let size = header.entry_size().map_err(|_| error("its size is not a number".to_owned()))?;
-                Kind::File { size, is_program: mode == Some(PROGRAM) }
+                EntryKind::File { size, is_program: mode == Some(PROGRAM) }
             }
             EntryType::Symlink => {
                 let target = header.link_name_bytes().unwrap_or_default().into_owned();
-                Kind::Link { target: String::from_utf8_lossy(&target).into_owned() }
+                EntryKind::Link { target: String::from_utf8_lossy(&target).into_owned() }
             }
             other => {
                 let what = describe(other);
@@ -146,7 +146,7 @@ impl Entry {
         if self.path.chars().any(char::is_control) {
             return Err(self.error("the path contains a control character"));
         }
-        let Kind::Link { target } = &self.kind else { return Ok(()) };
+        let EntryKind::Link { target } = &self.kind else { return Ok(()) };
         if target.starts_with('/') {
             return Err(self.error(format!("it links to the absolute path `{target}`")));
         }

@@ -16,27 +16,28 @@ mod unpack;
 
 pub use cache::{Cache, Unpacked};
 pub use id::ArchiveId;
-pub use pack::{Packed, pack_files, pack_folder};
+pub use pack::{PackedArchive, pack_files, pack_folder};
 #[cfg(feature = "fuzzing")]
 pub(crate) use unpack::check;
 pub use unpack::unpack;
 
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// The size of its files, in bytes.
     pub bytes: u64,
     /// The number of files, links and directories.
     pub entries: usize,
 }
 
-impl Limits {
+impl ArchiveLimits {
     /// The limits of the archives of bots: 2 GiB in 100,000 files, links and directories.
-    pub const BOT: Limits = Limits { bytes: 2 << 30, entries: 100_000 };
+    pub const BOT: ArchiveLimits = ArchiveLimits { bytes: 2 << 30, entries: 100_000 };
 }
 
-/// The size of the largest archive within [`Limits::BOT`], in bytes: each entry has a header and padding.
-pub const MOST_BYTES: u64 = Limits::BOT.bytes + (Limits::BOT.entries as u64 * 2 + 2) * entry::BLOCK as u64;
+/// The size of the largest archive within [`ArchiveLimits::BOT`], in bytes: each entry has a header and padding.
+pub const MOST_BYTES: u64 =
+    ArchiveLimits::BOT.bytes + (ArchiveLimits::BOT.entries as u64 * 2 + 2) * entry::BLOCK as u64;
 
 /// Why an archive cannot be written or is rejected.
 #[derive(Debug, thiserror::Error)]

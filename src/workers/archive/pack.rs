@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::entry::{BLOCK, Entry, Kind};
+use super::entry::{BLOCK, Entry, EntryKind};
 use super::tree::Tree;
-use super::{ArchiveError, ArchiveId, Limits};
+use super::{ArchiveError, ArchiveId, ArchiveLimits};
 use crate::store::open_regular;
 
 /// Directories that are no part of a bot: the history of its sources, and what Python writes while it runs.
@@ -17,7 +17,7 @@ const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 
 /// An archive that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub struct PackedArchive {
     /// Its name.
     pub id: ArchiveId,
     /// Its size, in bytes.
@@ -31,8 +31,8 @@ pub struct Packed {
 ///
 /// # Errors
 /// Names a file that no archive may contain (a FIFO, a link that leads out of the directory, names that differ only in
-/// case) or that changes while it is read; a limit of [`Limits::BOT`]; I/O errors.
-pub fn pack_folder(folder: &Path, out: impl Write) -> Result<Packed, ArchiveError> {
+/// case) or that changes while it is read; a limit of [`ArchiveLimits::BOT`]; I/O errors.
+pub fn pack_folder(folder: &Path, out: impl Write) -> Result<PackedArchive, ArchiveError> {
     let root = folder.canonicalize().map_err(|error| at(folder, error))?;
     let mut found = Vec::new();
     walk(&root, &root, &mut found)?;
@@ -44,7 +44,7 @@ pub fn pack_folder(folder: &Path, out: impl Write) -> Result<Packed, ArchiveErro
 ///
 /// # Errors
 /// As [`pack_folder`].
-pub fn pack_files(root: &Path, files: &[PathBuf], out: impl Write) -> Result<Packed, ArchiveError> {
+pub fn pack_files(root: &Path, files: &[PathBuf], out: impl Write) -> Result<PackedArchive, ArchiveError> {
     let mut found = Vec::new();
     for file in files {
         let path = text(file)?;
@@ -67,12 +67,12 @@ fn text(path: &Path) -> Result<String, ArchiveError> {
     })
 }
 
-fn kind(path: &str, of: &fs::Metadata) -> Result<Kind, ArchiveError> {
+fn kind(path: &str, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
     if !of.is_file() {
         let reason = "it is not a regular file; archives contain files, links and directories".to_owned();
         return Err(ArchiveError::Entry { path: path.to_owned(), reason });
     }
-    Ok(Kind::File { size: of.len(), is_program: of.permissions().mode() & 0o111 != 0 })
+    Ok(EntryKind::File { size: of.len(), is_program: of.permissions().mode() & 0o111 != 0 })
 }
 
 /// Adds all files and links below a directory.
@@ -91,8 +91,8 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<Entry>) -> Result<(), Archiv
         } else {
             found.push(Entry { kind: kind(&path, &of)?, path });
         }
-        if found.len() > Limits::BOT.entries {
-            let (folder, most) = (root.display(), Limits::BOT.entries);
+        if found.len() > ArchiveLimits::BOT.entries {
+            let (folder, most) = (root.display(), ArchiveLimits::BOT.entries);
             return Err(ArchiveError::Invalid(format!("{folder} has more than {most} files and links")));
         }
     }
@@ -111,13 +111,13 @@ fn link(root: &Path, file: &Path, path: String) -> Result<Entry, ArchiveError> {
     let up = from.components().skip(common).map(|_| Path::new(".."));
     let target: PathBuf =
         up.chain(end.components().skip(common).map(|name| Path::new(name.as_os_str()))).collect();
-    Ok(Entry { kind: Kind::Link { target: text(&target)? }, path })
+    Ok(Entry { kind: EntryKind::Link { target: text(&target)? }, path })
 }
 
 /// Writes the archive of these entries.
-fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<Packed, ArchiveError> {
+fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<PackedArchive, ArchiveError> {
     entries.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut tree = Tree::new(Limits::BOT);
+    let mut tree = Tree::new(ArchiveLimits::BOT);
     for entry in &entries {
         entry.check_path()?;
         tree.add(entry)?;
@@ -131,7 +131,7 @@ fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<Pa
     };
     for entry in &entries {
         put(entry.header()?.as_bytes())?;
-        if let Kind::File { size, .. } = entry.kind {
+        if let EntryKind::File { size, .. } = entry.kind {
             let file = root.join(&entry.path);
             let opened =
                 open_regular(&file, OpenOptions::new().read(true)).map_err(|error| at(&file, error))?;
@@ -141,7 +141,7 @@ fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<Pa
     }
     put(&[0; 2 * BLOCK])?;
     out.flush()?;
-    Ok(Packed { id: ArchiveId::of(hash), size, entries: entries.len() })
+    Ok(PackedArchive { id: ArchiveId::of(hash), size, entries: entries.len() })
 }
 
 /// Copies a file of this size.

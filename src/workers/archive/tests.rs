@@ -25,7 +25,7 @@ fn bot() -> TempDir {
     folder
 }
 
-fn packed(folder: &Path) -> (Packed, Vec<u8>) {
+fn packed(folder: &Path) -> (PackedArchive, Vec<u8>) {
     let mut archive = Vec::new();
     let packed = pack_folder(folder, &mut archive).unwrap();
     (packed, archive)
@@ -54,7 +54,7 @@ fn the_same_files_give_the_same_archive() {
 fn an_unpacked_bot_has_its_files_modes_and_links() {
     let (first, archive) = packed(bot().path());
     let copy = tempdir().unwrap();
-    unpack(Cursor::new(&archive), &first.id, copy.path(), Limits::BOT).unwrap();
+    unpack(Cursor::new(&archive), &first.id, copy.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(packed(copy.path()).1, archive);
     let mode = |name: &str| fs::metadata(copy.path().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("bot.sh") & 0o100, mode("empty") & 0o111), (0o100, 0));
@@ -103,7 +103,7 @@ fn single_files_are_packed_by_their_paths() {
     let files: Vec<PathBuf> = vec!["lib/link".into(), "bot.sh".into()];
     let packed = pack_files(folder.path(), &files, &mut archive).unwrap();
     let copy = tempdir().unwrap();
-    unpack(Cursor::new(&archive), &packed.id, copy.path(), Limits::BOT).unwrap();
+    unpack(Cursor::new(&archive), &packed.id, copy.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
     assert!(!copy.path().join("empty").exists());
     let error = pack_files(folder.path(), &["../x".into()], io::sink()).unwrap_err().to_string();
@@ -158,7 +158,7 @@ fn archive(entries: impl IntoIterator<Item = Raw>) -> Vec<u8> {
 
 /// Asserts that nothing of an archive is unpacked. Returns the error.
 #[track_caller]
-fn refused(archive: impl Read + Seek, id: &ArchiveId, limits: Limits) -> String {
+fn refused(archive: impl Read + Seek, id: &ArchiveId, limits: ArchiveLimits) -> String {
     let around = tempdir().unwrap();
     let folder = around.path().join("bot");
     fs::create_dir(&folder).unwrap();
@@ -255,7 +255,7 @@ fn hostile_archives_are_refused_with_the_entry_and_the_reason() {
     ];
     for (what, entries, expected) in table {
         let bytes = archive(entries);
-        let error = refused(Cursor::new(&bytes), &id_of(&bytes), Limits::BOT);
+        let error = refused(Cursor::new(&bytes), &id_of(&bytes), ArchiveLimits::BOT);
         assert!(error.starts_with(expected), "{what}: {error}");
     }
 }
@@ -266,7 +266,7 @@ fn a_damaged_archive_is_refused() {
     let change = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = good.clone();
         change(&mut bytes);
-        refused(Cursor::new(&bytes), &id_of(&bytes), Limits::BOT)
+        refused(Cursor::new(&bytes), &id_of(&bytes), ArchiveLimits::BOT)
     };
     assert_eq!(change(&|bytes| bytes.truncate(700)), "the archive is cut off");
     assert_eq!(change(&|bytes| bytes.clear()), "the archive is cut off");
@@ -277,7 +277,7 @@ fn a_damaged_archive_is_refused() {
     // A file whose contents were changed is another bot.
     let mut altered = good.clone();
     altered[512] ^= 1;
-    let error = refused(Cursor::new(&altered), &packed.id, Limits::BOT);
+    let error = refused(Cursor::new(&altered), &packed.id, ArchiveLimits::BOT);
     assert_eq!(error, format!("the archive is {}, but {} was asked for", id_of(&altered), packed.id));
 }
 
@@ -314,13 +314,13 @@ impl<F> Seek for Endless<F> {
 fn too_many_files_or_directories_are_refused() {
     let id = id_of(&[]);
     let many = Endless::new(|n| Raw::of(EntryType::Regular, &format!("f{n:09}"), "", 0));
-    let error = refused(many, &id, Limits::BOT);
+    let error = refused(many, &id, ArchiveLimits::BOT);
     assert_eq!(error, "`f000100000`: the archive has more than 100000 files, links and directories");
     let deep = Endless::new(|n| Raw::of(EntryType::Regular, &format!("d{n:09}{}f", "/d".repeat(40)), "", 0));
-    let error = refused(deep, &id, Limits { entries: 1000, ..Limits::BOT });
+    let error = refused(deep, &id, ArchiveLimits { entries: 1000, ..ArchiveLimits::BOT });
     assert!(error.ends_with("the archive has more than 1000 files, links and directories"), "{error}");
     let zeros = Endless::new(|n| Raw::of(EntryType::Regular, &format!("f{n:09}"), "", 1));
-    let error = refused(zeros, &id, Limits { bytes: 1000, ..Limits::BOT });
+    let error = refused(zeros, &id, ArchiveLimits { bytes: 1000, ..ArchiveLimits::BOT });
     assert_eq!(error, "`f000001000`: with it the files have 1001 bytes; 1000 are allowed");
 }
 
@@ -344,7 +344,7 @@ proptest! {
             }
         }
         let folder = tempdir().unwrap();
-        match unpack(Cursor::new(&bytes), &id_of(&bytes), folder.path(), Limits::BOT) {
+        match unpack(Cursor::new(&bytes), &id_of(&bytes), folder.path(), ArchiveLimits::BOT) {
             Ok(()) => prop_assert_eq!(packed(folder.path()).1, bytes),
             Err(error) => {
                 prop_assert!(!matches!(error, ArchiveError::Io(_)), "{}", error);
@@ -453,6 +453,6 @@ fn a_cache_is_cleaned_of_what_killed_workers_left() {
 fn a_seed_of_the_fuzz_target_is_a_valid_archive() {
     let seed = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/archive/bot")).unwrap();
     let folder = tempdir().unwrap();
-    unpack(Cursor::new(&seed), &id_of(&seed), folder.path(), Limits::BOT).unwrap();
+    unpack(Cursor::new(&seed), &id_of(&seed), folder.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(packed(folder.path()).1, seed);
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::entry::{Entry, Kind};
-use super::{ArchiveError, Limits};
+use super::entry::{Entry, EntryKind};
+use super::{ArchiveError, ArchiveLimits};
 
 /// The names of an archive, entry by entry.
 #[derive(Debug)]
 pub(super) struct Tree {
-    limits: Limits,
+    limits: ArchiveLimits,
     /// Every file, link and directory by its folded path.
     nodes: BTreeMap<String, Node>,
     links: Vec<Entry>,
@@ -38,7 +38,7 @@ fn fold(path: &str) -> String {
 }
 
 impl Tree {
-    pub(super) fn new(limits: Limits) -> Tree {
+    pub(super) fn new(limits: ArchiveLimits) -> Tree {
         Tree { limits, nodes: BTreeMap::new(), links: Vec::new(), bytes: 0, last: String::new() }
     }
 
@@ -65,8 +65,8 @@ impl Tree {
             self.node(entry, &entry.path[..end], Is::Folder)?;
         }
         let is = match entry.kind {
-            Kind::File { .. } => Is::File,
-            Kind::Link { .. } => Is::Link,
+            EntryKind::File { .. } => Is::File,
+            EntryKind::Link { .. } => Is::Link,
         };
         self.node(entry, &entry.path, is)?;
         if is == Is::Link {
@@ -105,7 +105,7 @@ impl Tree {
     /// If a link leads out of the archive, to another link or to nothing.
     pub(super) fn finish(self) -> Result<(), ArchiveError> {
         for link in &self.links {
-            let Kind::Link { target } = &link.kind else { continue };
+            let EntryKind::Link { target } = &link.kind else { continue };
             let mut folder: Vec<&str> = link.path.split('/').collect();
             folder.pop();
             let mut rest = target.as_str();

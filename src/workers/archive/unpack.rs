@@ -7,9 +7,9 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::entry::{BLOCK, Entry, Kind};
+use super::entry::{BLOCK, Entry, EntryKind};
 use super::tree::Tree;
-use super::{ArchiveError, ArchiveId, Limits};
+use super::{ArchiveError, ArchiveId, ArchiveLimits};
 
 /// Unpacks an archive into an empty directory that only this user can change. Writes nothing unless the archive is the one
 /// with this name and valid as a whole.
@@ -20,7 +20,7 @@ pub fn unpack(
     mut archive: impl Read + Seek,
     id: &ArchiveId,
     folder: &Path,
-    limits: Limits,
+    limits: ArchiveLimits,
 ) -> Result<(), ArchiveError> {
     let found = check(&mut archive, limits)?;
     if found != *id {
@@ -36,13 +36,13 @@ pub fn unpack(
             fs::create_dir_all(parent)?;
         }
         match &entry.kind {
-            Kind::File { is_program, .. } => {
+            EntryKind::File { is_program, .. } => {
                 let mode = if *is_program { 0o755 } else { 0o644 };
                 let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
                 let mut file = file.map_err(|error| entry.error(error.to_string()))?;
                 reader.contents(&entry, |bytes| file.write_all(bytes))?;
             }
-            Kind::Link { target } => links.push((path, target.clone())),
+            EntryKind::Link { target } => links.push((path, target.clone())),
         }
     }
     reader.finish()?;
@@ -57,7 +57,7 @@ pub fn unpack(
 ///
 /// # Errors
 /// Names the entry that is not allowed and the reason; I/O errors.
-pub(crate) fn check(archive: impl Read, limits: Limits) -> Result<ArchiveId, ArchiveError> {
+pub(crate) fn check(archive: impl Read, limits: ArchiveLimits) -> Result<ArchiveId, ArchiveError> {
     let mut reader = Reader::new(archive, limits);
     while let Some(entry) = reader.next()? {
         reader.contents(&entry, |_| Ok(()))?;
@@ -72,7 +72,7 @@ struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    fn new(archive: R, limits: Limits) -> Reader<R> {
+    fn new(archive: R, limits: ArchiveLimits) -> Reader<R> {
         let archive = BufReader::with_capacity(64 << 10, archive);
         Reader { archive, tree: Tree::new(limits), hash: Sha256::new() }
     }
