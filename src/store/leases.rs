@@ -4,13 +4,16 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
 use crate::core::hex;
-use crate::store::Folder;
+use crate::store::checkpoints::Checkpoints;
+use crate::store::{Folder, StorageWait};
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;
+/// The maximum size of the log in pages; a writer that exceeds it waits for a checkpoint.
+const LOG_PAGES: i64 = 50_000;
 /// The file name in the directory of a run.
 const NAME: &str = "workers.sqlite";
 
@@ -19,6 +22,10 @@ const NAME: &str = "workers.sqlite";
 #[derive(Debug)]
 pub struct Leases {
     db: Connection,
+    wait: StorageWait,
+    is_durable: bool,
+    /// Unless they are in memory, or another process writes.
+    _checkpoints: Option<Checkpoints>,
 }
 
 /// An attempt at a set that has no outcome yet.
@@ -70,7 +77,13 @@ pub struct WorkerRow {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    io::Error::other(format!("{NAME}: {error}"))
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
+    let kind = match error.sqlite_error_code() {
+        Some(DiskFull) => io::ErrorKind::StorageFull,
+        Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, format!("{NAME}: {error}"))
 }
 
 /// Seconds since 1970.
@@ -91,9 +104,12 @@ impl Leases {
             drop(folder.create(NAME)?);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(folder.path().join(NAME), flags).map_err(failed)?;
+        let path = folder.path().join(NAME);
+        let db = Connection::open_with_flags(&path, flags).map_err(failed)?;
         db.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
-        Leases::prepare(db, run)
+        db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
+        let leases = Leases::prepare(db, run)?;
+        Ok(Leases { _checkpoints: Some(Checkpoints::start(&path)?), ..leases })
     }
 
     /// Creates those of a run that is not resumed, in memory.
@@ -116,7 +132,23 @@ impl Leases {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         set_up(&db).and_then(|()| version(&db)).map_err(failed).and_then(check)?;
-        Ok(Some(Leases { db }))
+        Ok(Some(Leases::of(db)))
+    }
+
+    fn of(db: Connection) -> Leases {
+        Leases { db, wait: StorageWait::default(), is_durable: false, _checkpoints: None }
+    }
+
+    /// From now on waits while the disk is full.
+    #[must_use]
+    pub fn waiting(self, wait: StorageWait) -> Leases {
+        Leases { wait, ..self }
+    }
+
+    /// From now on a queued set survives a power failure too: for runs that do not derive their sets from a schedule.
+    #[must_use]
+    pub fn durable(self) -> Leases {
+        Leases { is_durable: true, ..self }
     }
 
     fn prepare(mut db: Connection, run: &[u8; 16]) -> io::Result<Leases> {
@@ -132,7 +164,7 @@ impl Leases {
             create(&mut db).map_err(failed)?;
         }
         check(version(&db).map_err(failed)?)?;
-        Ok(Leases { db })
+        Ok(Leases::of(db))
     }
 
     /// The id of the run.
@@ -183,10 +215,27 @@ impl Leases {
     /// Those of the disk, or if the attempt exists.
     pub fn queue(&self, set: u32, attempt: u32, deliveries: u32, unit: &str) -> io::Result<()> {
         self.retire(set)?;
+        if self.is_durable {
+            self.db.pragma_update(None, "synchronous", "full").map_err(failed)?;
+        }
         self.run_sql(
             "INSERT INTO sets VALUES (?1, ?2, 'queued', ?3, NULL, ?4, ?5)",
             params![set, attempt, deliveries, now().cast_signed(), unit],
-        )
+        )?;
+        if self.is_durable {
+            self.db.pragma_update(None, "synchronous", "normal").map_err(failed)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The highest number of a set; 0 if there is none.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn last_set(&self) -> io::Result<u32> {
+        let sql = "SELECT coalesce(max(\"set\"), 0) FROM sets";
+        self.db.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
 
     /// A worker has received an attempt. `deliveries`: how often a worker did.
@@ -312,7 +361,7 @@ impl Leases {
     /// # Errors
     /// Those of the disk.
     pub fn disconnect_all(&self) -> io::Result<()> {
-        self.run_sql("UPDATE workers SET is_connected = 0", [])
+        self.run_sql("UPDATE workers SET is_connected = 0", params![])
     }
 
     /// Requests a state of a worker from the process that plays the run.
@@ -340,9 +389,11 @@ impl Leases {
         Ok(asked.into_iter().map(|(_, worker, state)| (worker, state)).collect())
     }
 
-    fn run_sql(&self, sql: &str, params: impl rusqlite::Params) -> io::Result<()> {
-        let run = self.db.prepare_cached(sql).and_then(|mut query| query.execute(params));
-        run.map(drop).map_err(failed)
+    fn run_sql(&self, sql: &str, params: &[&dyn ToSql]) -> io::Result<()> {
+        self.wait.retry("the database of workers", || {
+            let run = self.db.prepare_cached(sql).and_then(|mut query| query.execute(params));
+            run.map(drop).map_err(failed)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Persistent storage.
 
+mod checkpoints;
 mod folder;
 mod journal;
 mod league;

@@ -1,0 +1,48 @@
+//! Checkpoints of a database in WAL mode, on a thread of their own.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+/// How often the log is copied into the database.
+const APART: Duration = Duration::from_millis(500);
+
+/// Copies the log of a database into it until it is dropped. A checkpoint waits for the disk, writers do not wait for it.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Checkpoints {
+    /// Starts for the database in this file.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or no thread can be started.
+    pub(super) fn start(path: &Path) -> io::Result<Checkpoints> {
+        let db = Connection::open(path).map_err(io::Error::other)?;
+        let (stop, stopped) = channel();
+        let work = move || {
+            while stopped.recv_timeout(APART) == Err(RecvTimeoutError::Timeout) {
+                // Without one the log grows, and the next one copies more.
+                let done = db.query_row("PRAGMA wal_checkpoint(passive)", [], |_| Ok(()));
+                if let Err(error) = done {
+                    tracing::debug!(%error, "no checkpoint now");
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(work)?;
+        Ok(Checkpoints { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
