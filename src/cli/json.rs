@@ -442,8 +442,20 @@ pub(super) struct WorkersStatus {
     pub(super) workers: Vec<WorkerStatus>,
     /// Sets that wait for a worker.
     pub(super) queued: usize,
+    /// Whether sets wait and no worker that is connected gets sets.
+    pub(super) is_stuck: bool,
     /// Sets that workers have, or whose results are being verified.
     pub(super) out: Vec<SetOut>,
+}
+
+/// The workers of a ladder: a line of `referee league workers --json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "workers")]
+pub(super) struct LadderWorkers<'a> {
+    pub(super) ladder: &'a str,
+    /// Omitted if it has never had workers.
+    #[serde(flatten)]
+    pub(super) status: Option<WorkersStatus>,
 }
 
 /// A worker.

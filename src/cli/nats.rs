@@ -9,8 +9,11 @@ use crate::cli::Failure;
 use crate::store::Leases;
 use crate::workers::Coordinator;
 
+/// The default queue.
+pub(super) const QUEUE: &str = "referee";
+
 /// How a coordinator uses the NATS server.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(super) struct CoordinatorOptions {
     /// A file with the credentials for the NATS server: one of NATS (.creds), or a line USER:PASSWORD or with a token
     #[arg(long = "workers-credentials", value_name = "FILE", requires = "workers")]
@@ -18,8 +21,14 @@ pub(super) struct CoordinatorOptions {
     /// A PEM file with certificates that the NATS server may have, in addition to those that the system trusts
     #[arg(long = "workers-ca", value_name = "FILE", requires = "workers")]
     pub(super) ca: Option<PathBuf>,
+    /// A PEM file with the certificate of the coordinator, for a NATS server that verifies its clients
+    #[arg(long = "workers-cert", value_name = "FILE", requires_all = ["workers", "key"])]
+    pub(super) cert: Option<PathBuf>,
+    /// A PEM file with the private key of this certificate
+    #[arg(long = "workers-key", value_name = "FILE", requires = "cert")]
+    pub(super) key: Option<PathBuf>,
     /// The queue at the NATS server: its stream, and the first word of all subjects
-    #[arg(long = "workers-queue", value_name = "NAME", default_value = "referee", value_parser = queue, requires = "workers")]
+    #[arg(long = "workers-queue", value_name = "NAME", default_value = QUEUE, value_parser = queue, requires = "workers")]
     pub(super) queue: String,
 }
 
@@ -62,23 +71,15 @@ mod with_nats {
         leases: Leases,
         timeout: Duration,
     ) -> Result<Coordinator, Failure> {
-        let CoordinatorOptions { credentials, ca, queue } = options;
-        let (credentials, ca) = (credentials.clone(), ca.clone());
-        let broker = Broker { url: url.to_owned(), queue: queue.clone(), credentials, ca };
+        let CoordinatorOptions { credentials, ca, cert, key, queue } = options.clone();
+        let broker = Broker { url: url.to_owned(), queue, credentials, ca, identity: cert.zip(key) };
         let run = leases.run().map_err(Failure::cannot_run)?;
         let end = NatsCoordinator { broker, run, archives, pace: Pace::default() };
         Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)
     }
 
     /// The end of a worker that uses this NATS server.
-    pub(in crate::cli) fn worker(
-        url: &str,
-        queue: &str,
-        (credentials, ca): (&Option<PathBuf>, &Option<PathBuf>),
-        machine: Machine,
-    ) -> NatsWorker {
-        let (credentials, ca) = (credentials.clone(), ca.clone());
-        let broker = Broker { url: url.to_owned(), queue: queue.to_owned(), credentials, ca };
+    pub(in crate::cli) fn worker(broker: Broker, machine: Machine) -> NatsWorker {
         NatsWorker { broker, machine, pace: Pace::default() }
     }
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::bot::Command;
 use crate::cli::json::{SetOut, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
 use crate::cli::listen::read_tokens;
 use crate::cli::options::milliseconds;
@@ -21,7 +23,9 @@ use crate::transport::Certificate;
 use crate::workers::Coordinator;
 use crate::workers::archive::{ArchiveError, ArchiveId, pack_folder};
 use crate::workers::builtin::BuiltInCoordinator;
-use crate::workers::unit::Place;
+use crate::workers::machine::MachineState;
+use crate::workers::shared::share;
+use crate::workers::unit::{Place, UnitBot};
 
 /// The file in the directory of a run that lets workers in: a token, and the certificate of the coordinator.
 const TOKEN_FILE: &str = "workers.token";
@@ -29,11 +33,13 @@ const TOKEN_FILE: &str = "workers.token";
 const KEY_FILE: &str = "workers.key";
 /// The directory of the archives of bots.
 const ARCHIVES: &str = "bots";
+/// The default of `--workers-timeout`.
+const TIMEOUT: &str = "5m";
 /// The name of the token in that file.
 const TOKEN_NAME: &str = "worker";
 
 /// Which workers play the sets.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Workers on other machines")]
 #[command(group = ArgGroup::new("carrier").args(["workers_listen", "workers"]))]
 pub(super) struct WorkersOptions {
@@ -58,14 +64,100 @@ pub(super) struct WorkersOptions {
     #[command(flatten)]
     nats: nats::CoordinatorOptions,
     /// A set that has had neither a result nor progress for this time is given to another worker; a clock may allow longer
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = milliseconds, requires = "carrier")]
+    #[arg(long, value_name = "TIME", default_value = TIMEOUT, value_parser = milliseconds, requires = "carrier")]
     workers_timeout: u64,
 }
 
-/// A coordinator, and what its workers need.
+/// `[workers]` in a file: the options without the prefix.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorkersConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_key: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nats: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<String>,
+}
+
+impl WorkersConfig {
+    /// Its paths, which are relative to the file.
+    pub(super) fn paths(&mut self) -> [&mut Option<PathBuf>; 7] {
+        let WorkersConfig { token_file, tls_cert, tls_key, credentials, ca, cert, key, .. } = self;
+        [token_file, tls_cert, tls_key, credentials, ca, cert, key]
+    }
+
+    /// The options that say the same. `resolve` makes paths absolute.
+    pub(super) fn options(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<WorkersOptions, String> {
+        let resolve = |path: &Option<PathBuf>| path.as_deref().map(&resolve);
+        match (&self.listen, &self.nats) {
+            (Some(_), None) | (None, Some(_)) => {}
+            (Some(_), Some(_)) => return Err("either `listen` or `nats`, not both".to_owned()),
+            (None, None) => return Err("it needs `listen` (an address) or `nats` (a URL)".to_owned()),
+        }
+        if self.tls_cert.is_some() != self.tls_key.is_some() || self.cert.is_some() != self.key.is_some() {
+            return Err("a certificate and its key belong together".to_owned());
+        }
+        let queue = self.queue.as_deref().unwrap_or(nats::QUEUE);
+        let timeout = self.timeout.as_deref().unwrap_or(TIMEOUT);
+        Ok(WorkersOptions {
+            workers_listen: self.listen,
+            workers_token_file: resolve(&self.token_file),
+            workers_tls_cert: resolve(&self.tls_cert),
+            workers_tls_key: resolve(&self.tls_key),
+            workers: self
+                .nats
+                .as_deref()
+                .map(nats::url)
+                .transpose()
+                .map_err(|what| format!("nats: {what}"))?,
+            nats: nats::CoordinatorOptions {
+                credentials: resolve(&self.credentials),
+                ca: resolve(&self.ca),
+                cert: resolve(&self.cert),
+                key: resolve(&self.key),
+                queue: nats::queue(queue).map_err(|what| format!("queue: {what}"))?,
+            },
+            workers_timeout: milliseconds(timeout).map_err(|what| format!("timeout: {what}"))?,
+        })
+    }
+}
+
+/// The coordinators of some runs, and what their workers need.
 pub(super) struct Opened {
-    pub(super) coordinator: Coordinator,
+    /// One for each of the leases, in order.
+    pub(super) coordinators: Vec<Coordinator>,
     reached: Reached,
+}
+
+/// The leases of the run in this directory. Without workers there are only those of an earlier process.
+pub(super) fn leases(directory: &Path, has_workers: bool) -> std::io::Result<Option<Leases>> {
+    if has_workers {
+        return Leases::open(&Folder::open(directory)?, &run_id()?).map(Some);
+    }
+    Leases::of_run(directory)
+}
+
+fn run_id() -> std::io::Result<[u8; 16]> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(std::io::Error::other)?;
+    Ok(id)
 }
 
 /// Where workers get sets.
@@ -81,38 +173,61 @@ enum Reached {
 }
 
 impl WorkersOptions {
-    /// Starts a coordinator for the run in this directory; `None` if the run is played here. `is_resumable`: what workers have
-    /// is stored there.
-    pub(super) fn open(&self, directory: &Path, is_resumable: bool) -> Result<Option<Opened>, Failure> {
-        let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", directory.display()));
-        let leases = || {
-            let folder = Folder::open(directory)?;
-            let mut run = [0; 16];
-            getrandom::fill(&mut run).map_err(std::io::Error::other)?;
-            if is_resumable { Leases::open(&folder, &run) } else { Leases::in_memory(&run) }
-        };
-        let timeout = Duration::from_millis(self.workers_timeout);
-        match (self.workers_listen, &self.workers) {
-            (Some(address), _) => {
-                self.listen(address, directory, leases().map_err(wrong)?, timeout).map(Some)
+    /// These options, or if no workers are given, those of the section `[workers]` of a file.
+    pub(super) fn or(
+        &self,
+        section: Option<&WorkersConfig>,
+        resolve: impl Fn(&Path) -> PathBuf,
+    ) -> Result<WorkersOptions, Failure> {
+        match section.filter(|_| !self.is_given()) {
+            Some(section) => {
+                section.options(resolve).map_err(|what| Failure::usage(format!("[workers]: {what}")))
             }
-            (None, Some(url)) => {
-                let leases = leases().map_err(wrong)?;
-                let archives = directory.join(ARCHIVES);
-                let coordinator = nats::coordinator(url, &self.nats, archives, leases, timeout)?;
-                let reached = Reached::Queue { url: url.clone(), queue: self.nats.queue.clone() };
-                Ok(Some(Opened { coordinator, reached }))
-            }
-            (None, None) => Ok(None),
+            None => Ok(self.clone()),
         }
     }
 
-    /// Starts a coordinator to which workers connect.
+    /// Whether workers play.
+    pub(super) fn is_given(&self) -> bool {
+        self.workers_listen.is_some() || self.workers.is_some()
+    }
+
+    /// Starts a coordinator for the run in this directory; `None` if the run is played here. `is_resumable`: what workers have
+    /// is stored there.
+    pub(super) fn open_run(&self, directory: &Path, is_resumable: bool) -> Result<Option<Opened>, Failure> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        let leases = if is_resumable {
+            leases(directory, true)
+        } else {
+            run_id().and_then(|run| Leases::in_memory(&run)).map(Some)
+        };
+        let leases =
+            leases.map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;
+        self.open(directory, leases.into_iter().collect())
+    }
+
+    /// Starts a coordinator for each of these leases. `directory` has what workers need to get in, and archives.
+    pub(super) fn open(&self, directory: &Path, leases: Vec<Leases>) -> Result<Option<Opened>, Failure> {
+        let timeout = Duration::from_millis(self.workers_timeout);
+        if let Some(address) = self.workers_listen {
+            return self.listen(address, directory, leases, timeout).map(Some);
+        }
+        let Some(url) = &self.workers else { return Ok(None) };
+        let coordinator =
+            |leases| nats::coordinator(url, &self.nats, directory.join(ARCHIVES), leases, timeout);
+        let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, _>>()?;
+        let reached = Reached::Queue { url: url.clone(), queue: self.nats.queue.clone() };
+        Ok(Some(Opened { coordinators, reached }))
+    }
+
+    /// Starts coordinators to which workers connect.
     fn listen(
         &self,
         address: SocketAddr,
         directory: &Path,
-        leases: Leases,
+        leases: Vec<Leases>,
         timeout: Duration,
     ) -> Result<Opened, Failure> {
         let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", directory.display()));
@@ -146,8 +261,11 @@ impl WorkersOptions {
         let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
             .map_err(|error| Failure::cannot_run(format!("--workers-listen {address}: {error}")))?;
         let address = end.address().map_err(Failure::cannot_run)?;
-        let coordinator = Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)?;
-        Ok(Opened { coordinator, reached: Reached::Address { address, token_file } })
+        let runs: Vec<String> = leases.iter().map(Leases::run).collect::<Result<_, _>>().map_err(wrong)?;
+        let ends = share(end, &runs).map_err(Failure::cannot_run)?.into_iter();
+        let coordinators = ends.zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
+        let coordinators = coordinators.collect::<Result<_, _>>().map_err(Failure::cannot_run)?;
+        Ok(Opened { coordinators, reached: Reached::Address { address, token_file } })
     }
 }
 
@@ -176,31 +294,68 @@ impl Opened {
     }
 }
 
-/// Where workers have the files of these bots. Those with a directory of their own are packed for the run in this directory.
-pub(super) fn places(bots: &[BotSpec], directory: &Path) -> Result<Vec<Place>, Failure> {
+/// These bots as workers start them. Those with a directory of their own are packed for the run in this directory.
+pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBot>, Failure> {
     let mut packed = BTreeMap::new();
-    let place = |bot: &BotSpec| {
-        let command = bot.source.command().ok_or_else(|| {
+    let bot = |bot: &BotSpec| {
+        let connects = || {
             let name = &bot.name;
             Failure::usage(format!("`{name}` connects by itself: workers only play bots that have a command"))
-        })?;
+        };
+        let command = bot.source.command().ok_or_else(connects)?;
         let wrong = |what: String| Failure::usage(format!("the files of `{}`: {what}", bot.name));
         let within = command.directory_in_files().map_err(|error| wrong(error.to_string()))?;
-        let (Some(files), Some(within)) = (&command.files, within) else {
-            let here = Path::new(".").canonicalize().map_err(|error| wrong(error.to_string()))?;
-            return Ok(Place::Installed(command.directory.as_ref().map_or(here.clone(), |of| here.join(of))));
-        };
-        let id = match packed.get(files) {
-            Some(&id) => id,
-            None => {
-                let id = pack(files, &directory.join(ARCHIVES)).map_err(|error| wrong(error.to_string()))?;
-                packed.insert(files.clone(), id);
-                id
+        let place = match (&command.files, within) {
+            (Some(files), Some(within)) => {
+                let id = match packed.get(files) {
+                    Some(&id) => id,
+                    None => {
+                        let id = pack(files, &directory.join(ARCHIVES))
+                            .map_err(|error| wrong(error.to_string()))?;
+                        packed.insert(files.clone(), id);
+                        id
+                    }
+                };
+                Place::Archive(id, within)
+            }
+            _ => {
+                let here = Path::new(".").canonicalize().map_err(|error| wrong(error.to_string()))?;
+                Place::Installed(command.directory.as_ref().map_or(here.clone(), |of| here.join(of)))
             }
         };
-        Ok(Place::Archive(id, within))
+        UnitBot::new(bot, place).ok_or_else(connects)
     };
-    bots.iter().map(place).collect()
+    bots.iter().map(bot).collect()
+}
+
+/// Checks the directory of a bot's files, which the bot sees as a whole: not with these.
+pub(super) fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), String> {
+    let Some(files) = &command.files else { return Ok(()) };
+    let canonical = |path: &Path| {
+        // An empty path is the current directory.
+        let canonical = Path::new(".").join(path).canonicalize();
+        canonical.map_err(|what| format!("{}: {what}", path.display()))
+    };
+    let whole = canonical(files)?;
+    for own in own.iter().filter(|own| own.exists()) {
+        if canonical(own)?.starts_with(&whole) {
+            let (files, own) = (files.display(), own.display());
+            return Err(format!("files: {files} contains {own}: give the bot a directory of its own"));
+        }
+    }
+    if let Some(word) =
+        command.argv.iter().find(|word| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole))
+    {
+        return Err(format!(
+            "command: `{word}` is in `files`: give its path relative to the working directory"
+        ));
+    }
+    match &command.directory {
+        Some(directory) if !canonical(directory)?.starts_with(&whole) => {
+            Err(format!("directory: {} is not in `files`, {}", directory.display(), files.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Packs the files of a bot.
@@ -233,7 +388,9 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
             refused: row.refused,
         }
     };
-    let workers = leases.workers().map_err(Failure::cannot_run)?.into_iter().map(worker).collect();
+    let workers: Vec<WorkerStatus> =
+        leases.workers().map_err(Failure::cannot_run)?.into_iter().map(worker).collect();
+    let is_active = |of: &WorkerStatus| of.is_connected && of.state == MachineState::Active.as_str();
     let open = leases.open_sets().map_err(Failure::cannot_run)?;
     let queued = open.iter().filter(|lease| lease.worker.is_none()).count();
     let out = open.into_iter().filter_map(|lease| {
@@ -244,7 +401,8 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
             idle_s: now.saturating_sub(lease.moved_at),
         })
     });
-    Ok(Some(WorkersStatus { workers, queued, out: out.collect() }))
+    let is_stuck = queued > 0 && !workers.iter().any(is_active);
+    Ok(Some(WorkersStatus { workers, queued, is_stuck, out: out.collect() }))
 }
 
 /// The status for people.
@@ -289,6 +447,10 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
         counted(status.queued, "set is", "sets are"),
         status.out.len()
     );
+    if status.is_stuck {
+        text += "no worker is active: start one with `referee worker`, or let one play that was put aside with `referee worker \
+                 activate`\n";
+    }
     for SetOut { set, worker, deliveries, idle_s } in &status.out {
         let times = counted(*deliveries, "delivery", "deliveries");
         text += &format!("  {set}: {worker}, {times}, no progress for {idle_s} s\n");

@@ -1,5 +1,6 @@
 //! The state of a ladder while it is played.
 
+mod on_workers;
 mod scheduler;
 
 pub use scheduler::LadderScheduler;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 use crate::core::Seating;
 use crate::core::chance::RandomStream;
 use crate::league::book::{Book, LadderRow};
+use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::mirrors::Mirrors;
 use crate::referee::{Leg, Opening};
 use crate::runner::{Fixture, Openings, Wait};
@@ -47,6 +49,8 @@ struct Member {
     /// The index of its bot in the run, once it has one.
     bot: Option<usize>,
     is_program: bool,
+    /// The index of its program among the bots that workers start.
+    program: Option<usize>,
     connections: usize,
     conduct: Conduct,
 }
@@ -100,6 +104,7 @@ pub struct Ladder {
     fulfilled: Vec<i64>,
     /// The number of pairings at the last challenge.
     challenged_at: Option<u64>,
+    on_workers: OnWorkers,
     began: Instant,
 }
 
@@ -170,6 +175,7 @@ impl Ladder {
             challenges: Vec::new(),
             fulfilled: Vec::new(),
             challenged_at: None,
+            on_workers: OnWorkers::default(),
             began: Instant::now(),
         }
     }
@@ -291,7 +297,8 @@ impl Ladder {
         let here: BTreeSet<usize> = (0..self.members.len()).filter(|&at| is_here(at)).collect();
         let programs = here.iter().filter(|&&at| self.members[at].is_program).count().max(1);
         // Programs start as often as it takes to fill all jobs.
-        let copies = (self.limits.jobs * self.seating.seats()).div_ceil(programs);
+        let jobs = self.limits.jobs + self.on_workers.most();
+        let copies = (jobs * self.seating.seats()).div_ceil(programs);
         for (at, member) in self.members.iter().enumerate() {
             let places = match (here.contains(&at), member.is_program) {
                 (false, _) => 0,
@@ -362,10 +369,38 @@ impl Ladder {
         }
     }
 
-    /// The next match; one of a kind other than `Pairing` fulfils a challenge.
-    fn fixture(&mut self, lineup: Lineup, kind: MatchKind, challenge: Option<i64>) -> Option<Fixture> {
-        let bots: Option<Vec<usize>> =
-            lineup.seats().iter().map(|player| self.members[player.index()].bot).collect();
+    /// The next match: on workers, or here. It is between programs if there are workers, and only then.
+    fn next_match(&mut self, on_workers: bool) -> Option<Fixture> {
+        if self.is_paused || self.wait.is_waiting() {
+            return None;
+        }
+        if let Some(fixture) = self.next_challenge(on_workers) {
+            return Some(fixture);
+        }
+        let now = self.now();
+        let Ladder { matchmaker, rng, members, .. } = self;
+        let is_away = |player: Entrant| members[player.index()].program.is_some();
+        let lineup = match on_workers {
+            true => matchmaker.next_of(is_away, is_away, now, rng),
+            false if self.on_workers.is_empty() => matchmaker.next(now, rng),
+            false => matchmaker.next_of(|player| !is_away(player), |_| true, now, rng),
+        };
+        self.fixture(lineup?, MatchKind::Pairing, None, on_workers)
+    }
+
+    /// This match; one of a kind other than `Pairing` fulfils a challenge.
+    fn fixture(
+        &mut self,
+        lineup: Lineup,
+        kind: MatchKind,
+        challenge: Option<i64>,
+        on_workers: bool,
+    ) -> Option<Fixture> {
+        let bot = |player: &Entrant| {
+            let Member { bot, program, .. } = self.members[player.index()];
+            if on_workers { program } else { bot }
+        };
+        let bots: Option<Vec<usize>> = lineup.seats().iter().map(bot).collect();
         let number = self.next;
         let (options, mut opening) = self.openings.of(number);
         let repeats = self.mirrors.as_mut().and_then(|mirrors| mirrors.take(&lineup));
@@ -384,11 +419,14 @@ impl Ladder {
         };
         self.next += 1;
         self.running.insert(number, Running { lineup, challenge, repeats });
+        if on_workers {
+            self.on_workers.add(number);
+        }
         Some(fixture)
     }
 
-    /// The challenge that is due, if there is one.
-    fn next_challenge(&mut self) -> Option<Fixture> {
+    /// The challenge that is due, if there is one: on workers, or here.
+    fn next_challenge(&mut self, on_workers: bool) -> Option<Fixture> {
         let pairings = self.matchmaker.pairings();
         if self.challenged_at.is_some_and(|at| pairings < at + CHALLENGE_AFTER) {
             return None;
@@ -398,14 +436,21 @@ impl Ladder {
             let Challenge { id, players } = &self.challenges[at];
             let id = *id;
             let group: Option<Vec<Entrant>> = players.iter().map(|name| self.newest(name)).collect();
-            let Some(lineup) = group.and_then(|group| self.matchmaker.challenge(&group, now, &mut self.rng))
+            let is_away = |player: &Entrant| self.members[player.index()].program.is_some();
+            let is_meant = |group: &Vec<Entrant>| {
+                let have_workers = !self.on_workers.is_empty();
+                on_workers == (have_workers && group.iter().all(is_away))
+            };
+            let Some(lineup) = group
+                .filter(is_meant)
+                .and_then(|group| self.matchmaker.challenge(&group, now, &mut self.rng))
             else {
                 continue;
             };
             self.challenges.remove(at);
             self.challenged_at = Some(pairings);
             let kind = self.kind_of_challenge(lineup.seats());
-            return self.fixture(lineup, kind, Some(id));
+            return self.fixture(lineup, kind, Some(id), on_workers);
         }
         None
     }

@@ -15,4 +15,4 @@ pub use book::{Book, LadderRow};
 pub use history::RatingHistory;
 pub use ladder::{Ladder, LadderLimits, LadderScheduler, SharedLadder};
 pub use recover::{recorded, recover, row_of};
-pub use resume::resume;
+pub use resume::{resume, resume_on_workers};

@@ -5,8 +5,10 @@ use std::io;
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::{Catalog, Seating, Viewer};
-use crate::runner::ResumedMatch;
-use crate::store::{League, RunningMatches, parse_match_id};
+use crate::runner::{DueSet, ResumedMatch};
+use crate::store::{League, Leases, RunningMatches, parse_match_id};
+use crate::workers::JobBots;
+use crate::workers::unit::{UnitMatch, WorkUnit};
 
 /// Reads the journals of the matches of a ladder that had no result. A match whose journal is damaged is cut off.
 ///
@@ -48,6 +50,41 @@ pub fn resume(
                 tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {why}");
             }
         }
+    }
+    Ok(resumed)
+}
+
+/// Reads the sets that workers have, or would get next, and that have no result; with the players of their matches. Their bots
+/// are added to `bots`. Without workers they do not go on.
+///
+/// # Errors
+/// I/O errors of the databases.
+pub fn resume_on_workers(
+    leases: &Leases,
+    (league, ladder): (&League, &str),
+    (rules, seating): (&dyn Rules, Seating),
+    bots: &JobBots,
+    has_workers: bool,
+) -> io::Result<Vec<(DueSet, Vec<Vec<String>>)>> {
+    let mut resumed = Vec::new();
+    for lease in leases.open_sets()? {
+        let number = lease.set;
+        let unit = serde_json::from_str(&lease.unit).ok().filter(|unit: &WorkUnit| {
+            unit.game == rules.meta().id && usize::from(unit.seats) == seating.seats()
+        });
+        let has_result = league.has_match(ladder, number)?;
+        let Some(unit) = unit.filter(|_| !has_result && has_workers) else {
+            if !has_result {
+                tracing::warn!("{ladder}: match {number}, which was on a worker, does not count");
+            }
+            // Its number is not used again.
+            leases.retire(number)?;
+            continue;
+        };
+        let names = |of: &UnitMatch| of.bots.iter().map(|&bot| unit.bots[bot].name.clone()).collect();
+        let players = unit.matches.iter().map(names).collect();
+        let added: Vec<usize> = unit.bots.iter().map(|bot| bots.add(bot.clone())).collect();
+        resumed.push((DueSet { number, fixtures: unit.fixtures(&added) }, players));
     }
     Ok(resumed)
 }

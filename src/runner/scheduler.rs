@@ -94,6 +94,18 @@ pub trait SetScheduler: Scheduler {
     /// The next set. [`Scheduler::ended`] is called for each of its matches that was played, [`Scheduler::put_back`] for
     /// the others.
     fn next_set(&mut self) -> NextSet;
+
+    /// From now on workers play this number of sets concurrently.
+    fn set_slots(&mut self, _slots: usize) {}
+
+    /// Whether the run goes on without sets, until it is drained or interrupted. Sets that no worker has are then put back
+    /// while there are no workers.
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    /// A set ended its workers too often and is not played. Only called if the run is endless; another one ends incomplete.
+    fn give_up(&mut self, _set: &DueSet) {}
 }
 
 /// Hands out the matches of a run, each once.

@@ -11,7 +11,7 @@ use crate::core::seat::Seat;
 use crate::referee::Leg;
 use crate::runner::{Deposit, EndedRecord, Fixture, Halt, MatchReport, NoShow, RunEvent};
 use crate::store::Records;
-use crate::workers::job::Job;
+use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{Outcome, UnitId, WorkUnit};
 use crate::workers::verify::{VerifiedMatch, verify};
 
@@ -61,56 +61,63 @@ pub(super) struct Committer<F> {
     deposit: Deposit<F>,
     catalog: Catalog,
     records: Option<Records>,
-    /// The command lines of the bots.
-    commands: Vec<String>,
+    bots: JobBots,
 }
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
     pub(super) fn new(job: &mut Job, tell: F) -> Committer<F> {
         let deposit = Deposit::new(job.records.clone(), job.unsealed.take(), job.live.clone(), tell);
-        let commands = job.bots.iter().map(|bot| bot.source.to_string()).collect();
-        Committer { deposit, catalog: job.catalog.clone(), records: job.records.clone(), commands }
+        let (catalog, records) = (job.catalog.clone(), job.records.clone());
+        Committer { deposit, catalog, records, bots: job.bots.clone() }
     }
 
     /// Stores outcomes until the coordinator has no more.
     pub(super) fn work(mut self, outcomes: &Receiver<ToCommit>, to: &UnboundedSender<Committed>) {
         while let Ok(first) = outcomes.recv() {
-            // One synchronization covers all outcomes that have arrived.
-            let mut stored = Vec::new();
-            let (mut next, mut over) = (Some(first), None);
-            while let Some(to_commit) = next.take() {
-                match to_commit {
-                    ToCommit::Outcome { unit, fixtures, outcome, worker } => {
-                        let unit_id = outcome.unit.clone();
-                        match self.keep(&unit, fixtures, &outcome) {
-                            Ok(reports) => stored.push((unit_id, worker, reports)),
-                            Err((halt, is_fatal)) => {
-                                let committed =
-                                    Committed { unit: unit_id, worker, result: Err(halt), is_fatal };
-                                let _ = to.send(committed);
-                            }
+            self.step(first, outcomes, to);
+        }
+    }
+
+    /// Stores this outcome and those that have arrived: one synchronization covers all.
+    pub(super) fn step(
+        &mut self,
+        first: ToCommit,
+        outcomes: &Receiver<ToCommit>,
+        to: &UnboundedSender<Committed>,
+    ) {
+        let mut stored = Vec::new();
+        let (mut next, mut over) = (Some(first), None);
+        while let Some(to_commit) = next.take() {
+            match to_commit {
+                ToCommit::Outcome { unit, fixtures, outcome, worker } => {
+                    let unit_id = outcome.unit.clone();
+                    match self.keep(&unit, fixtures, &outcome) {
+                        Ok(reports) => stored.push((unit_id, worker, reports)),
+                        Err((halt, is_fatal)) => {
+                            let committed = Committed { unit: unit_id, worker, result: Err(halt), is_fatal };
+                            let _ = to.send(committed);
                         }
                     }
-                    ToCommit::Over { is_complete } => over = Some(is_complete),
                 }
-                next = if self.deposit.len() < BATCH { outcomes.try_recv().ok() } else { None };
+                ToCommit::Over { is_complete } => over = Some(is_complete),
             }
-            let mut settled = self.deposit.settle();
-            for (unit, worker, reports) in stored {
-                let result = match &mut settled {
-                    Ok(()) => Ok(Counted { reports }),
-                    Err(Halt::Done) => Err(Halt::Done),
-                    Err(Halt::Because(why)) => Err(Halt::Because(why.clone())),
-                };
-                let is_fatal = result.is_err();
-                // The coordinator waits for it.
-                let _ = to.send(Committed { unit, worker, result, is_fatal });
-            }
-            if let Some(is_complete) = over
-                && let Err(Halt::Because(why)) = self.deposit.close(is_complete)
-            {
-                tracing::error!("{why}");
-            }
+            next = if self.deposit.len() < BATCH { outcomes.try_recv().ok() } else { None };
+        }
+        let mut settled = self.deposit.settle();
+        for (unit, worker, reports) in stored {
+            let result = match &mut settled {
+                Ok(()) => Ok(Counted { reports }),
+                Err(Halt::Done) => Err(Halt::Done),
+                Err(Halt::Because(why)) => Err(Halt::Because(why.clone())),
+            };
+            let is_fatal = result.is_err();
+            // The coordinator waits for it.
+            let _ = to.send(Committed { unit, worker, result, is_fatal });
+        }
+        if let Some(is_complete) = over
+            && let Err(Halt::Because(why)) = self.deposit.close(is_complete)
+        {
+            tracing::error!("{why}");
         }
     }
 
@@ -134,7 +141,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                 // The deal is still to be played.
                 fixture.leg = Leg::Earlier;
             }
-            report.bots = fixture.bots.iter().map(|&bot| self.commands[bot].clone()).collect();
+            report.bots = fixture.bots.iter().map(|&bot| self.bots.command(bot)).collect();
             report.record = self.records.as_ref().map(|records| records.path(&fixture.id));
             let no_show = no_show(&fixture, &report);
             reports.push(report.clone());

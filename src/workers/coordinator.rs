@@ -1,5 +1,7 @@
 //! The coordinator: serves one run with a carrier.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc as blocking;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -25,6 +27,22 @@ pub struct Coordinator {
     pub(super) run: String,
     pub(super) fleet: Fleet,
     pub(super) timeout: Duration,
+    pub(super) activity: Activity,
+}
+
+/// How many sets the active workers of a coordinator play concurrently.
+#[derive(Clone, Debug, Default)]
+pub struct Activity(Arc<AtomicUsize>);
+
+impl Activity {
+    /// The number; 0 if no worker is active.
+    pub fn slots(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, slots: usize) {
+        self.0.store(slots, Ordering::Relaxed);
+    }
 }
 
 impl fmt::Debug for Coordinator {
@@ -51,9 +69,19 @@ impl Coordinator {
             runtime.block_on(end.serve(of_coordinator, to_coordinator))
         };
         let thread = thread::Builder::new().name("carrier".to_owned()).spawn(serve)?;
-        let run = leases.run()?;
-        let fleet = Fleet::open(&leases)?;
-        Ok(Coordinator { orders, events, thread, leases, run, fleet, timeout })
+        Coordinator::with((orders, events), thread, leases, timeout)
+    }
+
+    /// A coordinator with these channels to a carrier, which this thread serves.
+    pub(super) fn with(
+        (orders, events): (UnboundedSender<Order>, UnboundedReceiver<Event>),
+        thread: JoinHandle<io::Result<()>>,
+        leases: Leases,
+        timeout: Duration,
+    ) -> io::Result<Coordinator> {
+        let (run, fleet) = (leases.run()?, Fleet::open(&leases)?);
+        let activity = Activity::default();
+        Ok(Coordinator { orders, events, thread, leases, run, fleet, timeout, activity })
     }
 
     /// Plays a job, as [`MatchRunner::play`](crate::runner::MatchRunner::play) does on this machine.
@@ -79,6 +107,11 @@ impl Coordinator {
             runtime.block_on(dispatcher.run(committed, (interrupt, drain), &mut end));
         });
         end
+    }
+
+    /// What its workers do, also while it plays.
+    pub fn activity(&self) -> Activity {
+        self.activity.clone()
     }
 
     /// Tells the workers that the run is over if it is, and ends the carrier.

@@ -1,5 +1,8 @@
 //! Hands sets out to workers: counts deliveries, replaces what makes no progress, and counts the first outcome of each set.
 
+mod outcomes;
+mod sweep;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -10,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::runner::{DueSet, Halt, MatchReport, NextSet, RunEnd, SetScheduler};
+use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler};
 use crate::store::Lease;
 use crate::workers::carrier::{Event, Order, Returned, Verdict};
 use crate::workers::committer::{Committed, Counted, ToCommit};
@@ -21,7 +24,7 @@ use crate::workers::unit::{Outcome, UnitId, WorkUnit};
 
 /// How often a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
-/// How long a coordinator that has just started waits for workers to return with their sets.
+/// How long workers that are gone may take to return with their sets, also when a coordinator has just started.
 const RETURN: Duration = Duration::from_secs(10);
 /// The minimum number of sets that are queued or with workers.
 const WINDOW: usize = 16;
@@ -30,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Where a set is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Phase {
+enum SetPhase {
     /// The carrier hands it out.
     Queued,
     /// This worker has it.
@@ -46,7 +49,7 @@ struct OpenSet {
     since: u32,
     due: DueSet,
     deliveries: u32,
-    phase: Phase,
+    phase: SetPhase,
     /// When it was queued, taken or last moved.
     moved_at: Instant,
     /// The worker whose outcome is being verified and stored.
@@ -70,6 +73,10 @@ pub(super) struct Dispatcher<'a, S> {
     /// Whether the schedule has no more sets.
     is_exhausted: bool,
     patience: Duration,
+    /// The number of sets that the active workers play concurrently, as the schedule knows it.
+    slots: usize,
+    /// When a worker was last active.
+    active_at: Instant,
 }
 
 impl<'a, S: SetScheduler> Dispatcher<'a, S> {
@@ -91,6 +98,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             given_up: Vec::new(),
             is_exhausted: false,
             patience,
+            slots: 0,
+            active_at: Instant::now(),
         }
     }
 
@@ -138,6 +147,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         self.earlier = leases.into_iter().map(|lease| (lease.set, lease)).collect();
         let mut least = self.earlier.len() + WINDOW;
         loop {
+            self.note_slots();
             self.top_up(least)?;
             // Those that are left are not due any more.
             for set in std::mem::take(&mut self.earlier).into_keys() {
@@ -174,13 +184,13 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
 
     /// Draws sets from the schedule while fewer than enough are open.
     fn top_up(&mut self, least: usize) -> Result<(), Halt> {
-        let most = least.max(4 * self.coordinator.fleet.slots());
+        let most = least.max(4 * self.slots);
         while self.open.len() < most && !self.is_exhausted {
             match self.schedule.next_set() {
                 NextSet::Set(due) => self.add(due)?,
                 // If all others were given up, nothing will make more sets due.
                 NextSet::Later => {
-                    self.is_exhausted = self.open.is_empty();
+                    self.is_exhausted = self.open.is_empty() && !self.schedule.is_endless();
                     return Ok(());
                 }
                 NextSet::Never => self.is_exhausted = true,
@@ -211,11 +221,11 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let now = Instant::now();
         let holder = self.coordinator.fleet.holder(&unit.id).map(str::to_owned);
         let phase = match (holder, worker) {
-            (Some(holder), _) => Phase::Out(holder),
-            (None, Some(_)) => Phase::Expected(now + RETURN),
-            (None, None) => Phase::Queued,
+            (Some(holder), _) => SetPhase::Out(holder),
+            (None, Some(_)) => SetPhase::Expected(now + RETURN),
+            (None, None) => SetPhase::Queued,
         };
-        if phase == Phase::Queued {
+        if phase == SetPhase::Queued {
             self.coordinator.order(Order::Publish(Box::new(unit.clone())));
         }
         let unit = Arc::new(unit);
@@ -242,7 +252,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 }
                 for id in holding {
                     if let Some(open) = self.current(&id) {
-                        (open.phase, open.moved_at) = (Phase::Out(name.clone()), Instant::now());
+                        (open.phase, open.moved_at) = (SetPhase::Out(name.clone()), Instant::now());
                     }
                 }
                 self.coordinator.fleet.store(&self.coordinator.leases, &name).map_err(because)
@@ -269,7 +279,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             return Ok(());
         };
         open.deliveries += 1;
-        (open.phase, open.moved_at) = (Phase::Out(worker.clone()), Instant::now());
+        (open.phase, open.moved_at) = (SetPhase::Out(worker.clone()), Instant::now());
         let deliveries = open.deliveries;
         self.coordinator.fleet.take(&worker, id);
         self.coordinator.leases.take(id.set, id.attempt, &worker, deliveries).map_err(because)
@@ -287,7 +297,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             self.put_aside(&worker, format!("it cannot play {id}: {why}"))?;
         }
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let Some(open) = self.current(id).filter(|open| open.phase == Phase::Out(worker)) else {
+        let Some(open) = self.current(id).filter(|open| open.phase == SetPhase::Out(worker)) else {
             return Ok(());
         };
         if reason != Returned::Lost {
@@ -306,7 +316,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         if open.deliveries >= MOST_DELIVERIES {
             return self.give_up(set);
         }
-        (open.phase, open.moved_at) = (Phase::Queued, Instant::now());
+        (open.phase, open.moved_at) = (SetPhase::Queued, Instant::now());
         let (unit, deliveries) = (Arc::clone(&open.unit), open.deliveries);
         self.coordinator.leases.put_back(set, unit.id.attempt, deliveries).map_err(because)?;
         self.coordinator.order(Order::Publish(Box::new((*unit).clone())));
@@ -320,94 +330,14 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         self.coordinator.leases.give_up(set).map_err(because)?;
         let ids: Vec<&str> = open.due.fixtures.iter().map(|fixture| &*fixture.id).collect();
         let times = open.deliveries;
-        self.given_up.push(format!("s{set} ({}): delivered {times} times without a result", ids.join(", ")));
+        let what = format!("s{set} ({}): delivered {times} times without a result", ids.join(", "));
+        if self.schedule.is_endless() {
+            tracing::warn!("{what}: it does not count");
+            self.schedule.give_up(&open.due);
+        } else {
+            self.given_up.push(what);
+        }
         Ok(())
-    }
-
-    /// A worker has sent an outcome.
-    fn played(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
-        let id = &outcome.unit;
-        let is_of_run = id.run == self.coordinator.run;
-        let counted = self.counted.get(&id.set).filter(|_| is_of_run);
-        if counted.is_some_and(|(attempt, by)| *attempt == id.attempt && *by == worker) {
-            let unit = outcome.unit;
-            self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
-            return Ok(());
-        }
-        let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
-        let Some(open) = open else { return self.duplicate(outcome, worker) };
-        if open.committing.is_some() {
-            open.waiting.push_back((outcome, worker));
-            return Ok(());
-        }
-        open.committing = Some(worker.clone());
-        let to_commit = ToCommit::Outcome {
-            unit: Arc::clone(&open.unit),
-            fixtures: open.due.fixtures.clone(),
-            outcome,
-            worker,
-        };
-        self.to_commit.send(to_commit).map_err(|_| Halt::Because("a thread panicked".to_owned()))
-    }
-
-    /// An outcome came too late.
-    fn duplicate(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
-        self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
-        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let unit = outcome.unit;
-        self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Duplicate });
-        Ok(())
-    }
-
-    /// An outcome was stored or refused.
-    fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
-        let Committed { unit: id, worker, result, is_fatal } = committed;
-        let Counted { reports } = match result {
-            Ok(counted) => counted,
-            Err(halt) if is_fatal => return Err(halt),
-            Err(Halt::Done) => return Err(Halt::Done),
-            Err(Halt::Because(why)) => return self.refuse(id, worker, why),
-        };
-        let Some(open) = self.open.remove(&id.set) else { return Ok(()) };
-        let (played, unplayed) = open.due.fixtures.split_at(reports.len());
-        for (fixture, report) in played.iter().zip(&reports) {
-            self.schedule.ended(fixture, report);
-        }
-        unplayed.iter().for_each(|fixture| self.schedule.put_back(fixture));
-        self.is_exhausted = false;
-        let leases = &self.coordinator.leases;
-        let is_left = reports.iter().any(MatchReport::is_to_be_replayed);
-        let closed = if is_left { leases.retire(id.set) } else { leases.close(id.set) };
-        closed.map_err(because)?;
-        if open.unit.id != id || open.phase != Phase::Out(worker.clone()) {
-            self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
-        }
-        self.coordinator.fleet.release(&worker, &id);
-        self.counted.insert(id.set, (id.attempt, worker.clone()));
-        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: Verdict::Counted };
-        self.coordinator.order(order);
-        for (outcome, worker) in open.waiting {
-            self.duplicate(outcome, worker)?;
-        }
-        if let Some(why) = self.coordinator.fleet.judge(&worker, &reports) {
-            self.put_aside(&worker, why)?;
-        }
-        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
-    }
-
-    /// An outcome is not what its unit asks for.
-    fn refuse(&mut self, id: UnitId, worker: String, why: String) -> Result<(), Halt> {
-        self.coordinator.fleet.count(&worker, |row| row.refused += 1);
-        self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;
-        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let verdict = Verdict::Refused(why);
-        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
-        let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
-        open.committing = None;
-        if let Some((outcome, worker)) = open.waiting.pop_front() {
-            return self.played(outcome, worker);
-        }
-        if open.phase == Phase::Out(worker) { self.hand_out_again(id.set) } else { Ok(()) }
     }
 
     fn put_aside(&mut self, worker: &str, why: String) -> Result<(), Halt> {
@@ -420,71 +350,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             self.coordinator.order(Order::SetState(worker.to_owned(), state));
         }
         self.coordinator.fleet.store(&self.coordinator.leases, worker).map_err(because)
-    }
-
-    /// Carries out what other processes have asked for.
-    fn apply_requests(&mut self) -> Result<(), Halt> {
-        for (worker, state) in self.coordinator.leases.take_asked().map_err(because)? {
-            match MachineState::parse(&state) {
-                Some(state) => self.set_state(&worker, state, None)?,
-                None => tracing::warn!("unknown state `{state}` for the worker `{worker}`"),
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives sets without progress to other workers.
-    fn sweep(&mut self) -> Result<(), Halt> {
-        let now = Instant::now();
-        let mut overdue = Vec::new();
-        for (&set, open) in self.open.iter().filter(|(_, open)| open.committing.is_none()) {
-            let is_overdue = match &open.phase {
-                Phase::Expected(until) => *until <= now,
-                Phase::Out(_) | Phase::Queued => now - open.moved_at > self.patience,
-            };
-            if is_overdue {
-                overdue.push(set);
-            }
-        }
-        for set in overdue {
-            let Some(open) = self.open.get_mut(&set) else { continue };
-            match open.phase.clone() {
-                Phase::Expected(_) => self.hand_out_again(set)?,
-                Phase::Queued => {
-                    // The carrier may have lost it.
-                    open.moved_at = now;
-                    let unit = (*open.unit).clone();
-                    self.coordinator.order(Order::Publish(Box::new(unit)));
-                }
-                Phase::Out(worker) => {
-                    self.coordinator.fleet.count(&worker, |row| row.lost += 1);
-                    self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-                    self.replace(set)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Replaces an attempt that makes no progress by a new one.
-    fn replace(&mut self, set: u32) -> Result<(), Halt> {
-        let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
-        if open.deliveries >= MOST_DELIVERIES {
-            return self.give_up(set);
-        }
-        let old = open.unit.id.clone();
-        let mut unit = (*open.unit).clone();
-        unit.id.attempt += 1;
-        tracing::warn!("{old} makes no progress: it is handed out again as {}", unit.id);
-        open.unit = Arc::new(unit.clone());
-        (open.phase, open.moved_at) = (Phase::Queued, Instant::now());
-        let deliveries = open.deliveries;
-        let text = serde_json::to_string(&unit).map_err(|error| Halt::Because(error.to_string()))?;
-        let queued = self.coordinator.leases.queue(set, unit.id.attempt, deliveries, &text);
-        queued.map_err(because)?;
-        self.coordinator.order(Order::Withdraw(old));
-        self.coordinator.order(Order::Publish(Box::new(unit)));
-        Ok(())
     }
 }
 

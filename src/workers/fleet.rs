@@ -18,6 +18,8 @@ const LEAST_FAULTS: u32 = 5;
 const SIGMAS: f64 = 3.0;
 /// The maximum number of matches that are named when a worker is put aside.
 const MOST_NAMED: usize = 50;
+/// The maximum number of workers that are named when none is left.
+const MOST_REASONS: usize = 5;
 
 /// Why a noisy machine is put aside.
 const NOISY: &str = "it is noisy, and the matches have clocks";
@@ -62,6 +64,14 @@ impl Fleet {
     pub(super) fn slots(&self) -> usize {
         let active = self.0.values().filter(|of| of.row.is_connected && of.state == MachineState::Active);
         active.map(|of| of.machine.slots as usize).sum()
+    }
+
+    /// Why workers were put aside; `None` if none was.
+    pub(super) fn why_aside(&self) -> Option<String> {
+        let aside = self.0.values().filter(|of| of.state == MachineState::Aside);
+        let why = aside.filter_map(|of| Some(format!("`{}`: {}", of.row.name, of.row.reason.as_ref()?)));
+        let why: Vec<String> = why.take(MOST_REASONS).collect();
+        (!why.is_empty()).then(|| why.join("; "))
     }
 
     /// The connected worker that has a unit.

@@ -1,16 +1,44 @@
 //! What a coordinator has played, and the units of its sets.
 
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use crate::bot::Command;
 use crate::core::Catalog;
 use crate::core::seat::Seating;
 use crate::driver::Run;
 use crate::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
-use crate::sources::BotSpec;
 use crate::store::Records;
-use crate::workers::unit::{Place, Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};
+use crate::workers::unit::{Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};
+
+/// The bots of a job, as they are in units. Further ones may be added while it is played; none is removed.
+#[derive(Clone, Debug, Default)]
+pub struct JobBots(Arc<RwLock<Vec<UnitBot>>>);
+
+impl JobBots {
+    /// These bots.
+    pub fn new(bots: Vec<UnitBot>) -> JobBots {
+        JobBots(Arc::new(RwLock::new(bots)))
+    }
+
+    /// Adds a bot. Returns its index.
+    pub fn add(&self, bot: UnitBot) -> usize {
+        let mut bots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        bots.push(bot);
+        bots.len() - 1
+    }
+
+    fn all(&self) -> RwLockReadGuard<'_, Vec<UnitBot>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The command line of a bot.
+    pub(super) fn command(&self, index: usize) -> String {
+        Command { argv: self.all()[index].argv.clone(), ..Command::default() }.to_string()
+    }
+}
 
 /// What is played: the sets of a scheduler.
 #[derive(Debug)]
@@ -24,9 +52,7 @@ pub struct Job {
     /// The teams of the game.
     pub seating: Seating,
     /// The bots, which are started with a command.
-    pub bots: Vec<BotSpec>,
-    /// Where the workers have their files.
-    pub places: Vec<Place>,
+    pub bots: JobBots,
     /// The games.
     pub catalog: Catalog,
     /// Where records are stored.
@@ -41,15 +67,14 @@ pub struct Job {
 
 impl Job {
     /// What this runner would play on this machine.
-    pub fn of_runner(runner: MatchRunner, places: Vec<Place>, catalog: &Catalog) -> Job {
+    pub fn of_runner(runner: MatchRunner, bots: JobBots, catalog: &Catalog) -> Job {
         let meta = runner.rules.meta();
         Job {
             run: runner.run,
             game: meta.id,
             rules: meta.rules_version,
             seating: runner.seating,
-            bots: runner.bots,
-            places,
+            bots,
             catalog: catalog.clone(),
             records: runner.records,
             unsealed: runner.unsealed,
@@ -61,12 +86,12 @@ impl Job {
     /// The work unit of a set.
     ///
     /// # Errors
-    /// If a bot connects by itself, or the unit is too large.
+    /// If the unit is too large.
     pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), String> {
         let mut used: Vec<usize> = due.fixtures.iter().flat_map(|fixture| fixture.bots.clone()).collect();
         used.sort_unstable();
         used.dedup();
-        let bots = used.iter().map(|&index| self.bot(index)).collect::<Result<_, _>>()?;
+        let bots = used.iter().map(|&index| self.bots.all()[index].clone()).collect();
         let place = |bot: &usize| used.binary_search(bot).unwrap_or_default();
         let matches = due.fixtures.iter().map(|fixture| UnitMatch {
             id: fixture.id.clone(),
@@ -96,25 +121,9 @@ impl Job {
         Ok((unit, text))
     }
 
-    fn bot(&self, index: usize) -> Result<UnitBot, String> {
-        let BotSpec { name, source, clock_factor, is_fresh, files } = &self.bots[index];
-        let connects = || format!("`{name}` connects by itself: workers play only bots that they start");
-        let command = source.command().ok_or_else(connects)?;
-        Ok(UnitBot {
-            name: name.clone(),
-            argv: command.argv.clone(),
-            env: command.env.clone(),
-            place: self.places[index].clone(),
-            files: files.iter().cloned().collect(),
-            sandbox: command.sandbox.clone(),
-            clock_factor: *clock_factor,
-            is_fresh: *is_fresh,
-        })
-    }
-
     /// How long a set may be without progress: at least as long as a bot may think about one move.
     pub(super) fn patience(&self, timeout: Duration) -> Duration {
-        let factor = self.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
+        let factor = self.bots.all().iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
         let longest = self.run.terms.clock.map_or(0, |clock| clock.delay_ms + clock.bank_ms);
         timeout.max(Duration::from_millis(longest).mul_f64(factor))
     }

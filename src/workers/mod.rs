@@ -23,13 +23,14 @@ pub mod machine;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod player;
+pub mod shared;
 #[cfg(test)]
 mod tests;
 pub mod unit;
 mod verify;
 mod worker;
 
-pub use coordinator::Coordinator;
-pub use job::Job;
+pub use coordinator::{Activity, Coordinator};
+pub use job::{Job, JobBots};
 pub use verify::{VerifiedMatch, verify};
 pub use worker::{Worker, WorkerEvent, WorkerExit};

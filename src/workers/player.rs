@@ -14,19 +14,17 @@ use crate::core::{Catalog, Seating};
 use crate::driver::Run;
 use crate::record;
 use crate::runner::{
-    Fixture, Halt, MatchReport, MatchRunner, MatchSecret, Next, RunChange, RunEvent, Scheduler, Wait,
-    is_between,
+    Fixture, Halt, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
 };
 use crate::sources::{BotSpec, Source};
 use crate::workers::unit::{UnitBot, UnitId, UnitMatch, WorkUnit};
-use crate::workers::verify::leg;
 
 /// Bot processes that do not play are kept for later matches, up to this number.
 const PROCESSES: usize = 64;
 
 /// What happens to the matches of a player.
 #[derive(Debug)]
-pub(super) enum Played {
+pub(super) enum PlayerEvent {
     /// A match has ended.
     Match {
         /// Its run and its id.
@@ -44,19 +42,19 @@ pub(super) enum Played {
 
 /// What the units of a player have in common.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Kind {
+pub(super) struct UnitKind {
     run: String,
     game: String,
     seating: Seating,
     terms: crate::driver::Terms,
 }
 
-impl Kind {
+impl UnitKind {
     /// The kind of a unit.
     ///
     /// # Errors
     /// If this program does not have its game.
-    pub(super) fn of(unit: &WorkUnit, catalog: &Catalog) -> Result<Kind, String> {
+    pub(super) fn of(unit: &WorkUnit, catalog: &Catalog) -> Result<UnitKind, String> {
         let meta = catalog.find(&unit.game).map_err(|error| error.to_string())?.meta();
         if meta.rules_version != unit.rules {
             let (own, other) = (meta.rules_version, unit.rules);
@@ -72,7 +70,7 @@ impl Kind {
         if unit.matches.is_empty() || !unit.matches.iter().all(fits) {
             return Err(format!("the matches of {} do not fit its bots", unit.id));
         }
-        Ok(Kind { run: unit.id.run.clone(), game: unit.game.clone(), seating, terms: unit.terms })
+        Ok(UnitKind { run: unit.id.run.clone(), game: unit.game.clone(), seating, terms: unit.terms })
     }
 }
 
@@ -150,7 +148,7 @@ impl Scheduler for UnitScheduler {
 
 /// Plays the units of one kind.
 pub(super) struct Player {
-    kind: Kind,
+    kind: UnitKind,
     units: Arc<Mutex<OpenUnits>>,
     /// The bots that the lanes have.
     bots: Vec<(UnitBot, Location)>,
@@ -162,11 +160,11 @@ pub(super) struct Player {
 impl Player {
     /// Starts one that plays up to `slots` units concurrently.
     pub(super) fn start(
-        kind: Kind,
+        kind: UnitKind,
         catalog: &Catalog,
         launch: Launch,
         slots: usize,
-        played: mpsc::UnboundedSender<Played>,
+        played: mpsc::UnboundedSender<PlayerEvent>,
     ) -> Result<Player, String> {
         let rules = catalog.find(&kind.game).map_err(|error| error.to_string())?;
         let scheduler = UnitScheduler::default();
@@ -194,14 +192,14 @@ impl Player {
                     record::seal(&mut record, reveal.clone());
                     let (run, id) = (run.clone(), fixture.id.clone());
                     let (is_to_be_replayed, is_cut_off) = (report.is_to_be_replayed(), report.is_cut_off);
-                    let ended = Played::Match { run, id, record, is_to_be_replayed, is_cut_off };
+                    let ended = PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off };
                     played.send(ended).map_err(|_| Halt::Done)?;
                 }
                 Ok(())
             };
             if let Some(why) = runner.play(scheduler, interrupt, tell).why {
                 // The worker is gone if it is ending.
-                let _ = played.send(Played::Failed(run.clone(), why));
+                let _ = played.send(PlayerEvent::Failed(run.clone(), why));
             }
         };
         let thread = thread::Builder::new().name("player".to_owned()).spawn(work);
@@ -210,7 +208,7 @@ impl Player {
     }
 
     /// Whether it plays units of this kind.
-    pub(super) fn plays(&self, kind: &Kind) -> bool {
+    pub(super) fn plays(&self, kind: &UnitKind) -> bool {
         self.kind == *kind
     }
 
@@ -235,18 +233,7 @@ impl Player {
         private: &[PathBuf],
     ) -> Result<(), String> {
         let indices = self.indices(unit, locations, private)?;
-        let (options, opening) = (Arc::from(unit.options.clone()), Arc::new(unit.opening.clone()));
-        let fixture = |(index, of): (usize, &UnitMatch)| Fixture {
-            id: of.id.clone(),
-            deal: unit.deal.clone(),
-            leg: leg(unit, index),
-            options: Arc::clone(&options),
-            opening: Arc::clone(&opening),
-            bots: of.bots.iter().map(|&bot| indices[bot]).collect(),
-            wait: Wait::Always,
-            secret: Some(MatchSecret { seed: of.seed, salt: of.salt.0 }),
-        };
-        let fixtures = unit.matches.iter().enumerate().map(fixture).collect();
+        let fixtures = unit.fixtures(&indices).into();
         lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
         self.change(RunChange::Wake);
         Ok(())

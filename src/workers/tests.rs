@@ -25,9 +25,8 @@ use crate::tournament::Deals;
 use crate::tournament::schedule::{Format, Plan, Schedule};
 use crate::workers::carrier::{CoordinatorEnd, Event, Order, Returned};
 use crate::workers::machine::Machine;
-use crate::workers::unit::{Outcome, Place, WorkUnit};
-use crate::workers::verify::leg;
-use crate::workers::{Coordinator, Job, verify};
+use crate::workers::unit::{Outcome, Place, UnitBot, WorkUnit};
+use crate::workers::{Coordinator, Job, JobBots, verify};
 
 const SEATING: Seating = Seating::new(2, 2);
 
@@ -35,16 +34,17 @@ fn command(name: &str) -> Command {
     Command { argv: vec![name.to_owned()], ..Command::default() }
 }
 
-fn job(catalog: &Catalog) -> Job {
+pub(super) fn job(catalog: &Catalog) -> Job {
     let rules = catalog.find("checkers").unwrap().meta();
     let sources = ["one", "other"].map(|name| Arc::new(command(name)) as Arc<dyn Source>);
+    let specs = BotSpec::of(sources.to_vec()).into_iter();
+    let bots = specs.map(|spec| UnitBot::new(&spec, Place::Installed("/nowhere".into())).unwrap());
     Job {
         run: Run { seed: Seed([7; 32]), terms: Terms::default() },
         game: rules.id,
         rules: rules.rules_version,
         seating: SEATING,
-        bots: BotSpec::of(sources.to_vec()),
-        places: vec![Place::Installed("/nowhere".into()); 2],
+        bots: JobBots::new(bots.collect()),
         catalog: catalog.clone(),
         records: None,
         unsealed: None,
@@ -53,7 +53,7 @@ fn job(catalog: &Catalog) -> Job {
     }
 }
 
-fn schedule(sets: u32) -> TournamentScheduler {
+pub(super) fn schedule(sets: u32) -> TournamentScheduler {
     let plan = Plan::new(Format::Gauntlet { cycles: sets }, SEATING, Deals::Mirrored, 2);
     let roster = Arc::new(Roster::alone(2));
     let scoring = Scoring { seating: SEATING, legs: 2, on_fault: Terms::default().on_fault, roster };
@@ -63,7 +63,7 @@ fn schedule(sets: u32) -> TournamentScheduler {
 }
 
 /// Plays a unit: the bots choose random moves.
-fn play(unit: &WorkUnit, catalog: &Catalog) -> Outcome {
+pub(super) fn play(unit: &WorkUnit, catalog: &Catalog) -> Outcome {
     let records = (0..unit.matches.len()).map(|index| play_match(unit, index, catalog)).collect();
     Outcome { unit: unit.id.clone(), records }
 }
@@ -81,7 +81,7 @@ fn play_match(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Vec<u8> {
         deal: unit.deal.clone(),
         seed: Some(of.seed),
         salt: Some(of.salt.0),
-        leg: leg(unit, index),
+        leg: unit.leg(index),
         opening: unit.opening.clone(),
         ..MatchPlan::new(rules, &unit.options, SEATING, seats.collect())
     };

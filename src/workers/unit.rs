@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -16,8 +17,9 @@ use crate::bot::sandbox::{Mode, Sandbox};
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::driver::Terms;
-use crate::referee::Opening;
-use crate::sources::with_factor;
+use crate::referee::{Leg, Opening};
+use crate::runner::{Fixture, MatchSecret, Wait};
+use crate::sources::{BotSpec, with_factor};
 use crate::workers::archive::ArchiveId;
 
 /// The maximum size of a work unit as JSON, in bytes.
@@ -73,6 +75,33 @@ pub struct WorkUnit {
     /// The matches, in the order in which they are played, one at a time. If one has to be replayed, those after it
     /// are not played.
     pub matches: Vec<UnitMatch>,
+}
+
+impl WorkUnit {
+    /// The position of a match in its mirrored set.
+    pub(super) fn leg(&self, index: usize) -> Leg {
+        match (&self.deal, index + 1 == self.matches.len()) {
+            (None, _) => Leg::Only,
+            (Some(_), true) => Leg::Last,
+            (Some(_), false) => Leg::Earlier,
+        }
+    }
+
+    /// The matches, in a run in which the bots of the unit have these indices.
+    pub fn fixtures(&self, bots: &[usize]) -> Vec<Fixture> {
+        let (options, opening) = (Arc::from(self.options.clone()), Arc::new(self.opening.clone()));
+        let fixture = |(index, of): (usize, &UnitMatch)| Fixture {
+            id: of.id.clone(),
+            deal: self.deal.clone(),
+            leg: self.leg(index),
+            options: Arc::clone(&options),
+            opening: Arc::clone(&opening),
+            bots: of.bots.iter().map(|&bot| bots[bot]).collect(),
+            wait: Wait::Always,
+            secret: Some(MatchSecret { seed: of.seed, salt: of.salt.0 }),
+        };
+        self.matches.iter().enumerate().map(fixture).collect()
+    }
 }
 
 /// A match of a unit.
@@ -151,6 +180,22 @@ pub struct UnitBot {
 }
 
 impl UnitBot {
+    /// A bot whose files are in this place on the machines of workers; `None` if it connects by itself.
+    pub fn new(spec: &BotSpec, place: Place) -> Option<UnitBot> {
+        let BotSpec { name, source, clock_factor, is_fresh, files } = spec;
+        let command = source.command()?;
+        Some(UnitBot {
+            name: name.clone(),
+            argv: command.argv.clone(),
+            env: command.env.clone(),
+            place,
+            files: files.iter().cloned().collect(),
+            sandbox: command.sandbox.clone(),
+            clock_factor: *clock_factor,
+            is_fresh: *is_fresh,
+        })
+    }
+
     /// Its clock, if that is not the common one.
     pub fn clock(&self, common: Clock) -> Option<Clock> {
         with_factor(common, self.clock_factor)
@@ -219,7 +264,7 @@ pub struct Outcome {
 
 /// The first line of an encoded outcome.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct OutcomeHead {
     unit: UnitId,
     /// The sizes of the records.
     records: Vec<usize>,
@@ -233,7 +278,7 @@ impl Outcome {
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let records: Vec<usize> = self.records.iter().map(Vec::len).collect();
         check_size(&self.unit, records.iter().sum())?;
-        let head = Head { unit: self.unit.clone(), records };
+        let head = OutcomeHead { unit: self.unit.clone(), records };
         let mut bytes = serde_json::to_vec(&head).map_err(|error| error.to_string())?;
         bytes.push(b'\n');
         let mut encoder = ZlibEncoder::new(bytes, Compression::fast());
@@ -254,7 +299,7 @@ impl Outcome {
     /// If it is malformed or exceeds the limits.
     pub fn decode(bytes: &[u8]) -> Result<Outcome, String> {
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no first line")?;
-        let head: Head = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+        let head: OutcomeHead = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
         let sum = head.records.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size));
         check_size(&head.unit, sum.unwrap_or(usize::MAX))?;
         let mut decoder = ZlibDecoder::new(&bytes[end + 1..]);

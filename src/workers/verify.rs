@@ -10,7 +10,7 @@ use crate::core::chance::Seed;
 use crate::core::{Catalog, Seating, hex};
 use crate::driver::{MatchPlan, PlannedSeat, Run};
 use crate::record::{self, Account};
-use crate::referee::{Header, Leg, SeatHeader};
+use crate::referee::{Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::tournament::schedule::MatchId;
 use crate::workers::unit::{Outcome, UnitBot, UnitMatch, WorkUnit};
@@ -86,15 +86,6 @@ fn verify_match(
     Ok(VerifiedMatch { report, record, reveal })
 }
 
-/// The leg of a match of a unit.
-pub(super) fn leg(unit: &WorkUnit, index: usize) -> Leg {
-    match (&unit.deal, index + 1 == unit.matches.len()) {
-        (None, _) => Leg::Only,
-        (Some(_), true) => Leg::Last,
-        (Some(_), false) => Leg::Earlier,
-    }
-}
-
 /// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
 /// time for `ready`, which depends on what the process played before.
 fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Header, String> {
@@ -111,7 +102,7 @@ fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Header, St
         deal: unit.deal.clone(),
         seed: Some(*seed),
         salt: Some(salt.0),
-        leg: leg(unit, index),
+        leg: unit.leg(index),
         opening: unit.opening.clone(),
         ..MatchPlan::new(rules, &unit.options, seating, seats.collect())
     };

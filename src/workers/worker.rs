@@ -14,7 +14,7 @@ use crate::core::Catalog;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
 use crate::workers::carrier::{Assignment, Request, Returned, Verdict, WorkerEnd};
 use crate::workers::machine::MachineState;
-use crate::workers::player::{Kind, Location, Played, Player};
+use crate::workers::player::{Location, Player, PlayerEvent, UnitKind};
 use crate::workers::unit::{Outcome, Place, UnitId, WorkUnit};
 
 /// How often a worker tells the coordinator which units have moved.
@@ -114,7 +114,7 @@ struct Work<F> {
     requests: UnboundedSender<Request>,
     tell: F,
     players: Vec<Player>,
-    played: (UnboundedSender<Played>, UnboundedReceiver<Played>),
+    played: (UnboundedSender<PlayerEvent>, UnboundedReceiver<PlayerEvent>),
     /// By run and set.
     active: BTreeMap<(String, u32), Active>,
     /// The number of units that the carrier may still send.
@@ -328,7 +328,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// # Errors
     /// Why this machine cannot.
     fn start(&mut self, unit: &WorkUnit) -> Result<bool, String> {
-        let kind = Kind::of(unit, &self.worker.catalog)?;
+        let kind = UnitKind::of(unit, &self.worker.catalog)?;
         let locations: Vec<Option<Location>> =
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
         let Some(locations) = locations.into_iter().collect::<Option<Vec<Location>>>() else {
@@ -351,8 +351,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// A match has ended.
-    fn ended(&mut self, played: Played) {
-        let Played::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
+    fn ended(&mut self, played: PlayerEvent) {
+        let PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
             return self.failed(played);
         };
         let of_match = |active: &&mut Active| {
@@ -379,8 +379,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// The player of a run cannot go on.
-    fn failed(&mut self, played: Played) {
-        let Played::Failed(run, why) = played else { return };
+    fn failed(&mut self, played: PlayerEvent) {
+        let PlayerEvent::Failed(run, why) = played else { return };
         self.players.retain(|player| player.run() != run);
         let ids: Vec<UnitId> = self.active.values().map(|active| active.unit.id.clone()).collect();
         for id in ids.into_iter().filter(|id| id.run == run) {

@@ -36,6 +36,7 @@ mod league_pages;
 mod league_restart;
 mod league_service;
 mod league_storage;
+mod league_workers;
 mod mcp;
 mod openings;
 mod output;

@@ -385,6 +385,68 @@ fn a_drained_worker_ends_and_one_put_aside_gets_no_sets() {
 }
 
 #[test]
+fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
+    let folder = Folder::new();
+    let bots = ["one", "other"].map(|name| folder.plain_bot(name));
+    let head = format!("clock = 'none'\n{SHORT}\n");
+    let format = "kind = 'gauntlet'\n[workers]\nlisten = '127.0.0.1:0'\ntimeout = '2s'";
+    let config = cup(&folder, &head, format, &[("one", &bots[0]), ("other", &bots[1])]);
+    let dir = folder.text("cup");
+    let mut process = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
+    let address = process.hear_of("workers_listening")["address"].as_str().unwrap().to_owned();
+    let coordinator = Coordinator { process, address, token_file: format!("{dir}/workers.token") };
+    std::fs::remove_file(folder.path("one.py")).unwrap();
+    let unable = coordinator.worker("unable", &["--slots", "1"]);
+    wait_until(&dir, "stuck", |status| status["workers"]["is_stuck"] == true);
+    let text = referee(["tournament", "status", &dir]).done().stdout;
+    assert!(text.contains("no worker is active: start one"), "{text}");
+    let what =
+        ["no worker is left: `unable`: it cannot play s1", "one.py is missing", "referee worker activate"];
+    coordinator.process.end().with_code(5).says(&what);
+    unable.signal(Signal::TERM);
+    unable.end();
+}
+
+#[test]
+fn a_worker_whose_bots_fail_more_often_than_elsewhere_is_put_aside() {
+    let folder = Folder::new();
+    // Without a sandbox a bot sees which worker plays it.
+    let bot = "import time
+is_bad = '\\0bad\\0' in open(f'/proc/{os.getppid()}/cmdline').read()
+turns = 0
+def pick(t):
+    global turns
+    turns += 1
+    if is_bad and turns == 1:
+        time.sleep(3)
+    return move(t, '1-32') if is_bad else first(t)
+play(turn=pick)";
+    let bots = ["one", "other"].map(|name| folder.bot(name, bot));
+    let head = format!("clock = 'delay=2s'\n{SHORT}");
+    let format = "kind = 'gauntlet'\ncycles = 200\n[sandbox]\nmode = 'none'";
+    let config = cup(&folder, &head, format, &[("one", &bots[0]), ("other", &bots[1])]);
+    let dir = folder.text("cup");
+    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--no-fsync"]);
+    let good = coordinator.worker("good", &["--slots", "1"]);
+    wait_until(&dir, "played", |status| status["played"].as_u64() > Some(24));
+    let bad = coordinator.worker("bad", &["--slots", "1"]);
+    let row = wait_until(&dir, "put aside", |status| {
+        let workers = status["workers"]["workers"].as_array().unwrap();
+        workers.iter().any(|worker| worker["state"] == "aside")
+    });
+    let reason = worker_of(&row, "bad")["reason"].as_str().unwrap();
+    let named = reason.contains("bots made a fault in") && reason.contains("timeouts in m");
+    assert!(named, "{reason}");
+    assert_eq!(worker_of(&row, "good")["state"], "active");
+    kill(coordinator.process.pid(), Signal::INT);
+    coordinator.process.end().with_code(130);
+    for worker in [good, bad] {
+        worker.signal(Signal::TERM);
+        worker.end().with_code(130);
+    }
+}
+
+#[test]
 fn bots_that_connect_by_themselves_play_on_no_worker() {
     let folder = Folder::new();
     let text = format!(

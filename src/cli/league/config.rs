@@ -14,6 +14,7 @@ use crate::bot::Command;
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds};
 use crate::cli::syntax::{Syntax, suggest};
+use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
 use crate::cli::{Failure, defaults};
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
@@ -24,6 +25,11 @@ use crate::runner::Openings;
 use crate::store::{League, LeagueBot, read_regular, utc};
 use crate::tournament::ladder::skeleton;
 use crate::transport::Certificate;
+
+/// What the league stores in its directory and no bot must see.
+pub(in crate::cli) const OWN_FILES: [&str; 4] = ["ladders", "league.sqlite", "league.sqlite-wal", WORKERS];
+/// The directory of what workers need.
+pub(in crate::cli) const WORKERS: &str = "workers";
 
 /// The default maximum number of new versions of a bot a day.
 const VERSIONS: u32 = 20;
@@ -38,6 +44,8 @@ pub(in crate::cli) struct Config {
     pub(in crate::cli) ladders: Vec<LadderConfig>,
     #[serde(default)]
     pub(in crate::cli) programs: Vec<ProgramConfig>,
+    #[serde(default)]
+    pub(in crate::cli) workers: Option<WorkersConfig>,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
@@ -99,6 +107,8 @@ pub(in crate::cli) struct LadderConfig {
 pub(in crate::cli) struct ProgramConfig {
     name: String,
     command: String,
+    #[serde(default)]
+    files: Option<PathBuf>,
     #[serde(default)]
     directory: Option<PathBuf>,
     #[serde(default)]
@@ -179,6 +189,38 @@ impl Config {
         Ok(())
     }
 
+    /// The working directory of a program.
+    fn directory(&self, program: &ProgramConfig) -> PathBuf {
+        let directory = program.directory.as_ref().or(program.files.as_ref());
+        self.folder.join(directory.map_or(Path::new(""), PathBuf::as_path))
+    }
+
+    /// The directories with all files of a program, by the names of those that have one.
+    ///
+    /// # Errors
+    /// If a bot must not see such a directory as a whole.
+    pub(in crate::cli) fn files(&self) -> Result<BTreeMap<String, PathBuf>, Failure> {
+        let mut found = BTreeMap::new();
+        let own = OWN_FILES.map(|name| self.folder.join(name));
+        for program in &self.programs {
+            let Some(files) = program.files.as_ref().map(|files| self.folder.join(files)) else { continue };
+            let command = program.command.parse::<Command>();
+            let checked = command.and_then(|command| {
+                let directory = Some(self.directory(program));
+                let command = Command { directory, files: Some(files.clone()), ..command };
+                check_files(&command, &own)
+            });
+            checked.map_err(|what| Failure::usage(format!("program {}: {what}", program.name)))?;
+            found.insert(program.name.clone(), files);
+        }
+        Ok(found)
+    }
+
+    /// The options of workers, or if none are given those of the file.
+    pub(in crate::cli) fn workers(&self, options: &WorkersOptions) -> Result<WorkersOptions, Failure> {
+        options.or(self.workers.as_ref(), |path| self.folder.join(path))
+    }
+
     /// The ladder with this name; without a name the only one.
     pub(in crate::cli) fn ladder(&self, name: Option<&str>) -> Result<&LadderConfig, Failure> {
         let names: Vec<&str> = self.ladders.iter().map(|ladder| &*ladder.name).collect();
@@ -206,7 +248,7 @@ impl Config {
                      league revoke {name}`"
                 )));
             }
-            let directory = self.folder.join(program.directory.as_deref().unwrap_or(Path::new("")));
+            let directory = self.directory(program);
             let bot = LeagueBot {
                 name: program.name.clone(),
                 owner: program.owner.clone().unwrap_or_else(|| program.name.clone()),

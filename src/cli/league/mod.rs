@@ -8,6 +8,7 @@ mod matches;
 pub(super) mod pages;
 mod standings;
 pub(super) mod verify;
+mod workers;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use std::time::SystemTime;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::league::config::Config;
+use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::core::{Catalog, counted};
 use crate::store::{Folder, Journal, League};
@@ -56,6 +58,7 @@ enum Command {
     Matches(matches::Args),
     Export(export::Args),
     Verify(verify::Args),
+    Workers(workers::Args),
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -72,6 +75,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Matches(args) => matches::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),
+        Command::Workers(args) => workers::run(&args),
     }
 }
 
@@ -133,6 +137,8 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         };
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.rules.meta().id)?;
     }
+    config.files()?;
+    config.workers(&WorkersOptions::default())?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)
 }

@@ -27,7 +27,7 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{Opened, WorkersOptions, places};
+use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, launch, screen, with_bots};
 use crate::core::{Catalog, counted, json};
 use crate::report::{TrialOutcome, TrialReport, interval};
@@ -38,7 +38,7 @@ use crate::runner::{
 use crate::sources::{self, BotSpec, Source, check_programs};
 use crate::tournament::regression::{Shard, Verdict};
 use crate::web::WatchServer;
-use crate::workers::Job;
+use crate::workers::{Job, JobBots};
 
 use results::{ResultsFile, TestSetup, contents};
 
@@ -311,11 +311,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let directory = args.kept.results.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let directory = Path::new(".").join(directory);
-    let opened = args.workers.open(&directory, false)?;
+    let mut opened = args.workers.open_run(&directory, false)?;
     if let Some(opened) = &opened {
         opened.announce(args.json)?;
     }
-    let places = if opened.is_some() { places(&entrants, &directory)? } else { Vec::new() };
+    let bots = if opened.is_some() { unit_bots(&entrants, &directory)? } else { Vec::new() };
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -371,10 +371,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             Ok(())
         };
         let interrupt = interrupted_or(max_time, &is_out_of_time);
-        let Some(Opened { mut coordinator, .. }) = opened else {
+        let Some(mut coordinator) = opened.as_mut().and_then(|opened| opened.coordinators.pop()) else {
             return runner.play(scheduler, interrupt, tell);
         };
-        let job = Job::of_runner(runner, places, catalog);
+        let job = Job::of_runner(runner, JobBots::new(bots), catalog);
         let mut end = coordinator.play(job, scheduler, interrupt, tell);
         let is_over = !end.is_interrupted;
         if let Err(error) = coordinator.end(is_over) {

@@ -13,13 +13,16 @@ use tokio::time::Instant;
 use super::open::is_paused;
 use crate::bot::Command;
 use crate::bot::sandbox::separate;
+use crate::cli::league::config::OWN_FILES;
 use crate::cli::league::now;
 use crate::cli::sandbox::default_sandbox;
 use crate::cli::service::Service;
+use crate::cli::workers::unit_bots;
 use crate::league::{RatingHistory, SharedLadder};
 use crate::runner::RunChange;
 use crate::sources::{BotSpec, Source, TokenHash};
 use crate::store::{League, LeagueBot};
+use crate::workers::JobBots;
 
 /// How often changes of the database are looked for, and players are rated.
 const LOOK: Duration = Duration::from_millis(300);
@@ -37,6 +40,10 @@ pub(super) struct Control {
     pub(super) ladder: SharedLadder,
     pub(super) league: League,
     pub(super) changes: mpsc::UnboundedSender<RunChange>,
+    /// The directories of the files of programs, by name.
+    pub(super) files: BTreeMap<String, PathBuf>,
+    /// The bots that workers start, and the directory for what workers need; `None` without workers.
+    pub(super) job_bots: Option<(JobBots, PathBuf)>,
 }
 
 impl Control {
@@ -98,10 +105,21 @@ impl Control {
         // The run may have ended.
         let _ = self.changes.send(RunChange::Tokens(tokens(&bots)));
         for spec in self.programs(&new, &bots) {
+            self.add_for_workers(&spec).unwrap_or_else(|why| {
+                tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
+            });
             let _ = self.changes.send(RunChange::Bot(spec));
         }
         *seen = Some(version);
         Ok(())
+    }
+
+    /// Lets workers play the matches of a program, if there are workers.
+    fn add_for_workers(&self, spec: &BotSpec) -> Result<(), String> {
+        let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
+        let units = unit_bots(std::slice::from_ref(spec), folder).map_err(|why| why.error.to_string())?;
+        let mut ladder = self.ladder.lock();
+        units.into_iter().try_for_each(|unit| ladder.set_program(&spec.name, bots.add(unit)))
     }
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others.
@@ -109,7 +127,8 @@ impl Control {
         let sandbox = if new.is_empty() { return Vec::new() } else { default_sandbox() };
         let command = |bot: &LeagueBot| -> Option<Command> {
             let command: Command = bot.command.as_ref()?.parse().ok()?;
-            Some(Command { directory: bot.directory.clone(), sandbox: sandbox.clone(), ..command })
+            let (directory, files) = (bot.directory.clone(), self.files.get(&bot.name).cloned());
+            Some(Command { directory, files, sandbox: sandbox.clone(), ..command })
         };
         let mut commands: Vec<(&LeagueBot, Command)> = all
             .iter()
@@ -117,7 +136,7 @@ impl Control {
             .filter_map(|bot| Some((bot, command(bot)?)))
             .collect();
         let folder = self.league.path().parent().map(PathBuf::from).unwrap_or_default();
-        let own = ["ladders", "league.sqlite", "league.sqlite-wal"].map(|name| folder.join(name));
+        let own = OWN_FILES.map(|name| folder.join(name));
         separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>(), &own);
         commands.retain(|(bot, _)| new.iter().any(|new| new.name == bot.name));
         let spec = |(bot, command): (&LeagueBot, Command)| {

@@ -1,9 +1,11 @@
 //! `referee serve`: plays a league.
 
+mod bookkeeper;
 mod control;
 mod open;
 mod stop;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,21 +14,24 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::cli::json::{LadderListening, LadderWatching, LeagueMatchLine};
-use crate::cli::league::config::{Config, PreparedLadder};
+use crate::cli::json::{LadderListening, LadderWatching};
+use crate::cli::league::config::{Config, PreparedLadder, WORKERS};
 use crate::cli::league::now;
 use crate::cli::screen::complain;
 use crate::cli::service::Service;
+use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, launch, screen, signals, with_bots};
 use crate::core::{Catalog, json};
 use crate::driver::Run;
-use crate::league::{LadderScheduler, row_of};
-use crate::runner::{Halt, MatchRunner, RunEnd, RunEvent};
+use crate::league::LadderScheduler;
+use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler};
 use crate::sources::Listen;
-use crate::store::{Folder, League, LeagueMatch};
+use crate::store::{Folder, League};
+use crate::workers::{Coordinator, Job};
 
+use bookkeeper::Bookkeeper;
 use control::{Control, tokens};
 use open::{Opened, open};
 use stop::{LadderStop, Stops};
@@ -42,12 +47,16 @@ const CLOSED: &str = "the league is closed for now: connect again later";
 /// Ctrl-C drain: no match begins, those in progress end, and the exit code is 0; a second signal stops at once. After that,
 /// or a crash, no result is lost or counted twice, and matches whose bots connect again continue. `referee league` manages the
 /// league meanwhile.
+///
+/// With workers (`referee worker`), which connect to the league or pull from a NATS server, matches between programs are played
+/// on other machines. They are played here while no worker is active, and so are those of bots that connect.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league init mine
   cd mine
   referee serve league.toml
   referee serve league.toml --json --log-format json
+  referee serve league.toml --workers-listen 0.0.0.0:4711
 
 `referee spec league` explains pairings, ratings and the files of a league.")]
 pub(super) struct Args {
@@ -57,6 +66,8 @@ pub(super) struct Args {
     /// One JSON object per line: addresses, and each match that ends
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    workers: WorkersOptions,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -65,13 +76,25 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     for ladder in &config.ladders {
         prepared.push((ladder, ladder.prepare(catalog, &config.folder)?));
     }
+    let (workers, files) = (config.workers(&args.workers)?, config.files()?);
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
     config.store_programs(&mut league, now())?;
     let mut opened = Vec::new();
     for (ladder, prepared) in prepared {
+        let prepared = (prepared, workers.is_given());
         opened.push(open((&config, ladder), prepared, &folder, &mut league, catalog)?);
     }
+    let leases = opened.iter_mut().filter_map(|ladder| ladder.leases.take()).collect();
+    if workers.is_given() {
+        folder.make_within(WORKERS).map_err(Failure::cannot_run)?;
+    }
+    let coordinated = workers.open(&folder.path().join(WORKERS), leases)?;
+    if let Some(coordinated) = &coordinated {
+        coordinated.announce(args.json)?;
+    }
+    // One for each ladder, or none.
+    let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
     let service = Arc::new(Service::new(opened.len()));
     let stops = Stops::new(service.clone());
     let of_signals = stops.clone();
@@ -85,11 +108,18 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
         thread::scope(|scope| {
-            let (folder, stops, service) = (&folder, &stops, &service);
-            let is_json = args.json;
+            let league = LeagueRun {
+                folder: &folder,
+                stops: &stops,
+                service: &service,
+                files: &files,
+                catalog,
+                is_json: args.json,
+            };
             let playing: Vec<_> = opened
                 .into_iter()
-                .map(|ladder| scope.spawn(move || play(ladder, folder, stops, service, is_json)))
+                .map(|ladder| (ladder, coordinators.next()))
+                .map(|(ladder, coordinator)| scope.spawn(move || play(ladder, coordinator, league)))
                 .collect();
             let mut result = Ok(());
             for ladder in playing {
@@ -114,19 +144,42 @@ fn announce(line: Option<String>, text: impl std::fmt::Display) {
     }
 }
 
+/// What the ladders of a league have in common.
+#[derive(Clone, Copy)]
+struct LeagueRun<'a> {
+    folder: &'a Folder,
+    stops: &'a Stops,
+    service: &'a Arc<Service>,
+    /// The directories of the files of programs, by name.
+    files: &'a BTreeMap<String, PathBuf>,
+    catalog: &'a Catalog,
+    is_json: bool,
+}
+
 /// Plays a ladder until it is stopped.
 fn play(
     opened: Opened<'_>,
-    folder: &Folder,
-    stops: &Stops,
-    service: &Arc<Service>,
-    is_json: bool,
+    coordinator: Option<Coordinator>,
+    LeagueRun { folder, stops, service, files, catalog, is_json }: LeagueRun<'_>,
 ) -> Result<(), Failure> {
-    let Opened { config, prepared, seed, ladder, records, journal, running, resumed, wait, watch } = opened;
+    let Opened {
+        config,
+        prepared,
+        seed,
+        ladder,
+        records,
+        journal,
+        running,
+        resumed,
+        wait,
+        watch,
+        job_bots,
+        ..
+    } = opened;
     let PreparedLadder { rules, seating, terms, limits, listen, reconnect } = prepared;
     let name = &config.name;
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
-    let mut league = League::open(folder).map_err(wrong)?;
+    let league = League::open(folder).map_err(wrong)?;
     let bots = league.bots().map_err(wrong)?;
     let listen = listen.map(|(address, certificate, connections)| Listen {
         address,
@@ -140,6 +193,19 @@ fn play(
     let (stop, drained, interrupted) = LadderStop::new(wait.clone());
     stops.add(stop);
     let (changes, changed) = mpsc::unbounded_channel();
+    let live = watch.as_ref().map(|(server, _)| server.feed());
+    let job = Job {
+        run: Run { seed, terms },
+        game: rules.meta().id,
+        rules: rules.meta().rules_version,
+        seating,
+        bots: job_bots.clone(),
+        catalog: catalog.clone(),
+        records: Some(records.clone()),
+        unsealed: None,
+        live: live.clone(),
+        drain: None,
+    };
     let runner = MatchRunner {
         jobs: limits.jobs,
         processes: PROCESSES.max(limits.jobs * seating.seats()),
@@ -150,63 +216,43 @@ fn play(
         running: Some(running.clone()),
         resumed,
         changes: Some(changed),
-        live: watch.as_ref().map(|(server, _)| server.feed()),
+        live,
         ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch()?)
     };
     let is_open = runner.listen.is_some();
     let (end_control, control_ends) = channel::<()>();
+    let workers = folder.path().join(WORKERS);
     let control = Control {
         name: name.clone(),
+        files: files.clone(),
+        job_bots: coordinator.is_some().then_some((job_bots, workers)),
         service: service.clone(),
         ladder: ladder.clone(),
         league: League::open(folder).map_err(wrong)?,
         changes,
     };
-    let mut unstored: Vec<LeagueMatch> = Vec::new();
-    let mut out = screen::stdout();
-    let mut tell = |event: RunEvent<'_>| -> Result<(), Halt> {
-        match event {
-            RunEvent::Listening(address) => {
-                let line = is_json.then(|| json::text(&LadderListening { ladder: name, address }));
-                announce(line, format_args!("{name}: bots connect to {address}"));
-                service.ready(name);
-                if let Some((_, pages)) = &watch {
-                    pages.port.get_or_init(|| address.port());
-                }
-            }
-            RunEvent::Ended { report, record, seal, no_show, .. } => {
-                if let Some(no_show) = no_show {
-                    tracing::warn!("{name} {}: {}", report.id, no_show.why);
-                }
-                if report.ranks.is_some() {
-                    ladder.lock().recorded(&report.seats, record);
-                }
-                unstored.extend(row_of(report, record, seal, now()));
-            }
-            RunEvent::Settled => {
-                wait.retry("the database of the league", || league.add_matches(name, &unstored))
-                    .map_err(|error| error.to_string())?;
-                ladder.lock().stored(&unstored)?;
-                for row in unstored.drain(..) {
-                    if let Err(error) = running.remove(&row.id()) {
-                        tracing::warn!("{name} {}: its journal cannot be removed: {error}", row.id());
-                    }
-                    if is_json {
-                        let line = LeagueMatchLine { ladder: name, id: row.id(), row: &row };
-                        // A reader that is gone does not stop the league.
-                        let _ = writeln!(out, "{}", json::text(&line));
-                    }
-                }
-                let _ = out.flush();
-            }
-            RunEvent::Waiting(_) | RunEvent::Connected(_) | RunEvent::Moved(_) => {}
-        }
-        Ok(())
+    let bookkeeper = || {
+        let league = League::open(folder).map_err(wrong)?;
+        Ok::<_, Failure>(Bookkeeper::new(
+            name,
+            ladder.clone(),
+            league,
+            running.clone(),
+            wait.clone(),
+            is_json,
+        ))
     };
-    let interrupt = async {
-        if interrupted.await.is_err() {
-            std::future::pending::<()>().await;
+    let (mut local, mut remote) = (bookkeeper()?, bookkeeper()?);
+    let tell = |event: RunEvent<'_>| {
+        if let RunEvent::Listening(address) = event {
+            let line = is_json.then(|| json::text(&LadderListening { ladder: name, address }));
+            announce(line, format_args!("{name}: bots connect to {address}"));
+            service.ready(name);
+            if let Some((_, pages)) = &watch {
+                pages.port.get_or_init(|| address.port());
+            }
         }
+        local.note(event)
     };
     let control =
         thread::Builder::new().name("control".to_owned()).spawn(move || control.work(&control_ends));
@@ -214,8 +260,32 @@ fn play(
     if !is_open {
         service.ready(name);
     }
-    let scheduler = LadderScheduler(ladder.clone());
-    let RunEnd { why, lobby, .. } = runner.play(scheduler, interrupt, &mut tell);
+    let scheduler = || LadderScheduler(ladder.clone());
+    let (end_here, ended) = oneshot::channel();
+    let (end, on_workers) = thread::scope(|scope| {
+        let on_workers = coordinator.map(|coordinator| {
+            let (stop, drained, interrupted) = LadderStop::new(wait.clone());
+            stops.add(stop);
+            let job = Job { drain: Some(drained), ..job };
+            let schedule = scheduler();
+            let interrupt = async {
+                tokio::select! {
+                    () = told(interrupted) => {}
+                    // The runner may have failed.
+                    () = told(ended) => {}
+                }
+            };
+            scope.spawn(move || play_on_workers(coordinator, job, schedule, interrupt, &mut remote))
+        });
+        let end = runner.play(scheduler(), told(interrupted), tell);
+        // There may be no workers.
+        let _ = end_here.send(());
+        let on_workers = on_workers
+            .map_or(Ok(()), |playing| playing.join().unwrap_or_else(|_| Err("a thread panicked".to_owned())));
+        (end, on_workers)
+    });
+    let RunEnd { why, lobby, .. } = end;
+    let why = why.or_else(|| on_workers.err());
     drop(end_control);
     let controlled = control.join();
     if let Some(lobby) = lobby {
@@ -230,4 +300,31 @@ fn play(
         (None, Ok(Err(error))) => Err(wrong(error)),
         (None, Err(_)) => Err(Failure::cannot_run("a thread panicked")),
     }
+}
+
+/// Resolves when the signal is sent; never if the sender is dropped.
+async fn told(signal: oneshot::Receiver<()>) {
+    if signal.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.
+fn play_on_workers(
+    mut coordinator: Coordinator,
+    job: Job,
+    mut schedule: LadderScheduler,
+    interrupt: impl Future<Output = ()>,
+    bookkeeper: &mut Bookkeeper<'_>,
+) -> Result<(), String> {
+    let played = coordinator
+        .play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| bookkeeper.note(event))
+        .why;
+    // The other matches are played here from now on.
+    schedule.set_slots(0);
+    if let Some(why) = &played {
+        tracing::error!("workers get no matches until the server is restarted: {why}");
+    }
+    let ended = coordinator.end(false).map_err(|error| error.to_string());
+    played.map_or(ended, Err)
 }

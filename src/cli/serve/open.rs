@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::cli::Failure;
 use crate::cli::league::config::{Config, LadderConfig, PreparedLadder};
 use crate::cli::league::now;
 use crate::cli::league::pages::LadderPages;
 use crate::cli::league::verify::{LadderSeed, ladder_folder};
 use crate::cli::options::random_seed;
+use crate::cli::{Failure, workers};
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Viewer};
-use crate::league::{Ladder, SharedLadder, recover, resume};
+use crate::league::{Ladder, SharedLadder, recover, resume, resume_on_workers};
 use crate::runner::{ResumedMatch, deal_leaks_information};
-use crate::store::{Folder, Journal, League, Records, RunningMatches, StorageWait};
+use crate::store::{Folder, Journal, League, Leases, Records, RunningMatches, StorageWait};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
+use crate::workers::JobBots;
 
 /// A ladder that is about to be played.
 pub(super) struct Opened<'a> {
@@ -31,12 +32,16 @@ pub(super) struct Opened<'a> {
     /// Waits while the disk is full.
     pub(super) wait: StorageWait,
     pub(super) watch: Option<(WatchServer, Arc<LadderPages>)>,
+    /// What workers have, if there are workers.
+    pub(super) leases: Option<Leases>,
+    /// The programs as workers start them.
+    pub(super) job_bots: JobBots,
 }
 
-/// Opens a ladder: completes its results after a crash, and counts them.
+/// Opens a ladder, to be played with workers or without them: completes its results after a crash, and counts them.
 pub(super) fn open<'a>(
     (whole, config): (&'a Config, &'a LadderConfig),
-    prepared: PreparedLadder,
+    (prepared, has_workers): (PreparedLadder, bool),
     folder: &Folder,
     league: &mut League,
     catalog: &Catalog,
@@ -58,11 +63,14 @@ pub(super) fn open<'a>(
     };
     let records = Records::reopen(&own, true).map_err(wrong)?.waiting(wait.clone());
     let next = recover(league, name, &seed, &records, &mut journal, catalog).map_err(wrong)?;
+    let leases = workers::leases(own.path(), has_workers).map_err(wrong)?;
+    let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
+    let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set).map_err(wrong)?;
     let openings = config.openings(prepared.rules, prepared.seating, &seed)?;
     // Pairings are drawn from another source than the dice of matches.
     let rng = random_seed()?.match_key("league", name, &[""]).stream();
     let mut ladder = Ladder::new(name, prepared.seating, openings, prepared.limits, rng, wait.clone());
-    ladder.set_next(next);
+    ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
     // The last match of every two players, whose opening may have to be repeated.
@@ -101,6 +109,13 @@ pub(super) fn open<'a>(
         let players: Vec<&str> = resumed.players().collect();
         ladder.resume(resumed.id(), &players, &challenges).map_err(Failure::cannot_run)?;
     }
+    let job_bots = JobBots::default();
+    if let Some(leases) = &leases {
+        let (of, game) = ((&*league, &**name), (prepared.rules, prepared.seating));
+        for (due, players) in resume_on_workers(leases, of, game, &job_bots, has_workers).map_err(wrong)? {
+            ladder.resume_set(due, &players, &challenges).map_err(Failure::cannot_run)?;
+        }
+    }
     let ladder = SharedLadder::new(ladder);
     ladder.rate();
     let watch = match config.watch {
@@ -117,7 +132,21 @@ pub(super) fn open<'a>(
         }
         None => None,
     };
-    Ok(Opened { config, prepared, seed, ladder, records, journal, running, resumed, wait, watch })
+    let leases = leases.filter(|_| has_workers);
+    Ok(Opened {
+        config,
+        prepared,
+        seed,
+        ladder,
+        records,
+        journal,
+        running,
+        resumed,
+        wait,
+        watch,
+        leases,
+        job_bots,
+    })
 }
 
 /// What the pages of a ladder show.

@@ -19,10 +19,10 @@ use crate::cli::tournament::config::Config;
 use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{WorkersOptions, places};
+use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, launch, with_bots};
 use crate::core::Catalog;
-use crate::core::json;
+use crate::core::{counted, json};
 use crate::report::evidence_lines;
 use crate::runner::{
     FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
@@ -32,7 +32,7 @@ use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::Row;
 use crate::web::{EarlierMatch, StandingsRow, WatchServer};
-use crate::workers::{Coordinator, Job};
+use crate::workers::{Activity, Coordinator, Job, JobBots};
 
 /// Play a tournament
 #[derive(Debug, ClapArgs)]
@@ -137,11 +137,13 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
         }
         announce(&server.url(), options.json)?;
     }
-    let opened = options.workers.open(&folder.path, true)?;
+    let section = folder.config.workers.as_ref();
+    let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
+    let mut opened = workers.open_run(&folder.path, true)?;
     if let Some(opened) = &opened {
         opened.announce(options.json)?;
     }
-    let mut coordinator = opened.map(|opened| opened.coordinator);
+    let mut coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
     loop {
         let path = folder.path.clone();
         let others = (watch.as_ref(), coordinator.as_mut());
@@ -253,13 +255,14 @@ fn play_until_changed(
     let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
     let live = scheduler.live_schedule();
     let (shown, shown_names) = (live.clone(), config.names());
-    let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names));
+    let activity = coordinator.as_ref().map(|coordinator| coordinator.activity());
+    let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names, activity.as_ref()));
     if let Some(server) = watch {
         let (shown, names) = (live.clone(), config.names());
         server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
     }
-    let places = match &coordinator {
-        Some(_) => places(&prepared.entrants, &path)?,
+    let bots = match &coordinator {
+        Some(_) => unit_bots(&prepared.entrants, &path)?,
         None => Vec::new(),
     };
     let runner = MatchRunner {
@@ -329,7 +332,8 @@ fn play_until_changed(
             let mut runner = runner;
             // Its lock keeps other processes from playing the tournament.
             let _journal = runner.journal.take();
-            coordinator.play(Job::of_runner(runner, places, catalog), scheduler, interrupted(), &mut tell)
+            let job = Job::of_runner(runner, JobBots::new(bots), catalog);
+            coordinator.play(job, scheduler, interrupted(), &mut tell)
         }
     });
     no_shows.lines(&names).for_each(|line| progress.line(line));
@@ -421,14 +425,21 @@ fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
 }
 
 /// The progress of the tournament.
-fn how_far(schedule: &Schedule, names: &[String]) -> RunProgress {
+fn how_far(schedule: &Schedule, names: &[String], workers: Option<&Activity>) -> RunProgress {
     let position = (schedule.results().count() + schedule.voids()) as u64;
     let missing = schedule.missing();
     RunProgress {
         position,
         length: position + missing.least,
         is_certain: missing.is_certain(),
-        message: leaders(schedule, names),
+        message: match workers.map(Activity::slots) {
+            None => leaders(schedule, names),
+            Some(0) => "no worker is active".to_owned(),
+            Some(slots) => {
+                let sets = counted(slots, "set", "sets");
+                format!("{sets} at a time on workers; {}", leaders(schedule, names))
+            }
+        },
     }
 }
 

@@ -20,6 +20,8 @@ use crate::workers::builtin::BuiltInWorker;
 use crate::workers::calibration::Calibration;
 use crate::workers::carrier::Verdict;
 use crate::workers::machine::{Machine, MachineState};
+#[cfg(feature = "nats")]
+use crate::workers::nats::Broker;
 use crate::workers::{Worker, WorkerEvent, WorkerExit};
 
 /// How long round trips are measured.
@@ -41,8 +43,14 @@ pub(super) struct RunArgs {
     /// A PEM file with certificates that the NATS server may have, in addition to those that the system trusts
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
+    /// A PEM file with the certificate of this worker, for a NATS server that verifies its clients
+    #[arg(long, value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
+    /// A PEM file with the private key of this certificate
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
     /// The queue at the NATS server
-    #[arg(long, value_name = "NAME", default_value = "referee", value_parser = nats::queue)]
+    #[arg(long, value_name = "NAME", default_value = nats::QUEUE, value_parser = nats::queue)]
     queue: String,
     /// The number of sets that are played concurrently [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -92,7 +100,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
-    let secrets = [&args.token_file, &args.credentials].into_iter().flatten();
+    let secrets = [&args.token_file, &args.credentials, &args.key].into_iter().flatten();
     let worker = Worker {
         catalog: catalog.clone(),
         launch: launch()?,
@@ -107,8 +115,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         return Err(nats::missing("--connect"));
         #[cfg(feature = "nats")]
         with_bots(|| {
-            let files = (&args.credentials, &args.ca);
-            let end = nats::worker(&args.connect, &args.queue, files, machine);
+            let end = nats::worker(broker(args), machine);
             worker.work(end, interrupted(), |event| printer.event(&event))
         })
     } else {
@@ -120,6 +127,19 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         WorkerExit::Empty | WorkerExit::Drained => Exit::Done,
         WorkerExit::Interrupted => Exit::Interrupted,
     })
+}
+
+/// The NATS server of the worker.
+#[cfg(feature = "nats")]
+fn broker(args: &RunArgs) -> Broker {
+    let RunArgs { connect, credentials, ca, cert, key, queue, .. } = args;
+    Broker {
+        url: connect.clone(),
+        queue: queue.clone(),
+        credentials: credentials.clone(),
+        ca: ca.clone(),
+        identity: cert.clone().zip(key.clone()),
+    }
 }
 
 /// The worker's end of the built-in carrier.

@@ -1,6 +1,7 @@
 //! `referee worker drain`, `aside` and `activate`: whether a worker gets sets.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
@@ -38,9 +39,9 @@ pub(super) struct ActivateArgs {
 /// A worker of a run.
 #[derive(Debug, ClapArgs)]
 pub(super) struct WorkerOfRun {
-    /// The directory of the tournament
+    /// The directory of the tournament or of the league
     dir: PathBuf,
-    /// The name of the worker, as `referee tournament status` prints it
+    /// The name of the worker, as `referee tournament status` and `referee league workers` print it
     name: String,
 }
 
@@ -56,17 +57,35 @@ pub(super) fn activate(of: &WorkerOfRun) -> Result<Exit, Failure> {
     ask(of, MachineState::Active, "gets sets again")
 }
 
-/// Requests a state from the process that plays the run.
+/// Requests a state from the process that plays the run, or the ladders of the league.
 fn ask(WorkerOfRun { dir, name }: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failure> {
-    let leases = Leases::of_run(dir).map_err(Failure::cannot_run)?;
-    let leases = leases.ok_or_else(|| Failure::usage(format!("{} has no workers", dir.display())))?;
-    let workers = leases.workers().map_err(Failure::cannot_run)?;
-    if !workers.iter().any(|worker| worker.name == *name) {
-        let names: Vec<&str> = workers.iter().map(|worker| &*worker.name).collect();
+    let runs = runs(dir).map_err(Failure::cannot_run)?;
+    if runs.is_empty() {
+        return Err(Failure::usage(format!("{} has no workers", dir.display())));
+    }
+    let mut names = BTreeSet::new();
+    for run in &runs {
+        names.extend(run.workers().map_err(Failure::cannot_run)?.into_iter().map(|worker| worker.name));
+    }
+    if !names.contains(name) {
+        let names: Vec<String> = names.into_iter().collect();
         let known = if names.is_empty() { "none has connected".to_owned() } else { names.join(", ") };
         return Err(Failure::usage(format!("there is no worker `{name}`; known: {known}")));
     }
-    leases.ask(name, state.as_str()).map_err(Failure::cannot_run)?;
+    for run in &runs {
+        run.ask(name, state.as_str()).map_err(Failure::cannot_run)?;
+    }
     screen::complain(format_args!("{name} {what}"));
     Ok(Exit::Done)
+}
+
+/// What the workers of a tournament have, or those of each ladder of a league.
+fn runs(dir: &Path) -> std::io::Result<Vec<Leases>> {
+    let mut directories = vec![dir.to_owned()];
+    if let Ok(ladders) = std::fs::read_dir(dir.join("ladders")) {
+        for ladder in ladders {
+            directories.push(ladder?.path());
+        }
+    }
+    directories.iter().filter_map(|directory| Leases::of_run(directory).transpose()).collect()
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Ladder, Running, SharedLadder};
-use crate::runner::{Fixture, MatchReport, Next, Scheduler};
-use crate::store::{MatchKind, parse_match_id};
+use super::{Running, SharedLadder};
+use crate::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
+use crate::store::parse_match_id;
 use crate::tournament::ladder::Name;
+use crate::tournament::{Entrant, Lineup};
 
 /// Hands out the matches of a ladder.
 #[derive(Debug)]
@@ -13,25 +14,23 @@ pub struct LadderScheduler(pub SharedLadder);
 
 impl Scheduler for LadderScheduler {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
-        let mut ladder = self.0.lock();
         // Each match is between other players.
-        if among.is_some() || ladder.is_paused || ladder.wait.is_waiting() {
+        if among.is_some() {
             return Next::Later;
         }
-        if let Some(fixture) = ladder.next_challenge() {
-            return Next::Match(fixture);
-        }
-        let now = ladder.now();
-        let Ladder { matchmaker, rng, .. } = &mut *ladder;
-        let Some(lineup) = matchmaker.next(now, rng) else { return Next::Later };
-        ladder.fixture(lineup, MatchKind::Pairing, None).map_or(Next::Later, Next::Match)
+        self.0.lock().next_match(false).map_or(Next::Later, Next::Match)
     }
 
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
-        let Some((number, _)) = parse_match_id(&fixture.id) else { return false };
-        let Some(Running { lineup, .. }) = ladder.running.get(&number).cloned() else { return false };
+        if let Some((number, _)) = parse_match_id(&fixture.id) {
+            ladder.on_workers.remove(number);
+        }
+        // The result of a match on workers is stored already.
+        let players: Option<Vec<Entrant>> = report.seats.iter().map(|name| ladder.book.find(name)).collect();
+        let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
+        let Some(lineup) = lineup else { return false };
         ladder.matchmaker.ended(&lineup, report.ranks.is_some(), now);
         let rested = now + 1000 * ladder.limits.rest_ms;
         lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
@@ -61,6 +60,9 @@ impl Scheduler for LadderScheduler {
     fn put_back(&mut self, fixture: &Fixture) {
         let mut ladder = self.0.lock();
         let number = parse_match_id(&fixture.id).map(|(number, _)| number);
+        if let Some(number) = number {
+            ladder.on_workers.remove(number);
+        }
         if let Some(Running { lineup, repeats, .. }) =
             number.and_then(|number| ladder.running.remove(&number))
         {
@@ -91,6 +93,9 @@ impl Scheduler for LadderScheduler {
         let player = ladder.player(name)?;
         ladder.members[player.index()].bot = Some(bot);
         ladder.members[player.index()].is_program = is_program;
+        if !is_program {
+            ladder.members[player.index()].program = None;
+        }
         ladder.by_bot.insert(bot, player);
         ladder.set_places();
         Ok(())
@@ -101,6 +106,56 @@ impl Scheduler for LadderScheduler {
         if let Some(&player) = ladder.by_bot.get(&bot) {
             ladder.members[player.index()].connections = connections;
             ladder.set_places();
+        }
+    }
+}
+
+/// For workers: each match is a set.
+impl SetScheduler for LadderScheduler {
+    fn next_set(&mut self) -> NextSet {
+        let mut ladder = self.0.lock();
+        if let Some(earlier) = ladder.on_workers.earlier.pop_front() {
+            return NextSet::Set(earlier);
+        }
+        if ladder.on_workers.is_full() {
+            return NextSet::Later;
+        }
+        let fixture = ladder.next_match(true);
+        let number = fixture.as_ref().and_then(|fixture| parse_match_id(&fixture.id));
+        match fixture.zip(number) {
+            Some((fixture, (number, _))) => NextSet::Set(DueSet { number, fixtures: vec![fixture] }),
+            None => NextSet::Later,
+        }
+    }
+
+    fn set_slots(&mut self, slots: usize) {
+        let mut ladder = self.0.lock();
+        ladder.on_workers.slots = slots;
+        ladder.set_places();
+    }
+
+    fn is_endless(&self) -> bool {
+        true
+    }
+
+    fn give_up(&mut self, set: &DueSet) {
+        for fixture in &set.fixtures {
+            let number = parse_match_id(&fixture.id).map(|(number, _)| number);
+            let running = number.and_then(|number| self.0.lock().running.get(&number).cloned());
+            self.put_back(fixture);
+            let mut ladder = self.0.lock();
+            let now = ladder.now();
+            for &player in running.iter().flat_map(|running| running.lineup.seats()) {
+                let until = ladder.members[player.index()].conduct.exclude(now);
+                ladder.matchmaker.exclude(player, until);
+                let pause =
+                    humantime::format_duration(Duration::from_secs((until - now) / 1_000_000)).to_string();
+                let (name, player) = (&ladder.name, ladder.book.name(player));
+                tracing::warn!(
+                    "{name} {}: {player} is excluded for {pause}: workers are lost with it",
+                    fixture.id
+                );
+            }
         }
     }
 }

@@ -184,8 +184,19 @@ impl Matchmaker {
 
     /// Draws the next match, and counts it as begun. `None` if no two players can be paired now.
     pub fn next(&mut self, now: u64, rng: &mut impl Uniform) -> Option<Lineup> {
+        self.next_of(|_| true, |_| true, now, rng)
+    }
+
+    /// Draws the next match of a player that is one of the first with others, and counts it as begun.
+    pub fn next_of(
+        &mut self,
+        is_first: impl Fn(Entrant) -> bool,
+        is_other: impl Fn(Entrant) -> bool,
+        now: u64,
+        rng: &mut impl Uniform,
+    ) -> Option<Lineup> {
         let mut free: Vec<Entrant> = (0..self.players.len() as u16).map(Entrant).collect();
-        free.retain(|&player| self.is_free(player, now));
+        free.retain(|&player| self.is_free(player, now) && (is_first(player) || is_other(player)));
         if free.len() < self.seating.seats() {
             return None;
         }
@@ -200,7 +211,8 @@ impl Matchmaker {
             // Stable: of equal margins the longest wait comes first.
             free.sort_by(|one, other| margin(other).total_cmp(&margin(one)));
         }
-        let group = free.iter().find_map(|&first| self.group(first, &free, now, rng))?;
+        let mut first = free.iter().filter(|&&player| is_first(player));
+        let group = first.find_map(|&first| self.group(first, &free, now, rng))?;
         let lineup = self.seated(group, rng)?;
         self.pairings += 1;
         self.begin(&lineup, now);

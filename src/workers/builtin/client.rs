@@ -53,38 +53,47 @@ impl fmt::Debug for BuiltInWorker {
 impl WorkerEnd for BuiltInWorker {
     async fn serve(
         self,
-        mut requests: UnboundedReceiver<Request>,
+        requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
     ) -> io::Result<()> {
-        let mut state = State::new(assignments);
-        let mut again = AGAIN;
-        loop {
-            let holding = state.holding.iter().cloned().collect();
-            let connected = tokio::select! {
-                connected = timeout(HANDSHAKE, self.connect(holding)) => connected,
-                // What the worker asks for meanwhile is kept.
-                () = state.collect(&mut requests) => return Ok(()),
-            };
-            let lost = match connected {
-                Ok(Ok(stream)) => {
-                    again = AGAIN;
-                    state.tell(Assignment::Connected);
-                    match state.talk(stream, &mut requests).await {
-                        Ok(()) => return Ok(()),
-                        Err(error) => error,
-                    }
+        serve(async |holding| self.connect(holding).await, requests, assignments).await
+    }
+}
+
+/// Serves a worker with connections that `connect` establishes, given the units that the worker has.
+pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+    connect: impl AsyncFn(Vec<UnitId>) -> io::Result<S>,
+    mut requests: UnboundedReceiver<Request>,
+    assignments: UnboundedSender<Assignment>,
+) -> io::Result<()> {
+    let mut state = State::new(assignments);
+    let mut again = AGAIN;
+    loop {
+        let holding = state.holding.iter().cloned().collect();
+        let connected = tokio::select! {
+            connected = timeout(HANDSHAKE, connect(holding)) => connected,
+            // What the worker asks for meanwhile is kept.
+            () = state.collect(&mut requests) => return Ok(()),
+        };
+        let lost = match connected {
+            Ok(Ok(stream)) => {
+                again = AGAIN;
+                state.tell(Assignment::Connected);
+                match state.talk(stream, &mut requests).await {
+                    Ok(()) => return Ok(()),
+                    Err(error) => error,
                 }
-                Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
-                Ok(Err(error)) => error,
-                Err(_) => io::ErrorKind::TimedOut.into(),
-            };
-            state.tell(Assignment::Disconnected(lost.to_string()));
-            tokio::select! {
-                () = sleep(again) => {}
-                () = state.collect(&mut requests) => return Ok(()),
             }
-            again = AGAIN_MOST.min(again * 2);
+            Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+            Ok(Err(error)) => error,
+            Err(_) => io::ErrorKind::TimedOut.into(),
+        };
+        state.tell(Assignment::Disconnected(lost.to_string()));
+        tokio::select! {
+            () = sleep(again) => {}
+            () = state.collect(&mut requests) => return Ok(()),
         }
+        again = AGAIN_MOST.min(again * 2);
     }
 }
 
@@ -105,11 +114,20 @@ impl BuiltInWorker {
             instance: self.instance,
             holding,
         };
-        frame::write(&mut stream, &hello, &[]).await?;
-        match frame::read_first(&mut stream).await? {
-            Answer::Welcome(_) => Ok(stream),
-            Answer::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
-        }
+        greet(&mut stream, &hello).await?;
+        Ok(stream)
+    }
+}
+
+/// Sends the first message, and reads the answer.
+pub(super) async fn greet(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    hello: &Hello,
+) -> io::Result<()> {
+    frame::write(stream, hello, &[]).await?;
+    match frame::read_first(stream).await? {
+        Answer::Welcome(_) => Ok(()),
+        Answer::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
     }
 }
 

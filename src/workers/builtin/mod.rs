@@ -2,6 +2,7 @@
 
 mod client;
 mod frame;
+mod hub;
 mod server;
 
 pub use client::BuiltInWorker;

@@ -1,6 +1,6 @@
 //! The coordinator's end: admits workers, and hands the published units out to those with free slots.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,29 +16,21 @@ use tokio::io::{AsyncRead, AsyncWrite, split};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, interval, sleep, timeout};
+use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::frame::{self, Answer, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
+use super::hub::{FromConnection, Hub, MOST_SLOTS, ToWorker};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::sources::TokenHash;
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{CoordinatorEnd, Event, Order, Returned};
-use crate::workers::machine::{Machine, MachineState};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::carrier::{CoordinatorEnd, Event, Order};
+use crate::workers::unit::Outcome;
 
-/// How long a worker that was disconnected may take to return with its units.
-const RETURN: Duration = Duration::from_secs(10);
 /// The maximum number of connections without a valid token.
 const PENDING: usize = 64;
 /// How long a connection with a wrong token waits for its answer.
 const WRONG_TOKEN: Duration = Duration::from_secs(1);
-/// The maximum number of workers.
-const MOST_WORKERS: usize = 10_000;
-/// The maximum number of units that a worker may have at once.
-const MOST_SLOTS: usize = 1024;
-/// How long the end of the run may take to reach the workers.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 /// SHA-256 of the tokens by name.
 pub type WorkerTokens = BTreeMap<String, TokenHash>;
@@ -123,8 +115,7 @@ impl CoordinatorEnd for BuiltInCoordinator {
                 });
             }
         };
-        let hub =
-            Hub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false };
+        let hub = Hub::new(events);
         tokio::select! {
             () = accept => {}
             () = hub.run(orders, of_connections) => {}
@@ -133,34 +124,19 @@ impl CoordinatorEnd for BuiltInCoordinator {
     }
 }
 
-/// From a connection to the hub.
-enum FromConnection {
-    /// An admitted worker, with a sender for its messages and for its number.
-    Joined(Hello, UnboundedSender<ToWorker>),
-    /// A message with the name of the worker and the number of the connection.
-    Message(String, u64, FromWorker, Option<Outcome>),
-    Left(String, u64),
-}
-
-/// From the hub to a connection.
-enum ToWorker {
-    /// It is admitted under this name, and has this number.
-    Admitted(String, u64),
-    Rejected(String),
-    /// A message with its bytes.
-    Message(FromCoordinator, Vec<u8>),
-}
-
 /// What all connections share.
-struct Gate {
-    tokens: WorkerTokens,
-    to_hub: UnboundedSender<FromConnection>,
-    archives: PathBuf,
+pub(super) struct Gate {
+    pub(super) tokens: WorkerTokens,
+    pub(super) to_hub: UnboundedSender<FromConnection>,
+    pub(super) archives: PathBuf,
 }
 
 impl Gate {
     /// Reads the first message, and checks its token and version.
-    async fn admit(&self, stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send)) -> io::Result<Hello> {
+    pub(super) async fn admit(
+        &self,
+        stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
+    ) -> io::Result<Hello> {
         let hello: Hello = frame::read_first(stream).await?;
         let given: TokenHash = Sha256::digest(&hello.token).into();
         let expected = self.tokens.get(&hello.name).copied().unwrap_or_default();
@@ -181,7 +157,7 @@ impl Gate {
     }
 
     /// Passes messages on until the connection is lost.
-    async fn serve(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin + Send, hello: Hello) {
+    pub(super) async fn serve(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin + Send, hello: Hello) {
         let (to_worker, mut of_hub) = unbounded_channel();
         // The hub lives as long as the carrier.
         let _ = self.to_hub.send(FromConnection::Joined(hello, to_worker.clone()));
@@ -265,245 +241,4 @@ impl Gate {
 fn is_name(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=64).contains(&text.len()) && text.chars().all(is_plain)
-}
-
-/// A worker.
-struct Member {
-    /// The number of its connection and a sender for its messages, while it is connected.
-    connection: Option<(u64, UnboundedSender<ToWorker>)>,
-    /// Until when it may return, while it is not connected.
-    until: Instant,
-    /// Distinguishes it from another worker on a machine of the same name.
-    instance: u64,
-    state: MachineState,
-    free: usize,
-    holding: BTreeSet<UnitId>,
-}
-
-/// Knows the workers and the published units.
-struct Hub {
-    events: UnboundedSender<Event>,
-    workers: BTreeMap<String, Member>,
-    queue: VecDeque<Box<WorkUnit>>,
-    /// The number of the last connection.
-    connection: u64,
-    is_over: bool,
-}
-
-impl Hub {
-    async fn run(
-        mut self,
-        mut orders: UnboundedReceiver<Order>,
-        mut of_connections: UnboundedReceiver<FromConnection>,
-    ) {
-        loop {
-            let until = self.workers.values().filter(|of| of.connection.is_none()).map(|of| of.until).min();
-            tokio::select! {
-                order = orders.recv() => match order {
-                    Some(order) => self.obey(order),
-                    None => break,
-                },
-                Some(message) = of_connections.recv() => self.handle(message),
-                () = sleep_until(until), if until.is_some() => self.forget_lost(),
-            }
-            self.hand_out();
-        }
-        // The connections write what they have been given; a worker closes its own after `Over`.
-        let farewell = async {
-            while self.is_over && self.workers.values().any(|worker| worker.connection.is_some()) {
-                match of_connections.recv().await {
-                    Some(FromConnection::Left(name, number)) => self.leave(&name, number),
-                    Some(_) => {}
-                    None => return,
-                }
-            }
-        };
-        // Workers that do not answer are disconnected.
-        let _ = timeout(FAREWELL, farewell).await;
-    }
-
-    fn tell(&self, event: Event) {
-        // The coordinator is gone if the run is failing.
-        let _ = self.events.send(event);
-    }
-
-    fn send(&self, worker: &str, message: FromCoordinator) {
-        let connection = self.workers.get(worker).and_then(|worker| worker.connection.as_ref());
-        if let Some((_, connection)) = connection {
-            // The connection ends, which the hub is told of.
-            let _ = connection.send(ToWorker::Message(message, Vec::new()));
-        }
-    }
-
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::Publish(unit) => {
-                let is_known = self.queue.iter().any(|queued| queued.id == unit.id)
-                    || self.workers.values().any(|worker| worker.holding.contains(&unit.id));
-                if !is_known {
-                    self.queue.push_back(unit);
-                }
-            }
-            Order::Withdraw(id) => {
-                self.queue.retain(|unit| unit.id != id);
-                let holders: Vec<String> = self.holders(&id).map(str::to_owned).collect();
-                for name in holders {
-                    self.release(&name, &id);
-                    self.send(&name, FromCoordinator::Withdrawn(id.clone()));
-                }
-            }
-            Order::Verdict { unit, worker, verdict } => {
-                self.release(&worker, &unit);
-                self.send(&worker, FromCoordinator::Verdict(unit, verdict));
-            }
-            Order::SetState(name, state) => {
-                if let Some(worker) = self.workers.get_mut(&name) {
-                    worker.state = state;
-                }
-                self.send(&name, FromCoordinator::State(state));
-            }
-            Order::Over => {
-                self.is_over = true;
-                let names: Vec<String> = self.workers.keys().cloned().collect();
-                names.iter().for_each(|name| self.send(name, FromCoordinator::Over));
-            }
-        }
-    }
-
-    fn holders(&self, id: &UnitId) -> impl Iterator<Item = &str> {
-        self.workers.iter().filter(|(_, worker)| worker.holding.contains(id)).map(|(name, _)| &**name)
-    }
-
-    fn release(&mut self, name: &str, id: &UnitId) {
-        if let Some(worker) = self.workers.get_mut(name) {
-            worker.holding.remove(id);
-        }
-    }
-
-    fn handle(&mut self, message: FromConnection) {
-        match message {
-            FromConnection::Joined(hello, connection) => self.join(hello, connection),
-            FromConnection::Left(name, number) => self.leave(&name, number),
-            FromConnection::Message(name, number, message, outcome) => {
-                let is_current =
-                    |of: &&mut Member| of.connection.as_ref().is_some_and(|(own, _)| *own == number);
-                let Some(worker) = self.workers.get_mut(&name).filter(is_current) else { return };
-                match (message, outcome) {
-                    (FromWorker::Free(free), _) => {
-                        worker.free = MOST_SLOTS.min(worker.free + free.min(MOST_SLOTS));
-                    }
-                    (FromWorker::Moved(id), _) => {
-                        if worker.holding.contains(&id) {
-                            self.tell(Event::Moved(id, name));
-                        }
-                    }
-                    (FromWorker::Returned(id, reason), _) => {
-                        if worker.holding.remove(&id) {
-                            self.tell(Event::Returned(id, name, reason));
-                        }
-                    }
-                    (FromWorker::Bye, _) => {
-                        // Also those that it has not received any more.
-                        worker.free = 0;
-                        for id in std::mem::take(&mut worker.holding) {
-                            self.tell(Event::Returned(id, name.clone(), Returned::Stopped));
-                        }
-                    }
-                    (FromWorker::Played(_), Some(outcome)) => self.tell(Event::Played(outcome, name)),
-                    (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
-                }
-            }
-        }
-    }
-
-    /// A worker has connected. It replaces its own earlier connection; beside another worker of the same name it gets a
-    /// number.
-    fn join(&mut self, hello: Hello, connection: UnboundedSender<ToWorker>) {
-        let Hello { mut machine, instance, holding, .. } = hello;
-        let holding: BTreeSet<UnitId> = holding.into_iter().collect();
-        let is_taken = |name: &str| {
-            let other = self.workers.get(name).filter(|other| other.connection.is_some());
-            other.is_some_and(|other| other.instance != instance)
-        };
-        if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&machine.name) {
-            let why = format!("there are {MOST_WORKERS} workers already");
-            // The connection is gone.
-            let _ = connection.send(ToWorker::Rejected(why));
-            return;
-        }
-        let own = self.workers.iter().find(|(_, worker)| worker.instance == instance);
-        if let Some((own, _)) = own {
-            machine.name.clone_from(own);
-        } else if is_taken(&machine.name) {
-            let numbered = (2..).map(|number| format!("{}-{number}", machine.name));
-            machine.name = numbered.take(MOST_WORKERS).find(|name| !is_taken(name)).unwrap_or_default();
-        }
-        let Machine { name, .. } = &machine;
-        let name = name.clone();
-        self.connection += 1;
-        let _ = connection.send(ToWorker::Admitted(name.clone(), self.connection));
-        let before = self.workers.remove(&name);
-        let lost = before.map(|before| before.holding).unwrap_or_default();
-        let member = Member {
-            connection: Some((self.connection, connection)),
-            until: Instant::now(),
-            instance,
-            state: MachineState::Active,
-            free: 0,
-            holding: holding.clone(),
-        };
-        self.workers.insert(name.clone(), member);
-        // A worker that has one of these has it still, so no other gets it.
-        self.queue.retain(|unit| !holding.contains(&unit.id));
-        self.tell(Event::Joined(machine, holding.iter().cloned().collect()));
-        for id in lost.difference(&holding) {
-            self.tell(Event::Returned(id.clone(), name.clone(), Returned::Lost));
-        }
-    }
-
-    fn leave(&mut self, name: &str, number: u64) {
-        let Some(worker) = self.workers.get_mut(name) else { return };
-        if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
-            worker.connection = None;
-            worker.until = Instant::now() + RETURN;
-            self.tell(Event::Left(name.to_owned()));
-        }
-    }
-
-    /// Gives up workers that have not returned in time.
-    fn forget_lost(&mut self) {
-        let now = Instant::now();
-        let is_lost = |worker: &Member| worker.connection.is_none() && worker.until <= now;
-        let lost = self.workers.iter().filter(|(_, worker)| is_lost(worker)).map(|(name, _)| name.clone());
-        for name in lost.collect::<Vec<String>>() {
-            let holding = self.workers.remove(&name).map(|worker| worker.holding).unwrap_or_default();
-            for id in holding {
-                self.tell(Event::Returned(id, name.clone(), Returned::Lost));
-            }
-        }
-    }
-
-    /// Hands units out to the workers with the most free slots first.
-    fn hand_out(&mut self) {
-        while !self.queue.is_empty() {
-            let can_take =
-                |of: &&mut Member| of.connection.is_some() && of.state == MachineState::Active && of.free > 0;
-            let able = self.workers.iter_mut().filter(|(_, worker)| can_take(worker));
-            let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else { return };
-            let Some(unit) = self.queue.pop_front() else { return };
-            let id = unit.id.clone();
-            worker.free -= 1;
-            worker.holding.insert(id.clone());
-            let name = name.clone();
-            self.send(&name, FromCoordinator::Play(unit));
-            self.tell(Event::Taken(id, name));
-        }
-    }
-}
-
-async fn sleep_until(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep_until(until).await,
-        None => std::future::pending().await,
-    }
 }

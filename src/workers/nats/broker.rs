@@ -38,6 +38,8 @@ pub struct Broker {
     pub credentials: Option<PathBuf>,
     /// Certificates (PEM) that are trusted in addition to those of the system.
     pub ca: Option<PathBuf>,
+    /// The certificate of this client and its private key (PEM), if the server asks for one.
+    pub identity: Option<(PathBuf, PathBuf)>,
 }
 
 /// Whether the broker can be reached.
@@ -90,6 +92,10 @@ impl Broker {
         };
         let options = match &self.ca {
             Some(path) => options.add_root_certificates(path.clone()),
+            None => options,
+        };
+        let options = match &self.identity {
+            Some((chain, key)) => options.add_client_certificate(chain.clone(), key.clone()),
             None => options,
         };
         let options = options.require_tls(self.url.starts_with("tls://"));

@@ -25,6 +25,9 @@ const OUT_PER_SLOT: usize = 4;
 /// The same before a worker is known.
 const FIRST_OUT: usize = 64;
 
+/// The number of verdicts that are kept in memory.
+const JUDGED: usize = 10_000;
+
 /// The coordinator's end of the carrier.
 #[derive(Debug)]
 pub struct NatsCoordinator {
@@ -200,6 +203,10 @@ impl Serving {
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == Verdict::Counted {
                     self.close(&unit);
+                }
+                if self.judged.len() >= JUDGED {
+                    // The coordinator judges a repeated outcome again.
+                    self.judged.retain(|_, verdict| verdict.is_none());
                 }
                 self.judged.insert((unit.clone(), worker.clone()), Some(verdict.clone()));
                 self.tell(&worker, &ToWorker::Verdict { unit, verdict }).await;

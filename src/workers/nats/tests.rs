@@ -1,5 +1,7 @@
 //! The carrier with a real server: both ends, with a coordinator and workers that follow a script.
 
+mod partitions;
+
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +91,7 @@ impl Server {
             queue: "referee".to_owned(),
             credentials: None,
             ca: None,
+            identity: None,
         }
     }
 
@@ -253,8 +256,12 @@ struct Player {
 
 impl Player {
     fn start(server: &Server, name: &str, slots: usize, script: Script) -> Player {
+        Player::with(server.broker(), name, slots, script)
+    }
+
+    fn with(broker: Broker, name: &str, slots: usize, script: Script) -> Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
-        let end = NatsWorker { broker: server.broker(), machine, pace: PACE };
+        let end = NatsWorker { broker, machine, pace: PACE };
         let (requests, for_end) = unbounded_channel();
         let (tell, assignments) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, tell));
@@ -609,9 +616,9 @@ fn credentials_come_from_a_file_of_the_user() {
         let error = server.broker().connect("test").await.unwrap_err().to_string();
         assert!(error.contains("authorization violation"), "{error}");
     });
-    let nowhere =
-        Broker { url: "nats://127.0.0.1:1".to_owned(), queue: "q".to_owned(), credentials: None, ca: None };
     on_one_thread(async {
+        let (url, queue) = ("nats://127.0.0.1:1".to_owned(), "q".to_owned());
+        let nowhere = Broker { url, queue, credentials: None, ca: None, identity: None };
         let error = nowhere.connect("test").await.unwrap_err().to_string();
         assert!(error.starts_with("nats://127.0.0.1:1: "), "{error}");
     });
@@ -628,10 +635,18 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         let server = Server::start(&["--tls", "--tlscert", &path(&cert), "--tlskey", &path(&key)]);
         let url = format!("tls://localhost:{}", server.port);
-        let trusting = Broker { url: url.clone(), ca: Some(cert), ..server.broker() };
+        let trusting = Broker { url: url.clone(), ca: Some(cert.clone()), ..server.broker() };
         trusting.connect("test").await.unwrap();
         let error = Broker { url, ..server.broker() }.connect("test").await.unwrap_err().to_string();
         assert!(error.to_lowercase().contains("certificate"), "{error}");
+        // A server that verifies its clients.
+        let (chain, private) = (path(&cert), path(&key));
+        let verify = ["--tlsverify", "--tlscert", &chain, "--tlskey", &private, "--tlscacert", &chain];
+        let server = Server::start(&verify);
+        let url = format!("tls://localhost:{}", server.port);
+        let unknown = Broker { url, ca: Some(cert.clone()), ..server.broker() };
+        assert!(unknown.connect("test").await.is_err());
+        Broker { identity: Some((cert, key)), ..unknown }.connect("test").await.unwrap();
     });
 }
 

@@ -93,11 +93,11 @@ struct Held {
     message: Option<Message>,
     delivery: Delivery,
     progressed: Option<Instant>,
-    outcome: Option<Played>,
+    outcome: Option<UnjudgedOutcome>,
 }
 
 /// An outcome without a verdict.
-struct Played {
+struct UnjudgedOutcome {
     bytes: Arc<Vec<u8>>,
     /// Its name in the object store, if it is too large for a message.
     object: Option<String>,
@@ -266,7 +266,7 @@ impl Serving {
                 });
                 // Sent below, and again until there is a verdict.
                 let sent = Instant::now() - self.pace.resend;
-                let played = Played { bytes: Arc::new(bytes), object, is_storing: false, sent };
+                let played = UnjudgedOutcome { bytes: Arc::new(bytes), object, is_storing: false, sent };
                 let held = self.held.entry(unit).or_insert_with(|| Held {
                     message: None,
                     delivery: Delivery::default(),

@@ -9,6 +9,7 @@ use crate::bot::sandbox::{BotLimits, Sandbox, Unavailable, separate};
 use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
 use crate::cli::tournament::config::{Config, EntrantConfig, SandboxConfig};
+use crate::cli::workers::check_files;
 use crate::driver::check_name;
 use crate::sources::{Connection, Source};
 use crate::tournament::schedule::Plan;
@@ -63,38 +64,6 @@ impl Config {
         own.map(|path| self.resolve(path)).collect()
     }
 
-    /// Checks the directory of a bot's files, which the bot sees as a whole.
-    fn check_files(&self, command: &Command) -> Result<(), String> {
-        let Some(files) = &command.files else { return Ok(()) };
-        let canonical = |path: &Path| {
-            // An empty path is the current directory.
-            let canonical = Path::new(".").join(path).canonicalize();
-            canonical.map_err(|what| format!("{}: {what}", path.display()))
-        };
-        let whole = canonical(files)?;
-        for own in self.own_paths() {
-            if canonical(&own)?.starts_with(&whole) {
-                let (files, own) = (files.display(), own.display());
-                return Err(format!("files: {files} contains {own}: give the bot a directory of its own"));
-            }
-        }
-        if let Some(word) = command
-            .argv
-            .iter()
-            .find(|word| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole))
-        {
-            return Err(format!(
-                "command: `{word}` is in `files`: give its path relative to the working directory"
-            ));
-        }
-        match &command.directory {
-            Some(directory) if !canonical(directory)?.starts_with(&whole) => {
-                Err(format!("directory: {} is not in `files`, {}", directory.display(), files.display()))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn source(
         &self,
         bot: &EntrantConfig,
@@ -121,7 +90,7 @@ impl Config {
                 let command = Command { directory: Some(directory), files, env, sandbox, ..command };
                 if is_there {
                     command.check()?;
-                    self.check_files(&command)?;
+                    check_files(&command, &self.own_paths())?;
                 }
                 Ok(Arc::new(command))
             }

@@ -16,6 +16,7 @@ use crate::bot::sandbox::{BotLimits, Layer, Mode};
 use crate::cli::openings::Order;
 use crate::cli::options::{SLOTS, seed, seed_of_file};
 use crate::cli::syntax::suggest;
+use crate::cli::workers::WorkersConfig;
 use crate::cli::{Failure, defaults};
 use crate::core::chance::Seed;
 use crate::runner::Roster;
@@ -73,6 +74,8 @@ pub(super) struct Config {
     options: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) listen: Option<ListenConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workers: Option<WorkersConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<SandboxConfig>,
     pub(super) entrants: Vec<EntrantConfig>,
@@ -218,7 +221,9 @@ impl Config {
         let way = way(folder, &self.folder)?;
         let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
-        for path in of_listen.chain([&mut config.openings, &mut config.seed_file]).flatten() {
+        let of_workers = config.workers.iter_mut().flat_map(WorkersConfig::paths);
+        let own = [&mut config.openings, &mut config.seed_file];
+        for path in of_listen.chain(of_workers).chain(own).flatten() {
             *path = way.join(&path);
         }
         for entrant in config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut) {

@@ -134,6 +134,10 @@ impl Config {
         }
         let terms = self.terms()?;
         let listen = self.listen(&sources)?;
+        if let Some(workers) = &self.workers {
+            let checked = workers.options(|path| self.resolve(path));
+            checked.map_err(|what| Failure::usage(format!("[workers]: {what}")))?;
+        }
         let openings = self.openings(rules, plan.seating, &seed)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());

@@ -1,0 +1,74 @@
+//! Stores the results of a ladder, and prints them.
+
+use std::io::Write;
+
+use crate::cli::json::LeagueMatchLine;
+use crate::cli::league::now;
+use crate::cli::screen;
+use crate::core::json;
+use crate::league::{SharedLadder, row_of};
+use crate::runner::{Halt, RunEvent};
+use crate::store::{League, LeagueMatch, RunningMatches, StorageWait};
+
+/// Stores the results of a ladder, and prints them.
+pub(super) struct Bookkeeper<'a> {
+    name: &'a str,
+    ladder: SharedLadder,
+    league: League,
+    running: RunningMatches,
+    wait: StorageWait,
+    is_json: bool,
+    /// Matches whose records are not on the disk yet.
+    unstored: Vec<LeagueMatch>,
+}
+
+impl<'a> Bookkeeper<'a> {
+    pub(super) fn new(
+        name: &'a str,
+        ladder: SharedLadder,
+        league: League,
+        running: RunningMatches,
+        wait: StorageWait,
+        is_json: bool,
+    ) -> Bookkeeper<'a> {
+        Bookkeeper { name, ladder, league, running, wait, is_json, unstored: Vec::new() }
+    }
+
+    /// Notes what happens on the ladder.
+    pub(super) fn note(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
+        match event {
+            RunEvent::Ended { report, record, seal, no_show, .. } => {
+                if let Some(no_show) = no_show {
+                    tracing::warn!("{} {}: {}", self.name, report.id, no_show.why);
+                }
+                if report.ranks.is_some() {
+                    self.ladder.lock().recorded(&report.seats, record);
+                }
+                self.unstored.extend(row_of(report, record, seal, now()));
+            }
+            RunEvent::Settled => self.store()?,
+            RunEvent::Listening(_) | RunEvent::Waiting(_) | RunEvent::Connected(_) | RunEvent::Moved(_) => {}
+        }
+        Ok(())
+    }
+
+    fn store(&mut self) -> Result<(), Halt> {
+        let Bookkeeper { name: ladder, league, unstored, running, .. } = self;
+        let stored = self.wait.retry("the database of the league", || league.add_matches(ladder, unstored));
+        stored.map_err(|error| error.to_string())?;
+        self.ladder.lock().stored(unstored)?;
+        let mut out = screen::stdout();
+        for row in unstored.drain(..) {
+            if let Err(error) = running.remove(&row.id()) {
+                tracing::warn!("{ladder} {}: its journal cannot be removed: {error}", row.id());
+            }
+            if self.is_json {
+                let line = LeagueMatchLine { ladder, id: row.id(), row: &row };
+                // A reader that is gone does not stop the league.
+                let _ = writeln!(out, "{}", json::text(&line));
+            }
+        }
+        let _ = out.flush();
+        Ok(())
+    }
+}

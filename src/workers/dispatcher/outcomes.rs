@@ -1,0 +1,104 @@
+//! What becomes of the outcomes of workers.
+
+use std::sync::Arc;
+
+use super::{Dispatcher, SetPhase, because};
+use crate::runner::{Halt, MatchReport, SetScheduler};
+use crate::workers::carrier::{Order, Verdict};
+use crate::workers::committer::{Committed, Counted, ToCommit};
+use crate::workers::unit::{Outcome, UnitId};
+
+/// The number of sets for which the attempt that counts is kept in memory.
+const COUNTED: usize = 10_000;
+
+impl<S: SetScheduler> Dispatcher<'_, S> {
+    /// A worker has sent an outcome.
+    pub(super) fn played(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+        let id = &outcome.unit;
+        let is_of_run = id.run == self.coordinator.run;
+        let counted = self.counted.get(&id.set).filter(|_| is_of_run);
+        if counted.is_some_and(|(attempt, by)| *attempt == id.attempt && *by == worker) {
+            let unit = outcome.unit;
+            self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
+            return Ok(());
+        }
+        let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
+        let Some(open) = open else { return self.duplicate(outcome, worker) };
+        if open.committing.is_some() {
+            open.waiting.push_back((outcome, worker));
+            return Ok(());
+        }
+        open.committing = Some(worker.clone());
+        let to_commit = ToCommit::Outcome {
+            unit: Arc::clone(&open.unit),
+            fixtures: open.due.fixtures.clone(),
+            outcome,
+            worker,
+        };
+        self.to_commit.send(to_commit).map_err(|_| Halt::Because("a thread panicked".to_owned()))
+    }
+
+    /// An outcome came too late.
+    fn duplicate(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+        self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let unit = outcome.unit;
+        self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Duplicate });
+        Ok(())
+    }
+
+    /// An outcome was stored or refused.
+    pub(super) fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
+        let Committed { unit: id, worker, result, is_fatal } = committed;
+        let Counted { reports } = match result {
+            Ok(counted) => counted,
+            Err(halt) if is_fatal => return Err(halt),
+            Err(Halt::Done) => return Err(Halt::Done),
+            Err(Halt::Because(why)) => return self.refuse(id, worker, why),
+        };
+        let Some(open) = self.open.remove(&id.set) else { return Ok(()) };
+        let (played, unplayed) = open.due.fixtures.split_at(reports.len());
+        for (fixture, report) in played.iter().zip(&reports) {
+            self.schedule.ended(fixture, report);
+        }
+        unplayed.iter().for_each(|fixture| self.schedule.put_back(fixture));
+        self.is_exhausted = false;
+        let leases = &self.coordinator.leases;
+        let is_left = reports.iter().any(MatchReport::is_to_be_replayed);
+        let closed = if is_left { leases.retire(id.set) } else { leases.close(id.set) };
+        closed.map_err(because)?;
+        if open.unit.id != id || open.phase != SetPhase::Out(worker.clone()) {
+            self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
+        }
+        self.coordinator.fleet.release(&worker, &id);
+        self.counted.insert(id.set, (id.attempt, worker.clone()));
+        if self.counted.len() > COUNTED {
+            // A repeated outcome of that set would be a duplicate.
+            self.counted.pop_first();
+        }
+        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: Verdict::Counted };
+        self.coordinator.order(order);
+        for (outcome, worker) in open.waiting {
+            self.duplicate(outcome, worker)?;
+        }
+        if let Some(why) = self.coordinator.fleet.judge(&worker, &reports) {
+            self.put_aside(&worker, why)?;
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
+    }
+
+    /// An outcome is not what its unit asks for.
+    fn refuse(&mut self, id: UnitId, worker: String, why: String) -> Result<(), Halt> {
+        self.coordinator.fleet.count(&worker, |row| row.refused += 1);
+        self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let verdict = Verdict::Refused(why);
+        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
+        let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
+        open.committing = None;
+        if let Some((outcome, worker)) = open.waiting.pop_front() {
+            return self.played(outcome, worker);
+        }
+        if open.phase == SetPhase::Out(worker) { self.hand_out_again(id.set) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,119 @@
+//! What the coordinator looks for now and then: sets without progress, workers that are gone, requested changes.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::{Dispatcher, MOST_DELIVERIES, OpenSet, RETURN, SetPhase, because};
+use crate::runner::{Halt, SetScheduler};
+use crate::workers::carrier::Order;
+use crate::workers::machine::MachineState;
+
+impl<S: SetScheduler> Dispatcher<'_, S> {
+    /// Carries out what other processes have asked for.
+    pub(super) fn apply_requests(&mut self) -> Result<(), Halt> {
+        for (worker, state) in self.coordinator.leases.take_asked().map_err(because)? {
+            match MachineState::parse(&state) {
+                Some(state) => self.set_state(&worker, state, None)?,
+                None => tracing::warn!("unknown state `{state}` for the worker `{worker}`"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes how many sets the active workers play concurrently. Workers that are gone may return soon.
+    pub(super) fn note_slots(&mut self) {
+        let (slots, now) = (self.coordinator.fleet.slots(), Instant::now());
+        if slots > 0 {
+            self.active_at = now;
+        }
+        if slots != self.slots && (slots > 0 || now - self.active_at >= RETURN) {
+            self.slots = slots;
+            self.schedule.set_slots(slots);
+        }
+        self.coordinator.activity.set(slots);
+    }
+
+    /// Gives sets without progress to other workers. Without workers, sets go back to an endless schedule, and another run
+    /// ends if its workers were put aside.
+    pub(super) fn sweep(&mut self) -> Result<(), Halt> {
+        self.replace_overdue()?;
+        if self.schedule.is_endless() {
+            return if self.slots == 0 { self.take_back() } else { Ok(()) };
+        }
+        match self.coordinator.fleet.why_aside() {
+            Some(why) if self.active_at.elapsed() >= self.patience => Err(Halt::Because(format!(
+                "no worker is left: {why}. Mend this, let the workers play with `referee worker activate`, and resume"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the sets back that no worker has.
+    fn take_back(&mut self) -> Result<(), Halt> {
+        let is_queued = |open: &OpenSet| open.phase == SetPhase::Queued && open.committing.is_none();
+        let queued = self.open.iter().filter(|(_, open)| is_queued(open)).map(|(&set, _)| set);
+        for set in queued.collect::<Vec<u32>>() {
+            let Some(open) = self.open.remove(&set) else { continue };
+            self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
+            // Its number is not used again: a worker may still have an outcome.
+            self.coordinator.leases.retire(set).map_err(because)?;
+            open.due.fixtures.iter().for_each(|fixture| self.schedule.put_back(fixture));
+        }
+        Ok(())
+    }
+
+    /// Gives sets without progress to other workers.
+    fn replace_overdue(&mut self) -> Result<(), Halt> {
+        let now = Instant::now();
+        let mut overdue = Vec::new();
+        for (&set, open) in self.open.iter().filter(|(_, open)| open.committing.is_none()) {
+            let is_overdue = match &open.phase {
+                SetPhase::Expected(until) => *until <= now,
+                SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.patience,
+            };
+            if is_overdue {
+                overdue.push(set);
+            }
+        }
+        for set in overdue {
+            let Some(open) = self.open.get_mut(&set) else { continue };
+            match open.phase.clone() {
+                SetPhase::Expected(_) => self.hand_out_again(set)?,
+                SetPhase::Queued => {
+                    // The carrier may have lost it.
+                    open.moved_at = now;
+                    let unit = (*open.unit).clone();
+                    self.coordinator.order(Order::Publish(Box::new(unit)));
+                }
+                SetPhase::Out(worker) => {
+                    self.coordinator.fleet.count(&worker, |row| row.lost += 1);
+                    self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+                    self.replace(set)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces an attempt that makes no progress by a new one.
+    fn replace(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
+        if open.deliveries >= MOST_DELIVERIES {
+            return self.give_up(set);
+        }
+        let old = open.unit.id.clone();
+        let mut unit = (*open.unit).clone();
+        unit.id.attempt += 1;
+        tracing::warn!("{old} makes no progress: it is handed out again as {}", unit.id);
+        open.unit = Arc::new(unit.clone());
+        (open.phase, open.moved_at) = (SetPhase::Queued, Instant::now());
+        let deliveries = open.deliveries;
+        let text = serde_json::to_string(&unit).map_err(|error| Halt::Because(error.to_string()))?;
+        let queued = self.coordinator.leases.queue(set, unit.id.attempt, deliveries, &text);
+        queued.map_err(because)?;
+        self.coordinator.order(Order::Withdraw(old));
+        self.coordinator.order(Order::Publish(Box::new(unit)));
+        Ok(())
+    }
+}

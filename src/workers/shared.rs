@@ -1,0 +1,166 @@
+//! One carrier for the coordinators of several runs: a league with several ladders listens on one address.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::workers::carrier::{CoordinatorEnd, Event, Order};
+use crate::workers::machine::MachineState;
+use crate::workers::unit::UnitId;
+
+/// One coordinator's part of a shared carrier.
+#[derive(Debug)]
+pub struct SharedEnd {
+    /// Its number among the runs.
+    index: usize,
+    orders: UnboundedSender<(usize, Order)>,
+    events: UnboundedReceiver<Event>,
+    /// The thread of the carrier, which the last part waits for.
+    carrier: Arc<JoinHandle<io::Result<()>>>,
+}
+
+/// Shares a carrier between these runs, given by their ids. A worker that one of them puts aside or drains plays for none.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn share(end: impl CoordinatorEnd + Send + 'static, runs: &[String]) -> io::Result<Vec<SharedEnd>> {
+    let (to_router, of_parts) = unbounded_channel();
+    let (to_parts, of_router): (Vec<_>, Vec<_>) = runs.iter().map(|_| unbounded_channel()).unzip();
+    let (orders, of_coordinators) = unbounded_channel();
+    let (to_coordinators, events) = unbounded_channel();
+    let router = Router {
+        runs: runs.to_vec(),
+        parts: to_parts,
+        states: vec![BTreeMap::new(); runs.len()],
+        over: vec![false; runs.len()],
+        orders,
+    };
+    let serve = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let (served, ()) =
+                tokio::join!(end.serve(of_coordinators, to_coordinators), router.run(of_parts, events));
+            served
+        })
+    };
+    let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
+    let part = |(index, events)| SharedEnd {
+        index,
+        orders: to_router.clone(),
+        events,
+        carrier: Arc::clone(&carrier),
+    };
+    Ok(of_router.into_iter().enumerate().map(part).collect())
+}
+
+impl CoordinatorEnd for SharedEnd {
+    async fn serve(
+        mut self,
+        mut orders: UnboundedReceiver<Order>,
+        events: UnboundedSender<Event>,
+    ) -> io::Result<()> {
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(order) => drop(self.orders.send((self.index, order))),
+                    None => break,
+                },
+                event = self.events.recv() => match event {
+                    Some(event) => drop(events.send(event)),
+                    None => break,
+                },
+            }
+        }
+        drop(self.orders);
+        // What it was told has been passed on when the last part returns.
+        match Arc::into_inner(self.carrier) {
+            Some(carrier) => carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Passes orders and events on.
+struct Router {
+    runs: Vec<String>,
+    parts: Vec<UnboundedSender<Event>>,
+    /// By run: the workers that do not get its sets.
+    states: Vec<BTreeMap<String, MachineState>>,
+    /// By run: whether it is over.
+    over: Vec<bool>,
+    orders: UnboundedSender<Order>,
+}
+
+impl Router {
+    async fn run(
+        mut self,
+        mut orders: UnboundedReceiver<(usize, Order)>,
+        mut events: UnboundedReceiver<Event>,
+    ) {
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some((index, order)) => self.obey(index, order),
+                    None => return,
+                },
+                event = events.recv() => match event {
+                    Some(event) => self.tell(event),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn obey(&mut self, index: usize, order: Order) {
+        let order = match order {
+            Order::SetState(name, state) => {
+                if state == MachineState::Active {
+                    self.states[index].remove(&name);
+                } else {
+                    self.states[index].insert(name.clone(), state);
+                }
+                let state = self.states.iter().find_map(|states| states.get(&name)).copied();
+                Order::SetState(name, state.unwrap_or_default())
+            }
+            Order::Over => {
+                self.over[index] = true;
+                if self.over.contains(&false) {
+                    return;
+                }
+                Order::Over
+            }
+            order => order,
+        };
+        // The carrier is gone if it has failed, which its coordinators are told.
+        let _ = self.orders.send(order);
+    }
+
+    fn tell(&mut self, event: Event) {
+        if let Event::Joined(machine, _) = &event {
+            // Its coordinators say again what it gets.
+            for states in &mut self.states {
+                states.remove(&machine.name);
+            }
+        }
+        let is_of = |id: &UnitId, run: &String| id.run == *run;
+        for (run, part) in self.runs.iter().zip(&self.parts) {
+            let event = match &event {
+                Event::Joined(machine, holding) => {
+                    let own = holding.iter().filter(|id| is_of(id, run)).cloned();
+                    Event::Joined(machine.clone(), own.collect())
+                }
+                Event::Left(name) => Event::Left(name.clone()),
+                Event::Taken(id, _) | Event::Moved(id, _) | Event::Returned(id, ..) if !is_of(id, run) => {
+                    continue;
+                }
+                Event::Played(outcome, _) if !is_of(&outcome.unit, run) => continue,
+                event => event.clone(),
+            };
+            // A coordinator that has ended needs no events.
+            let _ = part.send(event);
+        }
+    }
+}

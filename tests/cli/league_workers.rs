@@ -1,0 +1,156 @@
+//! A league whose programs play on workers.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use crate::common::guest::Guest;
+use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::{Folder, Referee, Signal};
+
+const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("three", ""), ("four", "")];
+
+/// Serves with workers. Returns the address for them.
+fn serve(league: &League, address: &str) -> (Referee, String) {
+    let mut server = Referee::start(["serve", &league.file, "--json", "--workers-listen", address]);
+    let address = server.hear_of("workers_listening")["address"].as_str().expect("text").to_owned();
+    (server, address)
+}
+
+fn worker(league: &League, address: &str, name: &str) -> Referee {
+    let token_file = league.folder.text("workers/workers.token");
+    let args = ["worker", "--connect", address, "--token-file", &token_file, "--name", name];
+    let cache = league.folder.text("cache");
+    Referee::start([&args[..], &["--slots", "1", "--noisy", "false", "--cache", &cache]].concat())
+}
+
+/// What the server knows of its workers.
+fn status(league: &League) -> Value {
+    league.run(&["workers", "--json"]).done().one("workers")
+}
+
+/// The sets of a worker that count.
+fn sets(league: &League, name: &str) -> u64 {
+    let status = status(league);
+    let workers = status["workers"].as_array().expect("workers");
+    let found = workers.iter().find(|worker| worker["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} in {status}"))["sets"].as_u64().expect("a number")
+}
+
+fn ids(matches: &[Value]) -> BTreeSet<String> {
+    let ids: BTreeSet<String> =
+        matches.iter().map(|of| of["id"].as_str().expect("text").to_owned()).collect();
+    assert_eq!(ids.len(), matches.len(), "a match counts twice: {matches:?}");
+    ids
+}
+
+#[test]
+fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
+    let league = League::new("", &PROGRAMS);
+    let (mut server, address) = serve(&league, "127.0.0.1:0");
+    let mut matches = hear_matches(&mut server, 2);
+    let workers = ["box", "other"].map(|name| worker(&league, &address, name));
+    while status(&league)["workers"].as_array().is_none_or(|workers| workers.len() < 2)
+        || ["box", "other"].iter().any(|name| sets(&league, name) < 3)
+    {
+        matches.extend(hear_matches(&mut server, 1));
+    }
+    let [killed, other] = workers;
+    killed.signal(Signal::KILL);
+    matches.extend(hear_matches(&mut server, 5));
+    server.signal(Signal::KILL);
+    let ended = server.wait();
+    matches.extend(ended.all("match"));
+    let (mut server, _) = serve(&league, &address);
+    let before = sets(&league, "other");
+    while sets(&league, "other") < before + 3 {
+        matches.extend(hear_matches(&mut server, 1));
+    }
+    matches.extend(drain(server).all("match"));
+    other.signal(Signal::TERM);
+    other.end().with_code(130);
+    let ids = ids(&matches);
+    let stored = league.verify();
+    // A match that was stored but not printed when the server was killed.
+    assert!((ids.len()..=ids.len() + 3).contains(&stored), "{stored} stored, {} heard of", ids.len());
+    let text = league.run(&["workers"]).done().stdout;
+    assert!(text.contains("short:") && text.contains("other"), "{text}");
+}
+
+#[test]
+fn matches_are_played_here_while_there_are_no_workers() {
+    let league = League::new("", &PROGRAMS);
+    let (mut server, address) = serve(&league, "127.0.0.1:0");
+    hear_matches(&mut server, 2);
+    let alone = worker(&league, &address, "box");
+    while status(&league)["workers"].as_array().is_none_or(Vec::is_empty) || sets(&league, "box") < 2 {
+        server.hear_of("match");
+    }
+    alone.signal(Signal::KILL);
+    let played = sets(&league, "box");
+    // What the worker had is played here 10 s later.
+    hear_matches(&mut server, 20);
+    assert!(sets(&league, "box") <= played + 2, "{}", status(&league));
+    drain(server);
+    league.verify();
+}
+
+#[test]
+fn matches_of_bots_that_connect_stay_here() {
+    let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let token = league.add("alice");
+    let (mut server, address) = serve(&league, "127.0.0.1:0");
+    let bots: SocketAddr =
+        server.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let alone = worker(&league, &address, "box");
+    let alice = Guest::saying(bots, &hello("alice", None, &token)).play_along();
+    let (mut of_alice, mut others) = (0, 0);
+    while of_alice < 3 || others < 3 {
+        let ended = server.hear_of("match");
+        let is_of_alice = ended["players"].as_array().expect("players").contains(&"alice".into());
+        *(if is_of_alice { &mut of_alice } else { &mut others }) += 1;
+    }
+    assert!(sets(&league, "box") > 0);
+    drain(server);
+    alice.join().expect("it plays");
+    alone.signal(Signal::TERM);
+    alone.end();
+    league.verify();
+}
+
+#[test]
+fn the_files_of_a_program_travel_and_the_section_of_the_file_is_used() {
+    let league = League::new("", &[]);
+    for name in ["one", "two"] {
+        let folder = league.folder.path(name);
+        std::fs::create_dir(&folder).expect("a directory");
+        std::fs::copy(league.folder.path("testbot.py"), folder.join("testbot.py")).expect("a copy");
+        std::fs::write(folder.join("bot.py"), format!("# {name}\nfrom testbot import *\n\nplay()\n"))
+            .expect("a file");
+    }
+    let programs = ["one", "two"]
+        .map(|name| format!("[[programs]]\nname = '{name}'\nfiles = '{name}'\ncommand = 'python3 bot.py'\n"));
+    let section = "[workers]\nlisten = '127.0.0.1:0'\ntimeout = '1m'\n";
+    let text = league.folder.read("league.toml") + &programs.concat() + section;
+    league.folder.write("league.toml", text);
+    league.run(&["check"]).done();
+    let mut server = league.serve();
+    let address = server.hear_of("workers_listening")["address"].as_str().expect("text").to_owned();
+    let alone = worker(&league, &address, "box");
+    while status(&league)["workers"].as_array().is_none_or(Vec::is_empty) || sets(&league, "box") < 2 {
+        server.hear_of("match");
+    }
+    drain(server);
+    alone.signal(Signal::TERM);
+    alone.end();
+    let tars = std::fs::read_dir(league.folder.path("workers/bots")).expect("archives").count();
+    assert_eq!(tars, 2, "an archive for each bot");
+    league.verify();
+    let both = league.folder.read("league.toml").replace("timeout", "nats = 'nats://host'\ntimeout");
+    let other = Folder::new();
+    let file = other.write("league.toml", both.replace("files = '", "directory = '"));
+    crate::common::referee(["league", "check", "--league", &file])
+        .with_code(2)
+        .says(&["[workers]: either `listen` or `nats`, not both"]);
+}
