@@ -432,7 +432,7 @@ struct Seated<G: Game> {
     id: PositionId,
     options: Box<RawValue>,
     scratch: Vec<G::Move>,
-    /// The legal moves of the seats that were asked last.
+    /// The legal moves of the seats that were asked last, in order.
     prepared: [Prepared<G::Move>; MAX_SEATS],
     told: Vec<Told<G::Fact>>,
     /// The texts of the moves in `told`.
@@ -460,13 +460,14 @@ impl<G: Game> Seated<G> {
     fn legal(&self, decision: &OpenDecision, seat: Seat) -> &Prepared<G::Move> {
         self.check(decision);
         assert!(decision.seats.contains(seat), "seat {seat} does not decide");
-        &self.prepared[seat.index()]
+        &self.prepared[decision.seats.rank(seat)]
     }
 
-    fn prepare(&mut self, seat: Seat) {
+    /// Generates the legal moves of the seat with this rank among those that decide.
+    fn prepare(&mut self, rank: usize, seat: Seat) {
         self.scratch.clear();
         self.position.legal_moves(seat, &mut self.scratch);
-        let Prepared { moves, texts } = &mut self.prepared[seat.index()];
+        let Prepared { moves, texts } = &mut self.prepared[rank];
         moves.clear();
         texts.clear();
         for &mv in &self.scratch {
@@ -481,8 +482,7 @@ impl<G: Game> Seated<G> {
     fn make(&mut self, decision: &OpenDecision, indices: &[usize], opening: bool) {
         self.check(decision);
         assert_eq!(indices.len(), decision.seats.len(), "one move of each seat that decides");
-        for (seat, &index) in decision.seats.iter().zip(indices) {
-            let prepared = &self.prepared[seat.index()];
+        for ((seat, &index), prepared) in decision.seats.iter().zip(indices).zip(&self.prepared) {
             let mv = prepared.moves[index].1;
             let start = self.told_texts.len();
             self.told_texts.push_str(prepared.text(index));
@@ -515,7 +515,7 @@ impl<G: Game> Table for Seated<G> {
     fn ask(&mut self) -> Turn<Draw, OpenDecision> {
         match self.position.turn() {
             Turn::Decide(seats) => {
-                seats.iter().for_each(|seat| self.prepare(seat));
+                seats.iter().enumerate().for_each(|(rank, seat)| self.prepare(rank, seat));
                 Turn::Decide(OpenDecision { seats, position: self.id })
             }
             Turn::Draw(draw) => Turn::Draw(draw.into()),

@@ -68,6 +68,11 @@ impl SeatSet {
         self.0.count_ones() as usize
     }
 
+    /// The number of seats of the set before this one.
+    pub const fn rank(self, seat: Seat) -> usize {
+        (self.0 & SeatSet::bit(seat).wrapping_sub(1)).count_ones() as usize
+    }
+
     /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0

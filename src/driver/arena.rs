@@ -39,7 +39,8 @@ pub(crate) use key;
 /// A slab with keys that are never reused.
 #[derive(Debug)]
 pub(crate) struct Arena<K, T> {
-    slab: Slab<(u64, T)>,
+    /// Boxed, so that an arena that had many items keeps little memory for them.
+    slab: Slab<(u64, Box<T>)>,
     inserted: u64,
     kind: PhantomData<K>,
 }
@@ -60,24 +61,27 @@ impl<K: From<Key> + Into<Key>, T> Arena<K, T> {
         self.inserted += 1;
         let entry = self.slab.vacant_entry();
         let key = Key { index: entry.key(), serial: self.inserted };
-        entry.insert((self.inserted, make(key.into())?));
+        entry.insert((self.inserted, Box::new(make(key.into())?)));
         Ok(key.into())
     }
 
     pub(crate) fn get(&self, key: K) -> Option<&T> {
         let key = key.into();
-        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, thing)| thing)
+        self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, thing)| &**thing)
     }
 
     pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut T> {
         let key = key.into();
-        self.slab.get_mut(key.index).filter(|(serial, _)| *serial == key.serial).map(|(_, thing)| thing)
+        self.slab
+            .get_mut(key.index)
+            .filter(|(serial, _)| *serial == key.serial)
+            .map(|(_, thing)| &mut **thing)
     }
 
     pub(crate) fn remove(&mut self, key: K) -> Option<T> {
         let key = key.into();
         self.slab.get(key.index).filter(|(serial, _)| *serial == key.serial)?;
-        Some(self.slab.remove(key.index).1)
+        Some(*self.slab.remove(key.index).1)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -19,7 +19,7 @@ use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::ready_queue::ReadyQueue;
 use crate::driver::role::Role;
-use crate::driver::session::{Session, Sessions};
+use crate::driver::session::{Session, Sessions, SpareBuffers};
 use crate::driver::spin::Spin;
 use crate::driver::timers::Timers;
 use crate::driver::unacknowledged::Unacknowledged;
@@ -56,6 +56,7 @@ pub struct Lane<S = Stream> {
     /// Sessions that are ready; at the start of a round, those with lines left from the previous one.
     pub(super) ready: Vec<SessionKey>,
     pub(super) read_buffers: ReadBuffers,
+    pub(super) spare_buffers: SpareBuffers,
     pub(super) notices: VecDeque<Notice>,
     /// The accumulated time, in microseconds, during which the lane could not poll its streams. Pauses of the referee
     /// are not lag.
@@ -91,6 +92,7 @@ impl<S: ByteStream> Lane<S> {
             ready_queue: Arc::default(),
             ready: Vec::new(),
             read_buffers: ReadBuffers::default(),
+            spare_buffers: SpareBuffers::default(),
             timers: Timers::new(),
             touched: Vec::new(),
             dirty: Vec::new(),

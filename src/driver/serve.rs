@@ -10,6 +10,9 @@ use crate::driver::notice::Notice;
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
+/// The maximum number of matches whose requests get the same timestamp.
+const BATCH: usize = 64;
+
 impl<S: ByteStream> Lane<S> {
     /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
     /// no bot is billed for the lines of another one.
@@ -127,29 +130,47 @@ impl<S: ByteStream> Lane<S> {
         true
     }
 
-    /// Writes the output of the matches: one write per session.
+    /// Writes the output of the matches: one write per session. The clocks of requests start when they are written, so many
+    /// matches are written in batches.
     pub(super) fn flush(&mut self, stamp: u64) {
-        self.dirty.append(&mut self.owed_end);
-        if !self.touched.is_empty() {
-            let at = self.now();
-            self.lag += at - stamp;
-            self.measured = at;
-            let mut touched = std::mem::take(&mut self.touched);
+        let mut owed_end = std::mem::take(&mut self.owed_end);
+        let mut touched = std::mem::take(&mut self.touched);
+        for (index, batch) in touched.chunks(BATCH).enumerate() {
+            if index > 0 {
+                self.write_dirty(stamp);
+            }
+            let at = self.note_lag();
             let mut has_journaled = false;
-            for key in touched.drain(..) {
+            for &key in batch {
                 has_journaled |= self.flush_match(key, at);
             }
-            self.touched = touched;
             if has_journaled {
-                let written = self.now();
-                self.lag += written - at;
-                self.measured = written;
+                self.note_lag();
             }
         }
+        self.dirty.append(&mut owed_end);
+        self.write_dirty(stamp);
+        touched.clear();
+        // Matches of sessions that were checked again.
+        touched.append(&mut self.touched);
+        self.touched = touched;
+    }
+
+    /// Counts the time since lag was last accounted for as lag. Returns the current time.
+    fn note_lag(&mut self) -> u64 {
+        let now = self.now();
+        self.lag += now - self.measured;
+        self.measured = now;
+        now
+    }
+
+    /// Writes the sessions with output.
+    fn write_dirty(&mut self, stamp: u64) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for key in dirty.drain(..) {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.write(stamp);
+                session.return_buffer(&mut self.spare_buffers);
                 if session.deadline().is_some() {
                     // Rare: a stream that is blocked, closed or new.
                     self.settle_session(key, stamp);
@@ -180,7 +201,7 @@ impl<S: ByteStream> Lane<S> {
                     session.since_request = (0, 0);
                     self.asked = *place;
                 }
-                session.queue(transmit.bytes);
+                session.queue(transmit.bytes, &mut self.spare_buffers);
                 told.extend(*place);
             }
         }

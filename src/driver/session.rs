@@ -32,6 +32,14 @@ const READS: usize = 2;
 /// The maximum number of reads when a stream is drained: more than a pipe holds.
 const DRAINS: usize = 16;
 
+/// The maximum number of spare buffers of a lane, and their maximum size in bytes.
+const SPARE: usize = 64;
+const LARGEST_SPARE: usize = 64 * 1024;
+
+/// Empty buffers for output. Most sessions have no output most of the time, and need none.
+#[derive(Debug, Default)]
+pub(super) struct SpareBuffers(Vec<Vec<u8>>);
+
 #[derive(Debug)]
 pub(super) struct Session<S> {
     pub(super) role: Role,
@@ -151,11 +159,11 @@ impl<S: ByteStream> Session<S> {
         self.say(&message::FromReferee::Error(error));
     }
 
-    /// Queues output. The contents of `bytes` are unspecified afterwards.
-    pub(super) fn queue(&mut self, bytes: &mut Vec<u8>) {
+    /// Queues output, in exchange for an empty buffer. The contents of `bytes` are unspecified afterwards.
+    pub(super) fn queue(&mut self, bytes: &mut Vec<u8>, spare: &mut SpareBuffers) {
         if self.out.is_empty() {
-            // Swapping is cheaper than copying.
-            *bytes = mem::replace(&mut self.out, mem::take(bytes).into()).into();
+            // Exchanging is cheaper than copying.
+            self.out = mem::replace(bytes, spare.0.pop().unwrap_or_default()).into();
         } else {
             self.out.extend(&*bytes);
         }
@@ -219,17 +227,20 @@ impl<S: ByteStream> Session<S> {
     /// Reads all available input, whether or not the reactor has reported it. Returns false if the stream has ended.
     pub(super) fn drain(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
+        let mut is_open = true;
         for _ in 0..DRAINS {
             if !stream.may_read() {
-                return true;
+                break;
             }
             match stream.try_read(&mut self.lines) {
-                Ok(ReadProgress::Read { .. }) => {}
-                Ok(ReadProgress::End) => return false,
-                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+                Ok(ReadProgress::Read { .. }) => continue,
+                Ok(ReadProgress::End) => is_open = false,
+                Err(error) => is_open = error.kind() == io::ErrorKind::WouldBlock,
             }
+            break;
         }
-        true
+        self.lines.free_buffer();
+        is_open
     }
 
     /// Closes the stream. Writes pending output as far as possible, and reads pending input: closing a socket with
@@ -277,8 +288,15 @@ impl<S: ByteStream> Session<S> {
                 }
             }
         }
-        if self.out.capacity() > 256 * 1024 {
-            self.out = VecDeque::new();
+    }
+
+    /// Returns the buffer of output that has been written.
+    pub(super) fn return_buffer(&mut self, spare: &mut SpareBuffers) {
+        if self.out.is_empty() {
+            let buffer = Vec::from(mem::take(&mut self.out));
+            if (1..=LARGEST_SPARE).contains(&buffer.capacity()) && spare.0.len() < SPARE {
+                spare.0.push(buffer);
+            }
         }
     }
 

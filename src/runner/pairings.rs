@@ -57,7 +57,7 @@ struct QueuedMatch {
     fixture: Fixture,
     is_noted: bool,
     /// The match, if it has begun in an earlier process.
-    resumed: Option<ResumedMatch>,
+    resumed: Option<Box<ResumedMatch>>,
 }
 
 impl QueuedMatch {
@@ -92,7 +92,7 @@ pub(super) struct LanePairings {
     expected: HashMap<BotKey, BotInstance>,
     expected_until: Option<Instant>,
     pairings: Slab<Pairing>,
-    open: HashMap<MatchKey, OpenMatch>,
+    open: HashMap<MatchKey, Box<OpenMatch>>,
     runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
     /// A sender for the lane's own orders, through which the scheduler wakes it.
     orders: mpsc::UnboundedSender<LaneOrder>,
@@ -301,7 +301,13 @@ impl LanePairings {
             let Some(pairing) = self.pairings.get_mut(key) else { return };
             let begun = pairing.running + pairing.noting;
             let next = match pairing.next.pop_front() {
-                Some(next) => next,
+                Some(next) => {
+                    if pairing.next.is_empty() {
+                        // A pairing has a match in its queue only until its bots are available.
+                        pairing.next = VecDeque::new();
+                    }
+                    next
+                }
                 None if self.is_stopping || pairing.is_fresh || begun >= self.slots(key) => break,
                 None => {
                     let specs = &self.pairings[key].specs;
@@ -317,7 +323,7 @@ impl LanePairings {
             }
             let QueuedMatch { fixture, is_noted, resumed } = next;
             let begun = match (resumed, is_noted) {
-                (Some(resumed), _) => self.restore(key, fixture, resumed),
+                (Some(resumed), _) => self.restore(key, fixture, *resumed),
                 (None, true) => self.open(key, fixture),
                 (None, false) => self.note(key, fixture),
             };

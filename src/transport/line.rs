@@ -89,14 +89,19 @@ impl Lines {
 
     /// Returns the buffer, unless it holds bytes.
     pub fn return_buffer(&mut self, spare: &mut ReadBuffers) {
-        if self.start < self.end {
-            return;
-        }
-        (self.start, self.end, self.scanned) = (0, 0, 0);
-        let buffer = std::mem::take(&mut self.buffer);
+        let buffer = self.free_buffer();
         if !buffer.is_empty() && buffer.len() <= *READ.end() && spare.0.len() < SPARE {
             spare.0.push(buffer);
         }
+    }
+
+    /// Takes the buffer, unless it holds bytes.
+    pub fn free_buffer(&mut self) -> Vec<u8> {
+        if self.start < self.end {
+            return Vec::new();
+        }
+        (self.start, self.end, self.scanned) = (0, 0, 0);
+        std::mem::take(&mut self.buffer)
     }
 
     /// Bytes discarded so far of an overlong line that has not ended yet.

@@ -112,7 +112,7 @@ impl LanePairings {
         let live = self.common.live.as_ref().zip(sight).zip(play);
         open.live = live.map(|((live, sight), play)| live.open(play, &open.fixture, sight));
         self.pairings[open.pairing].running += 1;
-        self.open.insert(key, open);
+        self.open.insert(key, Box::new(open));
     }
 
     /// Handles a match that has ended.
@@ -120,7 +120,8 @@ impl LanePairings {
         &mut self,
         Finished { key, mut play, ending, malformed, mut outages, duration }: Finished,
     ) {
-        let Some(OpenMatch { pairing, fixture, bots, lost, live }) = self.open.remove(&key) else { return };
+        let Some(open) = self.open.remove(&key) else { return };
+        let OpenMatch { pairing, fixture, bots, lost, live } = *open;
         let news = mem::take(play.news());
         if let Some(watched) = &mut self.watched {
             watched.show(&play, &news);

@@ -33,7 +33,7 @@ impl LanePairings {
             });
             let bots: Vec<BotKey> = bots.collect();
             let specs = fixture.bots.clone();
-            let next = QueuedMatch { resumed: Some(resumed), is_noted: true, fixture };
+            let next = QueuedMatch { resumed: Some(Box::new(resumed)), is_noted: true, fixture };
             let next = VecDeque::from([next]);
             let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh: false };
             let key = self.add_pairing(pairing);
@@ -124,7 +124,8 @@ impl LanePairings {
 
     /// Leaves a match to another process. Its bots get no `bye`, so that they connect again.
     pub(super) fn leave(&mut self, key: MatchKey) {
-        let Some(OpenMatch { pairing, bots, .. }) = self.open.remove(&key) else { return };
+        let Some(open) = self.open.remove(&key) else { return };
+        let OpenMatch { pairing, bots, .. } = *open;
         self.lane.leave(key);
         self.pairings[pairing].running -= 1;
         bots.into_iter().for_each(|key| self.part(key));
