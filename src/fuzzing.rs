@@ -284,7 +284,7 @@ impl Peers {
                 }
                 Notice::Ended(mut finished) => {
                     self.key = None;
-                    let mut log = finished.play.take_log();
+                    let mut log = finished.play.take_log().text();
                     record::seal(&mut log, finished.play.reveal());
                     let differences = record::verify(&log, &self.catalog);
                     assert!(differences.is_empty(), "{differences:?}\n{}", String::from_utf8_lossy(&log));

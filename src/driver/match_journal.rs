@@ -11,7 +11,7 @@ use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
 use crate::driver::matches::{Outage, Running, SeatOccupant};
 use crate::driver::unacknowledged::BotInstance;
-use crate::referee::{AbortReason, Event, Match, Wants};
+use crate::referee::{AbortReason, Event, Log, Match, Wants};
 use crate::transport::ByteStream;
 
 /// Where the journal of a match is written.
@@ -30,7 +30,7 @@ pub trait JournalWriter: fmt::Debug + Send {
 #[derive(Debug)]
 pub struct MatchJournal {
     writer: Box<dyn JournalWriter>,
-    /// How much of the record it has, in bytes.
+    /// How much of the record it has, as a position in the log.
     written: usize,
 }
 
@@ -54,7 +54,7 @@ impl MatchJournal {
         MatchJournal::of(writer, 0)
     }
 
-    /// A journal that has so many bytes of the record.
+    /// A journal that has the record up to this position of the log.
     pub fn of(writer: Box<dyn JournalWriter>, written: usize) -> MatchJournal {
         MatchJournal { writer, written }
     }
@@ -65,9 +65,13 @@ impl MatchJournal {
     }
 
     /// Appends what the record has gained. Returns whether there was anything.
-    fn follow(&mut self, record: &[u8]) -> bool {
-        let Some(new) = record.get(self.written..).filter(|new| !new.is_empty()) else { return false };
-        self.writer.append(new);
+    fn follow(&mut self, record: &Log) -> bool {
+        if record.len() <= self.written {
+            return false;
+        }
+        let mut new = Vec::new();
+        record.write_text(self.written, &mut new);
+        self.writer.append(&new);
         self.written = record.len();
         true
     }

@@ -53,7 +53,7 @@ async fn a_match_that_is_paused_for_too_long_is_aborted() {
     let Finished { key: ended, play, ending, .. } = news(&mut lane).await.unwrap();
     assert_eq!((ended, ending.ranks), (key, None));
     assert_eq!(play.paused(), 60_001_000);
-    let record = String::from_utf8_lossy(play.log());
+    let record = String::from_utf8(play.log().text()).unwrap();
     assert!(record.contains(r#""reason":{"kind":"paused","most_ms":60000}"#), "{record}");
 }
 
@@ -123,6 +123,16 @@ fn messages(received: &[u8], kind: &str) -> Vec<serde_json::Value> {
 /// Runs a lane that reports nothing until all input has been handled.
 async fn run(lane: &mut Lane<MemoryStream>) {
     assert!(tokio::time::timeout(Duration::ZERO, lane.next()).await.is_err());
+}
+
+#[tokio::test]
+async fn sessions_keep_no_output_buffers_while_they_wait() {
+    let (mut lane, peers) = in_memory(None).await;
+    run(&mut lane).await;
+    assert_eq!(peers.iter().flat_map(|peer| messages(&peer.receive(), "turn")).count(), 1);
+    let sessions: Vec<SessionKey> = lane.sessions.keys().collect();
+    assert_eq!(sessions.len(), 2);
+    assert!(sessions.iter().all(|&session| lane.sessions[session].out.capacity() == 0));
 }
 
 #[tokio::test]

@@ -57,7 +57,9 @@ pub struct Replay<'a> {
     /// The number of the next line, counted from 1.
     line: usize,
     replayed: Match,
-    /// How much of the replayed match's log has been compared, in bytes.
+    /// The text of the next line that the replayed match wrote, if any.
+    written: Option<Vec<u8>>,
+    /// The position in its log after that line.
     compared: usize,
     turn: Option<u32>,
 }
@@ -111,7 +113,9 @@ impl<'a> Replay<'a> {
             .map_err(|what| at_line(1, what))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
-        let mut replay = Replay { rest, unsealed, seal, last, line: 1, replayed, compared: 0, turn: None };
+        let mut replay =
+            Replay { rest, unsealed, seal, last, line: 1, replayed, written: None, compared: 0, turn: None };
+        replay.read_written();
         if replay.is_written(parts.header) != Some(true) {
             let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
             return Err(replay.difference(what));
@@ -158,26 +162,28 @@ impl<'a> Replay<'a> {
         (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(what))
     }
 
-    /// The next line that the replayed match wrote, if any.
-    fn written(&self) -> Option<&[u8]> {
-        let rest = &self.replayed.log()[self.compared..];
-        Some(&rest[..rest.iter().position(|&byte| byte == b'\n')?])
-    }
-
-    /// Advances to the next line after a match.
-    fn advance(&mut self) {
-        self.compared += self.written().map_or(0, |line| line.len() + 1);
-        self.line += 1;
-        if self.compared == self.replayed.log().len() {
+    /// Reads the next line that the replayed match wrote.
+    fn read_written(&mut self) {
+        let mut text = self.written.take().unwrap_or_default();
+        text.clear();
+        if let Some(next) = self.replayed.log().line_at(self.compared, &mut text) {
+            (self.written, self.compared) = (Some(text), next);
+        } else {
             // Free the compared lines.
             self.replayed.clear_log();
             self.compared = 0;
         }
     }
 
+    /// Advances to the next line after a match.
+    fn advance(&mut self) {
+        self.read_written();
+        self.line += 1;
+    }
+
     /// Whether this line equals what the match wrote; `None` if it wrote nothing.
     fn is_written(&self, text: &[u8]) -> Option<bool> {
-        let written = self.written()?;
+        let written = self.written.as_deref()?;
         Some(match self.replayed.setup().header.format {
             format1::FORMAT => format1::is_same(text, written),
             _ => written == text,
@@ -191,7 +197,7 @@ impl<'a> Replay<'a> {
     pub fn step(&mut self) -> Result<Option<RecordLine<'a>>, Difference> {
         let mut rest = self.rest;
         let Some(text) = take_line(&mut rest) else {
-            return match (self.written(), self.replayed.ending()) {
+            return match (&self.written, self.replayed.ending()) {
                 (Some(line), _) => Err(self.difference(format!("missing: {}", shorten(line)))),
                 (None, None) => Err(self.difference("the record has no result".to_owned())),
                 (None, Some(_)) => Ok(None),
@@ -206,15 +212,16 @@ impl<'a> Replay<'a> {
         self.rest = rest;
         if matches!(line.entry, RecordEntry::Bots(_))
             && rest.is_empty()
-            && self.written().is_none()
+            && self.written.is_none()
             && self.replayed.ending().is_some()
         {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             self.line += 1;
             return Ok(Some(line));
         }
-        if self.written().is_none() {
+        if self.written.is_none() {
             line.repeat(&mut self.replayed);
+            self.read_written();
         }
         match self.is_written(text) {
             Some(true) => {
@@ -222,7 +229,7 @@ impl<'a> Replay<'a> {
                 Ok(Some(line))
             }
             Some(false) => {
-                let written = shorten(self.written().unwrap_or_default());
+                let written = shorten(self.written.as_deref().unwrap_or_default());
                 Err(self.difference(format!("recorded {}, but the rules give {written}", shorten(text))))
             }
             None => Err(self.difference(format!("this cannot happen here: {}", shorten(text)))),

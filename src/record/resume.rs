@@ -12,7 +12,7 @@ use crate::referee::{Event, Header, Match, Stamp, Wants};
 #[derive(Debug)]
 pub struct Resume {
     play: Match,
-    /// How much of the log of the match has been compared with the record, in bytes.
+    /// Up to which position of its log the match has been compared with the record.
     compared: usize,
 }
 
@@ -66,16 +66,15 @@ impl Resume {
     }
 
     fn compare(&mut self, text: &[u8]) -> Result<(), String> {
-        let rest = &self.play.log()[self.compared..];
-        let written = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        if written != text {
-            return Err(format!("recorded {}, but the rules give {}", shorten(text), shorten(written)));
-        }
-        self.compared += text.len() + 1;
+        let mut written = Vec::new();
+        let next = self.play.log().line_at(self.compared, &mut written);
+        self.compared = next
+            .filter(|_| written == text)
+            .ok_or_else(|| format!("recorded {}, but the rules give {}", shorten(text), shorten(&written)))?;
         Ok(())
     }
 
-    /// The match, and how much of its log was repeated, in bytes. The rest are consequences of the last line.
+    /// The match, and up to which position of its log it was repeated. The rest are consequences of the last line.
     pub fn into_match(self) -> (Match, usize) {
         (self.play, self.compared)
     }

@@ -10,7 +10,7 @@ use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 use crate::core::clock::{Bank, Tick};
 use crate::core::erased::Table;
 use crate::core::hex;
-use crate::core::json::{self, Object, key, opening};
+use crate::core::json::{self, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::outcome::ranks_and_scores;
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet};
@@ -57,18 +57,15 @@ pub(super) struct FaultyTurn {
     pub(super) lag: u64,
 }
 
-/// Initial capacity of the record, in bytes: enough for about 60 decisions.
-const FIRST_OF_LOG: usize = 16 * 1024;
-
 impl Common {
     pub(super) fn new(setup: Setup, table: Box<dyn Table>) -> Common {
         let players = setup.seating.all().iter().map(|seat| {
             let clock = setup.header.clock_of(seat).map(Into::into);
             Player::new(seat, clock.map(Bank::new), &setup.header.r#match)
         });
-        let mut common = Common {
+        Common {
             players: players.collect(),
-            log: Log(Vec::with_capacity(FIRST_OF_LOG)),
+            log: Log::open(&setup.header),
             news: Vec::new(),
             events: VecDeque::new(),
             decisions: 0,
@@ -79,9 +76,7 @@ impl Common {
             limits: setup.header.limits(),
             setup,
             table,
-        };
-        Object::open(&mut common.log.0, opening!("record")).fields(&common.setup.header).end_line();
-        common
+        }
     }
 
     pub(super) fn player(&mut self, seat: Seat) -> &mut Player {

@@ -11,6 +11,7 @@ use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
 use crate::referee::ending::{Ended, Ending};
 use crate::referee::event::{Event, MatchEvent, Stamp};
+use crate::referee::log::Log;
 use crate::referee::player::Faults;
 use crate::referee::playing::Playing;
 use crate::referee::received::RefusedLine;
@@ -173,8 +174,8 @@ impl Match {
     }
 
     /// The record so far, without its seal.
-    pub fn log(&self) -> &[u8] {
-        &self.common.log.0
+    pub fn log(&self) -> &Log {
+        &self.common.log
     }
 
     /// The events for the spectator, one JSON object per line. The reader drains it.
@@ -184,12 +185,12 @@ impl Match {
 
     /// Clears the record so far.
     pub fn clear_log(&mut self) {
-        self.common.log.0.clear();
+        self.common.log.clear();
     }
 
     /// Takes the record, without its seal.
-    pub fn take_log(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.common.log.0)
+    pub fn take_log(&mut self) -> Log {
+        std::mem::take(&mut self.common.log)
     }
 
     /// How the match ended; `None` while it runs.

@@ -23,6 +23,7 @@ pub use detail::{AbortReason, Detail, Fault};
 pub use ending::Ending;
 pub use event::{Event, MatchEvent, Stamp};
 pub use limits::Limits;
+pub use log::Log;
 pub use match_::{Match, Transmit};
 pub use opening::Opening;
 pub use player::Faults;

@@ -11,6 +11,7 @@ use crate::core::json::{self, Object, key, opening};
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
+use crate::referee::log;
 use crate::referee::match_::Flow;
 use crate::referee::player::{SeatExit, message_head};
 use crate::referee::telling::Happened;
@@ -43,7 +44,7 @@ pub(super) struct Decider {
     /// Its part of the current decision.
     pub(super) sealed: Option<Sealed>,
     /// A deferred exit: it came after the seat had decided, while others still decide.
-    exit_later: Option<SeatExit>,
+    exit_later: Option<Box<SeatExit>>,
     pub(super) retries: u32,
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
@@ -169,9 +170,9 @@ impl Playing {
         });
         common
             .log
-            .line(opening!("request"), stamp.at)
-            .number(key!("seat"), seat.0)
-            .number(key!("turn"), request.turn)
+            .line(log::REQUEST, stamp.at)
+            .number(log::SEAT, seat.0)
+            .number(log::TURN, request.turn)
             .end_line();
         true
     }
@@ -236,7 +237,7 @@ impl Playing {
         } else if common.plays_on_after(seat, &exit) {
             // The fault is counted; the seat has no decision that the referee could make for it.
         } else if is_simultaneous {
-            decider.exit_later.get_or_insert(exit);
+            decider.exit_later.get_or_insert_with(|| Box::new(exit));
         } else {
             let out = common.judge(stamp, &[(seat, exit)], 2 * (common.decisions + 1))?;
             self.seal_for_referee(out);
@@ -390,7 +391,7 @@ impl Playing {
         let by_referee = self.make_moves(common, stamp);
         let later = by_seat().zip(&mut self.deciders);
         let later: Vec<_> =
-            later.filter_map(|(seat, decider)| Some((seat, decider.exit_later.take()?))).collect();
+            later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
         self.judge_late(common, stamp, &later)?;
         Flow::Continue(by_referee)
     }

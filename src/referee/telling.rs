@@ -6,7 +6,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use serde::Serialize;
 
-use crate::core::json::{self, key, opening};
+use crate::core::json;
 use crate::core::seat::{Seat, Viewer};
 use crate::referee::common::Common;
 use crate::referee::event::{MatchEvent, Stamp};
@@ -90,9 +90,7 @@ fn tell(
     stamp: Stamp,
     write: impl Fn(Viewer, &mut Vec<u8>),
 ) {
-    log.line(opening!("event"), stamp.at)
-        .with(key!("event"), |out| write(Viewer::Omniscient, out))
-        .end_line();
+    log.event(stamp.at, |out| write(Viewer::Omniscient, out));
     if let Some(viewer) = setup.watched {
         if news.is_empty() {
             events.push_back(MatchEvent::News);

@@ -23,7 +23,7 @@ use crate::core::seat::Seating;
 use crate::driver::{
     Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
-use crate::referee::{AbortReason, Leg, Opening};
+use crate::referee::{AbortReason, Leg, Log, Opening};
 use crate::runner::archive;
 use crate::runner::scheduler::Backlog;
 use crate::store::Records;
@@ -124,7 +124,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
 /// Writes records on a thread of its own.
 struct RecordWriter {
     /// Match ids, records without seals, and contents of the seals.
-    records: Sender<(String, Vec<u8>, Reveal)>,
+    records: Sender<(String, Log, Reveal)>,
     /// Whenever the backlog has room again; or why a record could not be written.
     kept: UnboundedReceiver<Result<(), String>>,
     backlog: Arc<Mutex<Backlog>>,
@@ -132,14 +132,14 @@ struct RecordWriter {
 
 impl RecordWriter {
     fn start(folder: Records) -> io::Result<RecordWriter> {
-        let (records, to_keep) = channel::<(String, Vec<u8>, Reveal)>();
+        let (records, to_keep) = channel::<(String, Log, Reveal)>();
         let (tell, kept) = unbounded_channel();
         let backlog = Arc::<Mutex<Backlog>>::default();
         let of_thread = Arc::clone(&backlog);
         let work = move || {
-            for (id, mut record, reveal) in to_keep {
+            for (id, record, reveal) in to_keep {
                 let bytes = record.len();
-                let kept = archive::seal(&folder, &id, &mut record, reveal);
+                let kept = archive::seal(&folder, &id, &mut record.text(), reveal);
                 let has_room_again = locked(&of_thread).remove(bytes);
                 if has_room_again || kept.is_err() {
                     // The receiver is gone after an error.

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::bot::Process;
 use crate::core::seat::Seat;
 use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
-use crate::referee::Detail;
+use crate::referee::{Detail, Log};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::live::LastStep;
 use crate::runner::results::MatchReport;
@@ -93,7 +93,7 @@ pub(super) struct EndedMatch {
     pub(super) fixture: Fixture,
     pub(super) report: MatchReport,
     /// The record, without data about the bots and without its seal.
-    pub(super) record: Vec<u8>,
+    pub(super) record: Log,
     pub(super) reveal: Reveal,
     /// By seat: the beginning of the last line that was the fault `malformed`.
     pub(super) malformed: BTreeMap<Seat, String>,

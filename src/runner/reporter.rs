@@ -167,9 +167,9 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     /// Writes the record of a match that has ended.
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
-        let EndedMatch { fixture, mut report, mut record, reveal, malformed, bots, no_show, last_step } =
-            ended;
+        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, no_show, last_step } = ended;
         let bytes = record.len();
+        let mut record = record.text();
         let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
         let no_show = no_show.map(|(seat, why)| {
             let why = match last_lines(&bots[seat].stderr) {

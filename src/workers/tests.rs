@@ -93,7 +93,7 @@ fn play_match(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Vec<u8> {
     loop {
         while let Some(event) = play.poll_event() {
             if let MatchEvent::Ended(_) = event {
-                let mut record = play.take_log();
+                let mut record = play.take_log().text();
                 record::seal(&mut record, play.reveal());
                 return record;
             }

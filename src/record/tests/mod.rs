@@ -102,7 +102,7 @@ impl Scribe {
 
     fn sealed(self) -> Vec<u8> {
         assert!(self.play.ending().is_some());
-        let mut record = self.play.log().to_vec();
+        let mut record = self.play.log().text();
         seal(&mut record, self.play.reveal());
         record
     }

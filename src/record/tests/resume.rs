@@ -112,7 +112,7 @@ fn played(rules: &dyn Rules, seating: Seating, rng: &mut impl Uniform) -> (Vec<S
         for step in [next].into_iter().chain(seats.iter().copied().map(Step::Flush)) {
             apply(&mut play, &step, steps.len());
             steps.push(step);
-            lengths.push(play.log().len());
+            lengths.push(play.log().text().len());
         }
     }
     (steps, lengths)
@@ -150,8 +150,11 @@ fn resumed(record: &[u8], seats: usize) -> Match {
     let mut resume = Resume::open(first, SECRETS, (wants(seats), None), &Catalog::default()).unwrap();
     lines.for_each(|line| resume.line(line).unwrap());
     let (play, compared) = resume.into_match();
-    assert_eq!(compared, record.len());
-    assert!(play.log().starts_with(record));
+    let log = play.log();
+    assert!(log.text().starts_with(record));
+    let mut rest = Vec::new();
+    log.write_text(compared, &mut rest);
+    assert_eq!(rest, log.text()[record.len()..]);
     play
 }
 
@@ -163,13 +166,13 @@ fn a_match_of_any_game_continues_from_any_line() {
             let (steps, lengths) = played(rules, seating, &mut rng);
             let (mut original, mut done) = (open(rules, seating), 0);
             steps.iter().enumerate().for_each(|(index, step)| apply(&mut original, step, index));
-            let record = original.take_log();
+            let record = original.take_log().text();
             let ends = record.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
             for end in ends.map(|(at, _)| at + 1) {
                 // The rest of the lines of a step are its consequences.
                 let until = lengths.iter().position(|&length| length >= end).unwrap();
                 let mut original = open(rules, seating);
-                let is_first = original.log().len() >= end;
+                let is_first = original.log().text().len() >= end;
                 let steps = if is_first { &[] } else { &steps[..=until] };
                 steps.iter().enumerate().for_each(|(index, step)| apply(&mut original, step, index));
                 let found = shown(resumed(&record[..end], seating.seats()));
@@ -190,7 +193,7 @@ fn a_record_that_was_changed_is_not_continued() {
     let mut play = open(rules, Seating::new(2, 2));
     let (steps, _) = played(rules, Seating::new(2, 2), &mut rng);
     steps.iter().enumerate().for_each(|(index, step)| apply(&mut play, step, index));
-    let record = play.take_log();
+    let record = play.take_log().text();
     let lines: Vec<&[u8]> = record.split_inclusive(|&byte| byte == b'\n').collect();
     let repeat = |record: &[u8]| {
         let mut lines = record.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

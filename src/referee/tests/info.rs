@@ -28,7 +28,7 @@ fn info_is_recorded_verbatim_and_sent_to_no_bot() {
     let mut rig = played();
     answer(&mut rig, 0, r#"{ "score" : 1e2,"pv":["1-5"] }"#);
     assert_eq!(rig.recorded("answer")[0]["info"], json!({"score": 100.0, "pv": ["1-5"]}));
-    let log = String::from_utf8(rig.play.log().to_vec()).unwrap();
+    let log = String::from_utf8(rig.play.log().text()).unwrap();
     assert!(log.contains(r#""info":{ "score" : 1e2,"pv":["1-5"] }"#));
     for seat in 0..2 {
         assert!(!String::from_utf8(rig.bytes(seat).to_vec()).unwrap().contains("score"));

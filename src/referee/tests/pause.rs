@@ -73,5 +73,5 @@ fn every_pause_is_recorded_and_the_result_has_their_sum() {
 fn a_result_without_pauses_has_no_paused_ms() {
     let mut rig = RigSetup::checkers_at("B:W23:B10").play();
     rig.moves("10-14 23-18 14x23");
-    assert!(!String::from_utf8_lossy(rig.play.log()).contains("pause"));
+    assert!(!String::from_utf8_lossy(&rig.play.log().text()).contains("pause"));
 }

@@ -376,7 +376,8 @@ impl Rig {
 
     /// The lines of this kind in the record so far.
     pub(super) fn recorded(&self, kind: &str) -> Vec<Value> {
-        let lines = self.play.log().split_inclusive(|&byte| byte == b'\n');
+        let log = self.play.log().text();
+        let lines = log.split_inclusive(|&byte| byte == b'\n');
         lines
             .map(|line| serde_json::from_slice::<Value>(line).unwrap())
             .filter(|line| line["type"] == kind)
