@@ -1,6 +1,7 @@
 //! The results of a ladder, counted and rated.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -15,15 +16,32 @@ use crate::tournament::{Entrant, Lineup, MatchResult};
 const PROVISIONAL: f64 = 80.0;
 
 /// The results of a ladder, counted.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Book {
     seating: Seating,
     /// Fixed ratings by bot.
     anchors: BTreeMap<String, f64>,
     players: Vec<Tally>,
     by_name: BTreeMap<String, Entrant>,
-    counts: Counts,
+    counts: Arc<Counts>,
+    /// Results that have come while the players are rated.
+    uncounted: Vec<MatchResult>,
     known: FitConstraints,
+}
+
+/// What the ratings of a ladder depend on.
+#[derive(Debug)]
+pub struct Evidence {
+    counts: Arc<Counts>,
+    known: FitConstraints,
+}
+
+impl Evidence {
+    /// What it tells of the strengths of all players, in their order.
+    pub fn strengths(&self) -> Vec<Strength> {
+        let strength = |elo: &Estimate| Strength { rating: elo.value, margin: elo.high - elo.value };
+        fit_anchored(&self.counts, &self.known).elo.iter().map(strength).collect()
+    }
 }
 
 /// The matches of a player.
@@ -77,7 +95,8 @@ impl Book {
             anchors,
             players: Vec::new(),
             by_name: BTreeMap::new(),
-            counts: Counts::default(),
+            counts: Arc::default(),
+            uncounted: Vec::new(),
             known: FitConstraints::default(),
         }
     }
@@ -110,7 +129,6 @@ impl Book {
         }
         self.players.push(Tally { name: name.to_owned(), ..Tally::default() });
         self.by_name.insert(name.to_owned(), player);
-        self.counts.grow(self.players.len());
         Ok(player)
     }
 
@@ -173,14 +191,23 @@ impl Book {
                 _ => tally.losses += 1,
             }
         }
-        self.counts.add(&result);
+        self.uncounted.push(result);
+        self.count();
         Ok(Some(lineup))
     }
 
-    /// What the results so far tell of the strengths of all players, in their order.
-    pub fn strengths(&self) -> Vec<Strength> {
-        let strength = |elo: &Estimate| Strength { rating: elo.value, margin: elo.high - elo.value };
-        fit_anchored(&self.counts, &self.known).elo.iter().map(strength).collect()
+    /// Counts results, unless the players are rated now.
+    fn count(&mut self) {
+        if let Some(counts) = Arc::get_mut(&mut self.counts) {
+            counts.grow(self.players.len());
+            self.uncounted.drain(..).for_each(|result| counts.add(&result));
+        }
+    }
+
+    /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
+    pub fn evidence(&mut self) -> Evidence {
+        self.count();
+        Evidence { counts: self.counts.clone(), known: self.known.clone() }
     }
 
     /// The standings with these strengths, which may be older; the best first.
@@ -250,7 +277,8 @@ mod tests {
         }
         book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
-        let rows = book.standings(&book.strengths());
+        let strengths = book.evidence().strengths();
+        let rows = book.standings(&strengths);
         let summary: Vec<(usize, &str, u32, bool)> =
             rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
         assert_eq!(summary, [(1, "alice@1", 200, false), (2, "random", 200, false), (3, "bob", 0, true)]);
@@ -266,7 +294,7 @@ mod tests {
         }
         book.player("alice@2").unwrap();
         book.player("eve").unwrap();
-        let strengths = book.strengths();
+        let strengths = book.evidence().strengths();
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
         assert!(strengths[3].rating.abs() < 1.0);
         assert_eq!(book.versions("alice"), 2);

@@ -125,14 +125,15 @@ impl SharedLadder {
 
     /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
     pub fn rate(&self) {
-        let book = {
+        let evidence = {
             let mut ladder = self.lock();
             if !std::mem::take(&mut ladder.is_unrated) {
                 return;
             }
-            ladder.book.clone()
+            ladder.book.evidence()
         };
-        let strengths = book.strengths();
+        let strengths = evidence.strengths();
+        drop(evidence);
         let mut ladder = self.lock();
         for (at, &strength) in strengths.iter().enumerate() {
             ladder.matchmaker.rate(Entrant(at as u16), strength);

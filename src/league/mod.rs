@@ -11,7 +11,7 @@ mod mirrors;
 mod recover;
 mod resume;
 
-pub use book::{Book, LadderRow};
+pub use book::{Book, Evidence, LadderRow};
 pub use history::RatingHistory;
 pub use ladder::{Ladder, LadderLimits, LadderScheduler, SharedLadder};
 pub use recover::{recorded, recover, row_of};

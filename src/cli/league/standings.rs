@@ -79,12 +79,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         // These ratings depend on the order.
         results.sort_unstable_by_key(|result| result.set);
+        let strengths = book.evidence().strengths();
         let weng_lin = weng_lin::rate(book.len(), &results).rows;
         let weng_lin = |row: &LadderRow| {
             let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
             rating.map(|player| weng_lin[player.index()].estimate())
         };
-        let mut rows = book.standings(&book.strengths());
+        let mut rows = book.standings(&strengths);
         let is_inactive = |row: &LadderRow| is_inactive(row, now());
         if !args.all {
             rows.retain(|row| !is_inactive(row));

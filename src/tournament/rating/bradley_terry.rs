@@ -48,11 +48,12 @@
 //! **Ladders**: [`fit_anchored`] keeps the strengths of anchors fixed, so that the scale of a ladder does not move, and lets
 //! a later version of a program start from the strength of the earlier one.
 //!
-//! **Speed**: results are first counted by lineup and course of a set, so the cost of the fit does not depend on the
-//! number of matches.
+//! **Speed**: results are first counted by the course of a set, so the cost of the fit does not depend on the number of
+//! matches.
 
 mod adaptive;
 mod anchored;
+mod course;
 
 pub use anchored::{Anchored, FitConstraints, fit_anchored};
 
@@ -60,81 +61,48 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use self::course::{Course, Leg};
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
 use crate::core::MAX_SEATS;
 use crate::tournament::{Entrant, Lineup, MatchResult};
-
-/// Pairs of six sides.
-const PAIRS: usize = MAX_SEATS * (MAX_SEATS - 1) / 2;
-
-/// The part of a match that the model uses.
-type Leg = (Lineup, [u8; MAX_SEATS]);
-
-#[derive(Clone, Debug, Default)]
-struct Count {
-    matches: f64,
-    /// By pair of sides: the score of the first one.
-    scores: [f64; PAIRS],
-}
 
 /// Results, counted.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     entrants: usize,
     sides: usize,
-    by_lineup: BTreeMap<Lineup, Count>,
     /// The courses of sets, and how often they occurred.
-    by_course: BTreeMap<Vec<Leg>, u32>,
+    by_course: BTreeMap<Course, u32>,
 }
 
-/// The pairs of sides of a lineup that are compared, with their index in [`Count::scores`].
-fn pairs(lineup: &Lineup) -> impl Iterator<Item = (usize, usize, usize)> {
+/// The pairs of sides of a lineup that are compared.
+fn pairs(lineup: &Lineup) -> impl Iterator<Item = (usize, usize)> {
     let sides = lineup.seating().sides();
     let all = (0..sides).flat_map(move |d| (d + 1..sides).map(move |e| (d, e)));
-    all.enumerate()
-        .map(|(at, (d, e))| (at, d, e))
-        .filter(|&(_, d, e)| lineup.side(d).all(|entrant| lineup.side(e).all(|other| other != entrant)))
+    all.filter(|&(d, e)| lineup.side(d).all(|entrant| lineup.side(e).all(|other| other != entrant)))
 }
 
 impl Counts {
     /// Counts results of entrants 0 to `entrants - 1`, ignoring others.
     pub fn of<'a>(entrants: usize, results: impl IntoIterator<Item = &'a MatchResult>) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
-        let mut course: Vec<Leg> = Vec::new();
-        let mut by_course: FxHashMap<Vec<Leg>, u32> = FxHashMap::default();
-        let mut count = |course: &mut Vec<Leg>| {
-            match by_course.get_mut(course.as_slice()) {
-                Some(times) => *times += 1,
-                None => {
-                    by_course.insert(course.clone(), 1);
-                }
-            }
-            course.clear();
-        };
+        let mut course = Course::default();
+        let mut by_course: FxHashMap<Course, u32> = FxHashMap::default();
         let mut set = 0;
         for leg in results {
             if leg.set != set {
-                count(&mut course);
+                *by_course.entry(std::mem::take(&mut course)).or_default() += 1;
                 set = leg.set;
             }
             if leg.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
                 course.push((leg.lineup, leg.places));
+                counts.sides = counts.sides.max(leg.lineup.seating().sides());
             }
         }
-        count(&mut course);
-        by_course.remove([].as_slice());
+        *by_course.entry(course).or_default() += 1;
+        by_course.remove(&Course::default());
         counts.by_course = by_course.into_iter().collect();
-        for (course, &times) in &counts.by_course {
-            for &(lineup, places) in course {
-                counts.sides = counts.sides.max(lineup.seating().sides());
-                let count = counts.by_lineup.entry(lineup).or_default();
-                count.matches += f64::from(times);
-                for (at, d, e) in pairs(&lineup) {
-                    count.scores[at] += f64::from(times) * score(&places, d, e);
-                }
-            }
-        }
         counts
     }
 
@@ -144,12 +112,20 @@ impl Counts {
         let highest = lineup.seats().iter().map(|entrant| entrant.index() + 1).max();
         self.grow(highest.unwrap_or(0));
         self.sides = self.sides.max(lineup.seating().sides());
-        *self.by_course.entry(vec![(lineup, places)]).or_default() += 1;
-        let count = self.by_lineup.entry(lineup).or_default();
-        count.matches += 1.0;
-        for (at, d, e) in pairs(&lineup) {
-            count.scores[at] += score(&places, d, e);
+        *self.by_course.entry(Course::of(&[(lineup, places)])).or_default() += 1;
+    }
+
+    /// Adds the second result of a set whose first one was added before.
+    pub fn complete(&mut self, first: &MatchResult, second: &MatchResult) {
+        let [first, second] = [first, second].map(|result| (result.lineup, result.places));
+        let alone = Course::of(&[first]);
+        if let Some(times) = self.by_course.get_mut(&alone) {
+            *times -= 1;
+            if *times == 0 {
+                self.by_course.remove(&alone);
+            }
         }
+        *self.by_course.entry(Course::of(&[first, second])).or_default() += 1;
     }
 
     /// Adds entrants without results until there are this many.
@@ -157,9 +133,20 @@ impl Counts {
         self.entrants = self.entrants.max(entrants);
     }
 
+    /// The matches of all sets, with the number of sets that had this course.
+    fn legs(&self) -> impl Iterator<Item = (Leg, f64)> {
+        self.by_course
+            .iter()
+            .flat_map(|(course, &times)| course.legs().map(move |leg| (leg, f64::from(times))))
+    }
+
     /// The entrants with a result.
     fn played(&self) -> BTreeSet<usize> {
-        self.by_lineup.keys().flat_map(|lineup| lineup.seats()).map(|entrant| entrant.index()).collect()
+        let mut played = BTreeSet::new();
+        for ((lineup, _), _) in self.legs() {
+            played.extend(lineup.seats().iter().map(|entrant| entrant.index()));
+        }
+        played
     }
 }
 
@@ -292,13 +279,13 @@ impl<'a> Fit<'a> {
     fn log_likelihood(&self) -> f64 {
         let mut contrast = Vec::new();
         let mut log = 0.0;
-        for (lineup, count) in &self.counts.by_lineup {
-            for (at, d, e) in pairs(lineup) {
-                self.contrast(lineup, d, e, &mut contrast);
+        for ((lineup, places), times) in self.counts.legs() {
+            for (d, e) in pairs(&lineup) {
+                self.contrast(&lineup, d, e, &mut contrast);
                 let odds: f64 = contrast.iter().map(|&(at, weight)| weight * self.theta[at]).sum();
                 // ln p = -ln(1 + exp(-odds)), and ln(1 - p) = ln p - odds.
                 let log_p = odds.min(0.0) - (-odds.abs()).exp().ln_1p();
-                log += count.matches * log_p - (count.matches - count.scores[at]) * odds;
+                log += times * (log_p - (1.0 - score(&places, d, e)) * odds);
             }
         }
         log
@@ -332,14 +319,15 @@ impl<'a> Fit<'a> {
         let mut gradient = vec![0.0; n];
         let mut curvature = vec![0.0; n * n];
         let mut contrast = Vec::new();
-        for (lineup, count) in &self.counts.by_lineup {
-            for (at, d, e) in pairs(lineup) {
-                self.contrast(lineup, d, e, &mut contrast);
+        for ((lineup, places), times) in self.counts.legs() {
+            for (d, e) in pairs(&lineup) {
+                self.contrast(&lineup, d, e, &mut contrast);
                 let p = self.expected(&contrast);
+                let residual = score(&places, d, e) - p;
                 for &(i, x) in &contrast {
-                    gradient[i] += x * (count.scores[at] - count.matches * p);
+                    gradient[i] += times * x * residual;
                     for &(j, y) in &contrast {
-                        curvature[i * n + j] += x * y * count.matches * p * (1.0 - p);
+                        curvature[i * n + j] += times * x * y * p * (1.0 - p);
                     }
                 }
             }
@@ -377,10 +365,10 @@ impl<'a> Fit<'a> {
         let mut sets = 0.0;
         for (course, &times) in &self.counts.by_course {
             of_set.clear();
-            for (lineup, places) in course {
-                for (_, d, e) in pairs(lineup) {
-                    self.contrast(lineup, d, e, &mut contrast);
-                    let residual = score(places, d, e) - self.expected(&contrast);
+            for (lineup, places) in course.legs() {
+                for (d, e) in pairs(&lineup) {
+                    self.contrast(&lineup, d, e, &mut contrast);
+                    let residual = score(&places, d, e) - self.expected(&contrast);
                     for &(i, x) in &contrast {
                         match of_set.iter_mut().find(|(j, _)| *j == i) {
                             Some((_, sum)) => *sum += x * residual,

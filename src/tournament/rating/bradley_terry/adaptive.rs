@@ -1,6 +1,9 @@
 //! The fit for pairings that depend on results: [`super::fit_adaptive`] describes the estimates.
 
+use std::collections::BTreeMap;
+
 use super::{Counts, Fit, Prior, Strengths};
+use crate::tournament::Lineup;
 use crate::tournament::brownian::normal_cdf;
 use crate::tournament::rating::{ELO_PER_LOGIT, linear};
 
@@ -98,7 +101,7 @@ fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) ->
 
 impl<'a> Mixture<'a> {
     fn of(counts: &'a Counts) -> Mixture<'a> {
-        if counts.by_lineup.is_empty() {
+        if counts.by_course.is_empty() {
             return Mixture(Vec::new());
         }
         let mut prior = (SCALE.ln(), 1.0);
@@ -200,12 +203,12 @@ fn measured(fit: &Fit<'_>) -> f64 {
     for (course, &times) in &fit.counts.by_course {
         let times = f64::from(times);
         sets += times;
-        for (lineup, places) in course {
+        for (lineup, places) in course.legs() {
             legs += times;
-            for (_, d, e) in super::pairs(lineup) {
-                fit.contrast(lineup, d, e, &mut contrast);
+            for (d, e) in super::pairs(&lineup) {
+                fit.contrast(&lineup, d, e, &mut contrast);
                 let p = fit.expected(&contrast);
-                let residual = super::score(places, d, e) - p;
+                let residual = super::score(&places, d, e) - p;
                 let variance = averaged_variance(
                     odds(&contrast, &fit.theta),
                     between(&contrast, &contrast, &covariance, n),
@@ -274,13 +277,17 @@ fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
 impl Fit<'_> {
     fn terms(&self, covariance: &[f64]) -> Vec<Term> {
         let n = self.theta.len();
+        let mut by_lineup: BTreeMap<Lineup, f64> = BTreeMap::new();
+        for ((lineup, _), times) in self.counts.legs() {
+            *by_lineup.entry(lineup).or_default() += times;
+        }
         let mut terms = Vec::new();
-        for (lineup, count) in &self.counts.by_lineup {
-            for (_, d, e) in super::pairs(lineup) {
+        for (lineup, matches) in &by_lineup {
+            for (d, e) in super::pairs(lineup) {
                 let mut contrast = Vec::new();
                 self.contrast(lineup, d, e, &mut contrast);
                 let p = self.expected(&contrast);
-                let curvature = p * (1.0 - p) * count.matches / self.prior.dispersion();
+                let curvature = p * (1.0 - p) * matches / self.prior.dispersion();
                 let own = between(&contrast, &contrast, covariance, n);
                 let third = -curvature * (1.0 - 2.0 * p);
                 let fourth = -curvature * (1.0 - 6.0 * p * (1.0 - p));
@@ -314,13 +321,13 @@ impl Fit<'_> {
         let n = self.theta.len();
         let mut curvature = self.curvature.clone();
         let mut contrast = Vec::new();
-        for (lineup, count) in &self.counts.by_lineup {
-            for (_, d, e) in super::pairs(lineup) {
-                self.contrast(lineup, d, e, &mut contrast);
+        for ((lineup, _), times) in self.counts.legs() {
+            for (d, e) in super::pairs(&lineup) {
+                self.contrast(&lineup, d, e, &mut contrast);
                 let own = between(&contrast, &contrast, covariance, n);
                 let average = averaged_variance(odds(&contrast, mean), own);
                 let p = self.expected(&contrast);
-                let change = (average - p * (1.0 - p)) * count.matches / self.prior.dispersion();
+                let change = (average - p * (1.0 - p)) * times / self.prior.dispersion();
                 for &(i, x) in &contrast {
                     for &(j, y) in &contrast {
                         curvature[i * n + j] += x * y * change;
@@ -372,7 +379,7 @@ mod tests {
     use crate::core::chance::Seed;
     use crate::core::test_length::long_or;
     use crate::core::{Seating, Uniform};
-    use crate::tournament::{Entrant, Lineup, MatchResult};
+    use crate::tournament::{Entrant, MatchResult};
 
     /// Moments of the strengths of three entrants and of the seat advantage by summing over a grid, and the logarithm
     /// of the sum.
