@@ -25,6 +25,8 @@ try {
   await start.waitForSelector("#standings tbody tr");
   assert.match(await start.textContent("#standings"), /\(fixed\)/, "the anchor");
   assert.ok(await start.locator("#standings .online").count() >= 2, "programs are online");
+  await start.waitForFunction(() => document.getElementById("title").textContent.endsWith("short"));
+  assert.ok(await start.isVisible("#legend"), "a rating is provisional");
   await picture(start, "ladder");
 
   await start.click("#join a");

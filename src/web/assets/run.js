@@ -22,18 +22,30 @@ function cells(row) {
   return element("tr", provisional ? { class: "faint" } : {}, ...values.map((value) => element("td", {}, ...value)));
 }
 
+/** Shows the name of a ladder, and links to the others of its league. */
+async function introduce() {
+  const { league, name, others } = await (await fetch("/api/v1/ladder")).json();
+  $("title").textContent = league ? `${league}: ${name}` : name;
+  const link = ({ name, port }) => element("a", { href: `${location.protocol}//${location.hostname}:${port}/` }, name);
+  $("others").replaceChildren(...others.flatMap((other) => [" · ", link(other)]));
+}
+
 /** The oldest matches of the list, which the stream does not contain. */
 let older = [];
 
 function show(run) {
   document.title = `${run.game.title}: ${run.running_count} in progress, ${run.ended_count} ended`;
-  $("title").textContent = run.game.title;
   const delay = run.delay ? `, boards ${run.delay} moves behind` : "";
   $("state").textContent = `${run.running_count} in progress, ${run.ended_count} ended${delay}`;
+  if ($("join").hidden) $("title").textContent = run.game.title;
+  // If that fails, the title of the game stays.
+  if (run.ladder && $("join").hidden) introduce().catch(() => {});
   $("join").hidden = !run.ladder;
-  $("running").replaceChildren(...run.running.map(item));
+  const none = element("li", { class: "faint" }, "no match");
+  $("running").replaceChildren(...(run.running_count ? run.running.map(item) : [none]));
   $("points").textContent = run.standings.some(({ rating }) => rating) ? "Elo" : "Points";
   $("standings").tBodies[0].replaceChildren(...run.standings.map(cells));
+  $("legend").hidden = !run.standings.some(({ provisional }) => provisional);
   const newest = run.ended.at(-1)?.number ?? 0;
   const rest = older.filter(({ number }) => number < newest);
   $("ended").replaceChildren(...[...run.ended, ...rest].map(item));
