@@ -2,7 +2,7 @@
 //! theirs.
 //!
 //! Each bot thinks for 0.2 s, and cuts its connection and connects again now and then. The growth is that of the median
-//! resident memory from the second tenth of the time to the last one. `cargo bench --bench soak -- MINUTES` (10)
+//! anonymous resident memory, so without the program itself, from the second tenth of the time to the last one. `cargo bench --bench soak -- MINUTES` (10)
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -158,7 +158,7 @@ struct Look {
 impl Look {
     fn at(id: u32) -> std::io::Result<Look> {
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let memory = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
         Ok(Look { memory, files: std::fs::read_dir(format!("/proc/{id}/fd"))?.count() })
     }
