@@ -220,27 +220,27 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     ground
 }
 
-/// The pawns of a seat and the mark of its turn.
-fn block(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat) {
-    let board = position.board();
-    let (x, y) = plan.block(board, seat);
-    let (width, height) = plan.block_size();
-    if position.to_move == Some(seat) {
-        scene.add(shared(board, Item::ToMove(seat), || {
-            // On the block, below the base.
-            let mark = Part::rect(width, height, 14).fill(Tone::Mark).line(Tone::Gold, 7);
-            Shape::new(Depth::Board, "to-move", (x, y)).with(mark)
-        }));
-    }
-    for (n, _) in (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()) {
-        scene.add(shared(board, Item::InBase(seat, n), || {
+/// The mark of the seat to move: on its block, below the base.
+fn to_move(plan: &Plan, board: &Board, seat: Seat) -> Arc<Shape> {
+    shared(board, Item::ToMove(seat), || {
+        let (width, height) = plan.block_size();
+        let mark = Part::rect(width, height, 14).fill(Tone::Mark).line(Tone::Gold, 7);
+        Shape::new(Depth::Board, "to-move", plan.block(board, seat)).with(mark)
+    })
+}
+
+/// The pawns of a seat.
+fn pawns(plan: &Plan, board: &Board, seat: Seat) -> Rc<[Arc<Shape>]> {
+    let in_base = (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()).map(|(n, _)| {
+        shared(board, Item::InBase(seat, n), || {
             plan.pawn(seat, &format!("base-{n}"), plan.base(board, seat, n.into()))
-        }));
-    }
-    for spot in board.pawns(seat).flatten() {
+        })
+    });
+    let others = board.pawns(seat).flatten().map(|spot| {
         let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
-        scene.add(shared(board, Item::Pawn(seat, spot), pawn));
-    }
+        shared(board, Item::Pawn(seat, spot), pawn)
+    });
+    in_base.chain(others).collect()
 }
 
 /// The cards of a seat.
@@ -334,8 +334,8 @@ type HandParts = (Vec<Arc<Shape>>, Arc<str>);
 /// What the scenes of a position show of a seat. Most of it is as in the position before.
 #[derive(Clone)]
 struct SeatParts {
-    /// The pawns in words.
-    pawns: Arc<str>,
+    /// The pawns: shapes and words.
+    pawns: (Rc<[Arc<Shape>]>, Arc<str>),
     /// The hidden and the open hand.
     hand: Rc<[HandParts; 2]>,
 }
@@ -350,8 +350,10 @@ impl SeatParts {
             (cards(plan, position, seat, is_shown), hand_in_words(position, seat, is_shown).into())
         };
         SeatParts {
-            pawns: same_pawns
-                .map_or_else(|| pawns_in_words(board, seat).into(), |(_, parts)| parts.pawns.clone()),
+            pawns: same_pawns.map_or_else(
+                || (pawns(plan, board, seat), pawns_in_words(board, seat).into()),
+                |(_, parts)| parts.pawns.clone(),
+            ),
             hand: same_hand.map_or_else(|| [false, true].map(hand).into(), |(_, parts)| parts.hand.clone()),
         }
     }
@@ -388,9 +390,12 @@ impl Parts {
         });
         let mut seats = Vec::new();
         for seat in board.all() {
-            block(&mut scene, plan, position, seat);
+            if position.to_move == Some(seat) {
+                scene.add(to_move(plan, board, seat));
+            }
             let parts = SeatParts::of(plan, position, seat, before);
-            scene.say(parts.pawns.clone());
+            scene.shapes.extend_from_slice(&parts.pawns.0);
+            scene.say(parts.pawns.1.clone());
             seats.push((parts, scene.words.len()));
             scene.say("");
         }

@@ -25,7 +25,8 @@ fn text(look: &[Value]) -> &str {
 /// where it is, and its own text.
 pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
     let (mut board, mut places) = (FxHashMap::default(), FxHashMap::default());
-    let of_look = |look: u32| text(&reel.looks[look as usize]);
+    let texts: Vec<&str> = reel.looks.iter().map(|look| text(look)).collect();
+    let of_look = |look: u32| texts[look as usize];
     for Change { state, .. } in reel.steps.first().iter().flat_map(|step| &step.c) {
         if let &Some(ThingState { x, y, look, layer: 0, .. }) = state
             && !of_look(look).is_empty()

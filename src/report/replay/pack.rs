@@ -266,7 +266,7 @@ struct Notes {
     kind: Column,
     /// 0 without a seat, else one more than the seat.
     seat: Column,
-    /// By kind, with references to the names of the step.
+    /// By kind, with references to the names of the step. A move that is the next one of the record is empty.
     text: [Vec<String>; KINDS.len()],
 }
 
@@ -300,10 +300,11 @@ impl Columns {
         let mut columns =
             Columns { c: Changes::of(steps), w: Words::of(steps, &names), ..Columns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
+        let mut played = reel.record.as_ref().map_or(&[][..], PackedRecord::moves);
         for (step, names) in steps.iter().zip(&names) {
             columns.n.push(step.n - moves);
             moves = step.n;
-            columns.notes(step, names);
+            columns.notes(step, names, &mut played);
             columns.took(step);
             columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
             banks = &step.b;
@@ -311,7 +312,8 @@ impl Columns {
         columns
     }
 
-    fn notes(&mut self, step: &ReelStep, names: &[&str]) {
+    /// Adds the notes of a step. `played` has the moves of the record that are still to come.
+    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[String]) {
         self.s.count.push(step.s.len() as u32);
         for (mask, kind, seat, text) in &step.s {
             self.s.mask.push(*mask);
@@ -319,7 +321,17 @@ impl Columns {
             let kind = kind.unwrap_or_else(|| unreachable!("all kinds are listed"));
             self.s.kind.push(kind as u32);
             self.s.seat.push(seat.map_or(0, |Seat(seat)| u32::from(seat) + 1));
-            self.s.text[kind].push(refer(text, names));
+            let mut stored = refer(text, names);
+            if let Some((next, rest)) = played.split_first()
+                && KINDS[kind] == "move"
+                && text.starts_with(next)
+            {
+                *played = rest;
+                if text == next {
+                    stored.clear();
+                }
+            }
+            self.s.text[kind].push(stored);
         }
     }
 

@@ -20,7 +20,7 @@ async function unpack(text) {
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const unpacked = await new Response(stream).json();
-  for (const reel of unpacked.matches) reel.steps = rows(reel.columns, reel.looks);
+  for (const reel of unpacked.matches) reel.steps = rows(reel);
   return unpacked;
 }
 
@@ -52,10 +52,11 @@ function readers(columns) {
 }
 
 /** The steps of a match whose data is in columns (pack.rs). */
-function rows({ n, c, w, s, k, b }, looks) {
+function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
   const KINDS = ["move", "event", "fault", "fallback", "info"];
   const note = readers(s), answer = readers(k), told = s.text.map((of) => of.values());
-  let moves = 0, banks;
+  const played = record?.texts["event move"] ?? [];
+  let moves = 0, banks, next = 0;
   const steps = numbers(n).map((more, i) => {
     moves += more;
     if (b[i].length) banks = b[i];
@@ -66,7 +67,12 @@ function rows({ n, c, w, s, k, b }, looks) {
   steps.forEach((step, i) => {
     for (let left = note.count(); left > 0; left--) {
       const mask = note.mask(), kind = note.kind(), seat = note.seat();
-      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, resolved(told[kind].next().value, names[i])]);
+      let text = resolved(told[kind].next().value, names[i]);
+      if (KINDS[kind] === "move") {
+        text ||= played[next];
+        if (text.startsWith(played[next])) next++;
+      }
+      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, text]);
     }
     for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
   });

@@ -187,6 +187,11 @@ impl PackedRecord {
         Some(PackedRecord { templates, lines, numbers, texts })
     }
 
+    /// The moves, in order.
+    pub(super) fn moves(&self) -> &[String] {
+        self.texts.get("event move").map_or(&[], Vec::as_slice)
+    }
+
     /// The record, of this many bytes at most; `None` if it is longer or the data is damaged.
     pub(super) fn restore(&self, most: usize) -> Option<Vec<u8>> {
         let mut numbers: FxHashMap<&str, _> =

@@ -110,23 +110,6 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The values, sorted, with the mask of the views that share them.
-fn by_views<T: Ord>(of_views: Vec<Vec<T>>) -> Vec<(T, u32)> {
-    let mut all: Vec<(T, u32)> = Vec::with_capacity(of_views.iter().map(Vec::len).sum());
-    for (view, values) in of_views.into_iter().enumerate() {
-        all.extend(values.into_iter().map(|value| (value, 1 << view)));
-    }
-    all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    all.dedup_by(|(value, mask), (kept, masks)| {
-        let is_same = value == kept;
-        if is_same {
-            *masks |= *mask;
-        }
-        is_same
-    });
-    all
-}
-
 /// The `info` of an answer in words: what is conventional in it.
 fn info(info: &RawValue) -> Option<String> {
     // A number that is out of range is valid JSON.
@@ -154,12 +137,16 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
             notes.push((mask, "info", Some(*seat), info));
         }
-        let told = told.iter().map(|of_view| {
-            of_view[index].iter().map(|told| (kind_name(told.kind), told.seat, told.text.clone())).collect()
-        });
-        for ((kind, seat, text), mask) in by_views(told.collect()) {
-            notes.push((mask, kind, seat, text));
+        let mut known: Vec<(u32, &Told)> = Vec::new();
+        for (view, told) in told.iter().enumerate() {
+            let Some(told) = &told[index] else { continue };
+            match known.iter_mut().find(|(_, other)| *other == told) {
+                Some((mask, _)) => *mask |= 1 << view,
+                None => known.push((1 << view, told)),
+            }
         }
+        let known = known.into_iter();
+        notes.extend(known.map(|(mask, told)| (mask, kind_name(told.kind), told.seat, told.text.clone())));
     }
     notes
 }

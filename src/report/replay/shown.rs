@@ -247,3 +247,92 @@ impl Shown {
         changes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::core::chance::{RandomKey, Uniform};
+    use crate::core::game::DrawOf;
+    use crate::core::{Game, Scene, Seating, Turn, Viewer};
+    use crate::games::keezen::Keezen;
+    use crate::games::xe_queo::XeQueo;
+
+    /// The positions of a match of random moves.
+    fn positions<G: Game>(seating: Seating) -> Vec<G> {
+        let mut rng = RandomKey([7; 32]).stream();
+        let mut position = G::start(&G::Options::default(), seating).expect("the options are valid");
+        let (mut positions, mut moves, mut drawn) = (vec![position.clone()], Vec::new(), Vec::new());
+        while positions.len() < 300 {
+            match position.turn() {
+                Turn::Decide(seats) => {
+                    for seat in seats.iter() {
+                        moves.clear();
+                        position.legal_moves(seat, &mut moves);
+                        let any = rng.uniform(moves.len() as u64) as usize;
+                        position.play_unchecked(seat, moves[any], &mut |_| {});
+                    }
+                }
+                Turn::Draw(draw) => {
+                    rng.draw(draw.into(), &mut drawn);
+                    draw.settle(&mut position, &drawn, &mut |_| {});
+                }
+                Turn::Over(_) => break,
+            }
+            positions.push(position.clone());
+        }
+        positions
+    }
+
+    /// What a view shows of a scene.
+    fn drawn(shown: &mut Shown, scene: &Scene) -> Vec<String> {
+        let states = scene.all().map(|shape| format!("{:?}", shown.state(shape, SeenBy::default())));
+        let mut states: Vec<_> = states.collect();
+        states.sort();
+        states
+    }
+
+    fn views_show_their_scenes<G: Game>(seats: u8, sides: u8) {
+        let seating = Seating::new(seats, sides);
+        let viewers = [Viewer::Omniscient, Viewer::Public].into_iter();
+        let viewers: Vec<Viewer> = viewers.chain(seating.all().iter().map(Viewer::Seat)).collect();
+        let mut shown = Shown::default();
+        let mut views = vec![(BTreeMap::new(), Vec::new()); viewers.len()];
+        for position in positions::<G>(seating) {
+            let mut merged = Merged::of(position.scene(viewers[0]));
+            viewers[1..].iter().for_each(|&viewer| merged.add(position.scene(viewer)));
+            let (changes, said) = shown.show(merged);
+            for (view, (&viewer, (things, lines))) in viewers.iter().zip(&mut views).enumerate() {
+                for Row(mask, thing, state) in changes.iter().flat_map(Change::rows) {
+                    let has_view = mask >> view & 1 == 1;
+                    match state.map(|state| ThingState { views: SeenBy::default(), ..state }) {
+                        _ if !has_view => {}
+                        Some(state) => drop(things.insert(thing, state)),
+                        None => assert!(things.remove(&thing).is_some(), "it was shown"),
+                    }
+                }
+                for (_, line, text) in said.iter().filter(|(mask, ..)| mask >> view & 1 == 1) {
+                    match text {
+                        Some(text) if *line < lines.len() => lines[*line] = text.clone(),
+                        Some(text) => lines.push(text.clone()),
+                        None => lines.truncate(*line),
+                    }
+                }
+                let scene = position.scene(viewer);
+                let mut states: Vec<_> = things.values().map(|state| format!("{state:?}")).collect();
+                states.sort();
+                assert_eq!(states, drawn(&mut shown, &scene), "{viewer:?} of {position:?}");
+                assert_eq!(*lines, scene.words, "{viewer:?} of {position:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_view_shows_its_scenes() {
+        views_show_their_scenes::<XeQueo>(2, 2);
+        views_show_their_scenes::<Keezen>(2, 2);
+        views_show_their_scenes::<Keezen>(4, 2);
+        views_show_their_scenes::<Keezen>(6, 3);
+    }
+}
