@@ -618,6 +618,9 @@ pub(super) struct LeagueBotLine<'a> {
     pub(super) paused: bool,
     pub(super) added_at: &'a str,
     pub(super) revoked_at: Option<&'a str>,
+    /// Why the server does not start its command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<&'a str>,
     /// Its versions with matches, by ladder.
     pub(super) players: Vec<LeaguePlayerSeen>,
 }

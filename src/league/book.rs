@@ -2,30 +2,54 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
 use crate::core::Seating;
-use crate::store::LeagueMatch;
+use crate::core::erased::Rules;
+use crate::runner::deal_leaks_information;
+use crate::store::{LeagueMatch, MatchKind};
 use crate::tournament::ladder::{Name, Strength};
 use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
-use crate::tournament::{Entrant, Lineup, MatchResult};
+use crate::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 /// A rating is provisional while its interval reaches further than this to either side, in Elo.
 const PROVISIONAL: f64 = 80.0;
+
+/// After this time without a match a player is inactive: standings do not show it.
+const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The second match of a set belongs to it if its number is greater by at most this number.
+const APART: u32 = 20_000;
+
+/// Numbers the places of the rows of standings.
+pub fn number(rows: &mut [LadderRow]) {
+    rows.iter_mut().enumerate().for_each(|(at, row)| row.place = at + 1);
+}
+
+/// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
+/// match in the second one, so that only games without both are.
+pub fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
+    seating.seats() == 2 && !deal_leaks_information(rules)
+}
 
 /// The results of a ladder, counted.
 #[derive(Debug)]
 pub struct Book {
     seating: Seating,
+    /// Whether the unit is a mirrored set.
+    is_mirrored: bool,
     /// Fixed ratings by bot.
     anchors: BTreeMap<String, f64>,
     players: Vec<Tally>,
     by_name: BTreeMap<String, Entrant>,
     counts: Arc<Counts>,
-    /// Results that have come while the players are rated.
-    uncounted: Vec<MatchResult>,
+    /// Results that have come while the players are rated, each with that of the first match of its set.
+    uncounted: Vec<(Option<MatchResult>, MatchResult)>,
+    /// The results of first matches of sets, by number.
+    firsts: BTreeMap<u32, MatchResult>,
     known: FitConstraints,
 }
 
@@ -87,16 +111,26 @@ pub struct LadderRow {
     pub last_seen: Option<String>,
 }
 
+impl LadderRow {
+    /// Whether it has had no match for a long time.
+    pub fn is_inactive(&self, now: SystemTime) -> bool {
+        let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
+        seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
+    }
+}
+
 impl Book {
     /// A ladder without results.
-    pub fn new(seating: Seating, anchors: BTreeMap<String, f64>) -> Book {
+    pub fn new(seating: Seating, is_mirrored: bool, anchors: BTreeMap<String, f64>) -> Book {
         Book {
             seating,
+            is_mirrored,
             anchors,
             players: Vec::new(),
             by_name: BTreeMap::new(),
             counts: Arc::default(),
             uncounted: Vec::new(),
+            firsts: BTreeMap::new(),
             known: FitConstraints::default(),
         }
     }
@@ -191,7 +225,17 @@ impl Book {
                 _ => tally.losses += 1,
             }
         }
-        self.uncounted.push(result);
+        let first = row.deal.and_then(|deal| self.firsts.remove(&deal)).filter(|first| {
+            first.set + APART >= row.number && Deals::Mirrored.leg(first.lineup, 1) == lineup
+        });
+        if self.is_mirrored && row.kind == MatchKind::Pairing && row.deal.is_none() {
+            self.firsts.insert(row.number, result);
+            // Numbers come nearly in order.
+            while self.firsts.first_key_value().is_some_and(|(&first, _)| first + 2 * APART < row.number) {
+                self.firsts.pop_first();
+            }
+        }
+        self.uncounted.push((first, result));
         self.count();
         Ok(Some(lineup))
     }
@@ -200,7 +244,12 @@ impl Book {
     fn count(&mut self) {
         if let Some(counts) = Arc::get_mut(&mut self.counts) {
             counts.grow(self.players.len());
-            self.uncounted.drain(..).for_each(|result| counts.add(&result));
+            for (first, result) in self.uncounted.drain(..) {
+                match first {
+                    None => counts.add(&result),
+                    Some(first) => counts.complete(&first, &result),
+                }
+            }
         }
     }
 
@@ -236,7 +285,7 @@ impl Book {
             let ((a, x), (b, y)) = (key(one), key(other));
             a.cmp(&b).then(y.total_cmp(&x)).then_with(|| one.player.cmp(&other.player))
         });
-        rows.iter_mut().enumerate().for_each(|(at, row)| row.place = at + 1);
+        number(&mut rows);
         rows
     }
 }
@@ -244,7 +293,6 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MatchKind;
 
     fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
         LeagueMatch {
@@ -257,6 +305,7 @@ mod tests {
             reason: "no_moves".to_owned(),
             is_rated,
             kind: MatchKind::Pairing,
+            deal: None,
             decisions: 9,
             duration_us: 9,
             record: None,
@@ -267,7 +316,7 @@ mod tests {
 
     #[test]
     fn only_rated_matches_with_a_result_count() {
-        let mut book = Book::new(Seating::new(2, 2), [("random".to_owned(), 1000.0)].into());
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 1000.0)].into());
         for number in 1..=200 {
             // A quarter of the matches in each seat are lost.
             let ranks = if matches!(number % 8, 3 | 4) { [2, 1] } else { [1, 2] };
@@ -287,8 +336,43 @@ mod tests {
     }
 
     #[test]
+    fn a_mirrored_set_is_one_observation() {
+        // Alice wins both matches of every other set, and loses both of the others.
+        let margin = |is_in_sets: bool| {
+            let mut book = Book::new(Seating::new(2, 2), true, [("anchor".to_owned(), 0.0)].into());
+            for number in (1..=4000).step_by(2) {
+                let ranks = if number % 4 == 1 { [1, 2] } else { [2, 1] };
+                let first = played(number, ["alice", "anchor"], Some(ranks), true);
+                let [one, other] = ranks;
+                let deal = is_in_sets.then_some(number);
+                let second = played(number + 1, ["anchor", "alice"], Some([other, one]), true);
+                book.add(&first).unwrap();
+                book.add(&LeagueMatch { deal, ..second }).unwrap();
+            }
+            assert!(book.firsts.is_empty() || !is_in_sets);
+            book.evidence().strengths()[0].margin
+        };
+        let wider = margin(true) / margin(false);
+        assert!((1.3..1.5).contains(&wider), "{wider}, expected the square root of 2");
+    }
+
+    #[test]
+    fn results_that_come_while_players_are_rated_count_later() {
+        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
+        let evidence = book.evidence();
+        let before = evidence.strengths();
+        book.add(&LeagueMatch { deal: Some(1), ..played(2, ["bob", "alice"], Some([2, 1]), true) }).unwrap();
+        book.player("carol").unwrap();
+        assert_eq!(evidence.strengths(), before);
+        drop(evidence);
+        let after = book.evidence().strengths();
+        assert!(after[0].rating > before[0].rating && after.len() == 3, "{after:?}");
+    }
+
+    #[test]
     fn a_new_version_takes_over_the_rating() {
-        let mut book = Book::new(Seating::new(2, 2), [("random".to_owned(), 0.0)].into());
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
         for number in 1..=100 {
             book.add(&played(number, ["alice@1", "random"], Some([1, 2]), true)).unwrap();
         }
@@ -302,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_match_with_other_seats_is_an_error() {
-        let mut book = Book::new(Seating::new(4, 2), BTreeMap::new());
+        let mut book = Book::new(Seating::new(4, 2), false, BTreeMap::new());
         let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
         assert_eq!(error, "m7 does not fit the 4 seats of its ladder");
     }

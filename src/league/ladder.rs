@@ -16,14 +16,14 @@ use crate::core::Seating;
 use crate::core::chance::RandomStream;
 use crate::league::book::{Book, LadderRow};
 use crate::league::ladder::on_workers::OnWorkers;
-use crate::league::mirrors::Mirrors;
-use crate::referee::{Leg, Opening};
+use crate::record::Times;
+use crate::referee::Leg;
 use crate::runner::{Fixture, Openings, Wait};
 use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
 use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
 use crate::tournament::{Entrant, Lineup};
 
-/// After this number of pairings one challenge may be played, so that challenges take at most a tenth of the matches.
+/// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
@@ -64,8 +64,8 @@ struct Running {
     lineup: Lineup,
     /// The challenge that it fulfils.
     challenge: Option<i64>,
-    /// The opening of an earlier match that it repeats.
-    repeats: Option<Arc<Opening>>,
+    /// The number of the first match of its set, if it is the second one.
+    deal: Option<u32>,
 }
 
 /// The state of a ladder.
@@ -76,8 +76,8 @@ pub struct Ladder {
     limits: LadderLimits,
     seating: Seating,
     openings: Openings,
-    /// The openings to repeat; `None` if matches do not share openings.
-    mirrors: Option<Mirrors>,
+    /// Whether the unit of pairing is a mirrored set, not a match.
+    is_mirrored: bool,
     book: Book,
     strengths: Vec<Strength>,
     /// Whether results have come since the players were rated.
@@ -102,7 +102,7 @@ pub struct Ladder {
     challenges: Vec<Challenge>,
     /// Challenges that were played, to be removed from the database.
     fulfilled: Vec<i64>,
-    /// The number of pairings at the last challenge.
+    /// The number of other matches at the last challenge.
     challenged_at: Option<u64>,
     on_workers: OnWorkers,
     began: Instant,
@@ -146,7 +146,7 @@ impl Ladder {
     /// A ladder without players. `next` is the number of its next match.
     pub fn new(
         name: &str,
-        seating: Seating,
+        (seating, is_mirrored): (Seating, bool),
         openings: Openings,
         limits: LadderLimits,
         rng: RandomStream,
@@ -157,11 +157,11 @@ impl Ladder {
             limits,
             seating,
             openings,
-            mirrors: None,
-            book: Book::new(seating, BTreeMap::new()),
+            is_mirrored,
+            book: Book::new(seating, is_mirrored, BTreeMap::new()),
             strengths: Vec::new(),
             is_unrated: true,
-            matchmaker: Matchmaker::new(seating),
+            matchmaker: Matchmaker::new(seating, limits.jobs),
             rng,
             members: Vec::new(),
             by_bot: BTreeMap::new(),
@@ -181,17 +181,21 @@ impl Ladder {
         }
     }
 
-    /// From now on two players repeat a random opening when they meet with exchanged seats.
-    pub fn mirror(&mut self) {
-        self.mirrors = Some(Mirrors::default());
-    }
-
-    /// A match between these players has a result, and this record.
-    pub fn recorded(&mut self, players: &[String], record: &[u8]) {
+    /// Notes how long the players of a match thought, from its report and record.
+    pub fn timed(&mut self, players: &[String], times: &Times) {
         let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
-        let lineup = players.and_then(|players| Lineup::of_seats(self.seating, &players));
-        if let Some((mirrors, lineup)) = self.mirrors.as_mut().zip(lineup) {
-            mirrors.played(&lineup, record);
+        let Some(players) = players.filter(|players| players.len() > 1) else { return };
+        let mut thought = vec![0; players.len()];
+        for answer in &times.answers {
+            if let Some(sum) = thought.get_mut(answer.seat.index()) {
+                *sum += answer.took_us;
+            }
+        }
+        let all: u64 = thought.iter().sum();
+        let now = self.now();
+        for (player, own) in players.iter().zip(thought) {
+            let of_others = (all - own) / (players.len() as u64 - 1);
+            self.matchmaker.thought(*player, own.saturating_sub(of_others), now);
         }
     }
 
@@ -336,11 +340,17 @@ impl Ladder {
         Ok(())
     }
 
-    /// A match of an earlier run goes on. If it is a challenge, it fulfils one of these.
+    /// A match of an earlier run goes on: the second one of its set, if it has the number of the first one. If it is a
+    /// challenge, it fulfils one of these.
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn resume(&mut self, id: &str, players: &[&str], challenges: &[Challenge]) -> Result<(), String> {
+    pub fn resume(
+        &mut self,
+        (id, deal): (&str, Option<u32>),
+        players: &[&str],
+        challenges: &[Challenge],
+    ) -> Result<(), String> {
         let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
         let lineup = Lineup::of_seats(self.seating, &seated);
         let ((number, kind), lineup) = parse_match_id(id)
@@ -352,7 +362,7 @@ impl Ladder {
         let challenge = challenge.map(|challenge| challenge.id);
         let now = self.now();
         self.matchmaker.begin(&lineup, now);
-        self.running.insert(number, Running { lineup, challenge, repeats: None });
+        self.running.insert(number, Running { lineup, challenge, deal });
         Ok(())
     }
 
@@ -378,6 +388,9 @@ impl Ladder {
         if let Some(fixture) = self.next_challenge(on_workers) {
             return Some(fixture);
         }
+        if !on_workers && let Some(fixture) = self.next_return() {
+            return Some(fixture);
+        }
         let now = self.now();
         let Ladder { matchmaker, rng, members, .. } = self;
         let is_away = |player: Entrant| members[player.index()].program.is_some();
@@ -386,16 +399,16 @@ impl Ladder {
             false if self.on_workers.is_empty() => matchmaker.next(now, rng),
             false => matchmaker.next_of(|player| !is_away(player), |_| true, now, rng),
         };
-        self.fixture(lineup?, MatchKind::Pairing, None, on_workers)
+        self.fixture(lineup?, (MatchKind::Pairing, on_workers), None, None)
     }
 
-    /// This match; one of a kind other than `Pairing` fulfils a challenge.
+    /// This match, on workers or here; one of a kind other than `Pairing` fulfils a challenge.
     fn fixture(
         &mut self,
         lineup: Lineup,
-        kind: MatchKind,
+        (kind, on_workers): (MatchKind, bool),
         challenge: Option<i64>,
-        on_workers: bool,
+        deal: Option<u32>,
     ) -> Option<Fixture> {
         let bot = |player: &Entrant| {
             let Member { bot, program, .. } = self.members[player.index()];
@@ -403,15 +416,13 @@ impl Ladder {
         };
         let bots: Option<Vec<usize>> = lineup.seats().iter().map(bot).collect();
         let number = self.next;
-        let (options, mut opening) = self.openings.of(number);
-        let repeats = self.mirrors.as_mut().and_then(|mirrors| mirrors.take(&lineup));
-        if let Some(repeated) = &repeats {
-            opening = repeated.clone();
-        }
+        let (options, opening) = self.openings.of(deal.unwrap_or(number));
+        let is_in_set = self.is_mirrored && kind == MatchKind::Pairing && !on_workers;
         let fixture = Fixture {
             id: match_id(number, kind),
-            deal: None,
-            leg: Leg::Only,
+            deal: deal.map(|first| match_id(first, kind)),
+            // The seed of a set determines the opening, and nothing that is secret.
+            leg: if is_in_set { Leg::Open } else { Leg::Only },
             options,
             opening,
             bots: bots?,
@@ -419,17 +430,29 @@ impl Ladder {
             secret: None,
         };
         self.next += 1;
-        self.running.insert(number, Running { lineup, challenge, repeats });
+        for player in lineup.seats().iter().filter(|&&player| self.matchmaker.has_used_up(player)) {
+            let (name, player) = (&self.name, self.book.name(*player));
+            let quota = self.limits.quota.unwrap_or(0);
+            tracing::info!("{name}: the owner of {player} has used up the quota of {quota} matches today");
+        }
+        self.running.insert(number, Running { lineup, challenge, deal });
         if on_workers {
             self.on_workers.add(number);
         }
         Some(fixture)
     }
 
+    /// The second match of a set that is due, if there is one.
+    fn next_return(&mut self) -> Option<Fixture> {
+        let now = self.now();
+        let (lineup, first) = self.matchmaker.next_return(now)?;
+        self.fixture(lineup, (MatchKind::Pairing, false), None, Some(first))
+    }
+
     /// The challenge that is due, if there is one: on workers, or here.
     fn next_challenge(&mut self, on_workers: bool) -> Option<Fixture> {
-        let pairings = self.matchmaker.pairings();
-        if self.challenged_at.is_some_and(|at| pairings < at + CHALLENGE_AFTER) {
+        let matches = self.matchmaker.matches();
+        if self.challenged_at.is_some_and(|at| matches < at + CHALLENGE_AFTER) {
             return None;
         }
         let now = self.now();
@@ -449,9 +472,9 @@ impl Ladder {
                 continue;
             };
             self.challenges.remove(at);
-            self.challenged_at = Some(pairings);
+            self.challenged_at = Some(matches);
             let kind = self.kind_of_challenge(lineup.seats());
-            return self.fixture(lineup, kind, Some(id), on_workers);
+            return self.fixture(lineup, (kind, on_workers), Some(id), None);
         }
         None
     }

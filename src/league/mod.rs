@@ -7,12 +7,11 @@
 mod book;
 mod history;
 mod ladder;
-mod mirrors;
 mod recover;
 mod resume;
 
-pub use book::{Book, Evidence, LadderRow};
+pub use book::{Book, Evidence, LadderRow, number, plays_sets};
 pub use history::RatingHistory;
 pub use ladder::{Ladder, LadderLimits, LadderScheduler, SharedLadder};
-pub use recover::{recorded, recover, row_of};
+pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};

@@ -36,14 +36,16 @@ pub fn recorded(
     }
     let is_own = |seed: &Seed| {
         seal.reveal.as_ref().is_some_and(|reveal| {
-            reveal.seed == seed.of_deal(id).to_hex() && reveal.salt == hex::encode(&seed.salt(id))
+            reveal.seed == seed.of_deal(&header.deal).to_hex() && reveal.salt == hex::encode(&seed.salt(id))
         })
     };
     if !seed.is_none_or(is_own) {
         return Err("it was not played with the seed of this ladder".to_owned());
     }
+    let deal = deal_of(&header)?;
     Ok(LeagueMatch {
         number,
+        deal,
         is_rated: is_rated(kind, &header),
         players: header.seats.into_iter().map(|seat| seat.name).collect(),
         ranks: ending.ranks,
@@ -58,6 +60,21 @@ pub fn recorded(
         seal: Some(seal.sha256),
         ended_at: utc(ended_at),
     })
+}
+
+/// The number of the first match of the set of a match, if it is the second one.
+///
+/// # Errors
+/// If its deal is neither its own nor that of an earlier match.
+pub fn deal_of(header: &Header) -> Result<Option<u32>, String> {
+    let number = parse_match_id(&header.r#match).map_or(0, |(number, _)| number);
+    if header.deal == header.r#match {
+        return Ok(None);
+    }
+    match parse_match_id(&header.deal) {
+        Some((first, MatchKind::Pairing)) if first < number => Ok(Some(first)),
+        _ => Err(format!("{}: its deal is `{}`, expected an earlier match", header.r#match, header.deal)),
+    }
 }
 
 /// The row of a match that has ended, from its report and its record.
@@ -82,6 +99,7 @@ pub fn row_of(
         reason: report.reason.clone(),
         is_rated: is_rated(kind, &header),
         kind,
+        deal: deal_of(&header).ok()?,
         decisions: report.decisions,
         duration_us: report.duration_us,
         record: path.map(|name| name.to_string_lossy().into_owned()),

@@ -23,7 +23,7 @@ impl Resume {
     /// When the line is not the set-up of a match with this seed and salt.
     pub fn open(
         first: &[u8],
-        (seed, salt): (Seed, [u8; 32]),
+        secrets: impl FnOnce(&Header) -> (Seed, [u8; 32]),
         (wants, watched): (Vec<Wants>, Option<Viewer>),
         catalog: &Catalog,
     ) -> Result<Resume, String> {
@@ -39,6 +39,7 @@ impl Resume {
         if header.seats.len() != wants.len() {
             return Err("a seat has no bot".to_owned());
         }
+        let (seed, salt) = secrets(&header);
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
             return Err("the match has another seed".to_owned());
         }

@@ -338,7 +338,7 @@ impl Common {
         line.end_line();
         // An aborted match of a mirrored set may be replayed with the same deal, so its seed stays secret.
         let is_told = match self.setup.leg {
-            Leg::Only => true,
+            Leg::Only | Leg::Open => true,
             Leg::Last => ended_by != EndedBy::Aborted,
             Leg::Earlier => false,
         };

@@ -133,7 +133,8 @@ impl From<&Hello> for Wants {
     }
 }
 
-/// The position of a match among the matches of its deal. The seed is revealed after the last of them.
+/// The position of a match among the matches of its deal. The seed is revealed after the last of them, unless they are
+/// [`Leg::Open`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leg {
     /// The only match.
@@ -143,6 +144,8 @@ pub enum Leg {
     Earlier,
     /// The last match of a mirrored set.
     Last,
+    /// A match of a mirrored set whose deal has no secrets: the seed is revealed after each of its matches.
+    Open,
 }
 
 /// The full set-up of a match, including secrets and settings of the streams.

@@ -242,7 +242,7 @@ pub(super) fn write_start(common: &mut Common, seat: Seat, resumed: bool) {
             .map(|s| message::SeatInfo { name: s.name.clone(), team: s.team })
             .collect(),
         clock: header.clock_of(seat),
-        deal: (common.setup.leg == Leg::Only).then(|| header.deal.clone()),
+        deal: matches!(common.setup.leg, Leg::Only | Leg::Open).then(|| header.deal.clone()),
         commitment: header.commitment.clone(),
         nonce: header.nonce,
         resumed,

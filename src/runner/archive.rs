@@ -48,7 +48,7 @@ impl Archive {
         reveal: Reveal,
     ) -> Result<Option<String>, String> {
         let Some(records) = &self.records else { return Ok(None) };
-        let Some(deal) = &fixture.deal else {
+        let Some(deal) = fixture.deal.as_ref().filter(|_| fixture.leg != Leg::Open) else {
             return seal(records, &fixture.id, record, reveal).map(Some);
         };
         if fixture.leg == Leg::Earlier || report.is_to_be_replayed() {

@@ -90,7 +90,11 @@ pub struct LiveEnd {
 impl LiveEnd {
     /// Whether no other match of its deal is left to play.
     pub fn completes_its_deal(&self) -> bool {
-        self.fixture.leg != Leg::Earlier && !self.report.is_to_be_replayed()
+        match self.fixture.leg {
+            Leg::Open => true,
+            Leg::Earlier => false,
+            Leg::Only | Leg::Last => !self.report.is_to_be_replayed(),
+        }
     }
 }
 

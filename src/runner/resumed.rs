@@ -8,7 +8,7 @@ use crate::core::seat::{Seat, Seating};
 use crate::core::{Catalog, Viewer};
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal, Outage};
 use crate::record::Resume;
-use crate::referee::{Match, Wants};
+use crate::referee::{Header, Match, Wants};
 use crate::store::RunningMatch;
 
 /// A match of an earlier process, from its journal. It goes on when its bots have connected again.
@@ -39,13 +39,13 @@ impl JournalWriter for RunningMatch {
 }
 
 impl ResumedMatch {
-    /// Repeats the lines of the journal of a match, with its seed and salt. `None` if the match had not begun.
+    /// Repeats the lines of the journal of a match of the run with this seed. `None` if the match had not begun.
     ///
     /// # Errors
     /// Why they are not the journal of this match.
     pub fn read(
         (id, journal, lines, paused_us): (&str, RunningMatch, &[u8], u64),
-        secrets: (Seed, [u8; 32]),
+        run: &Seed,
         watched: Option<Viewer>,
         catalog: &Catalog,
     ) -> Result<Option<ResumedMatch>, String> {
@@ -73,6 +73,7 @@ impl ResumedMatch {
                 Some(resume) => resume.line(text).map_err(at_line)?,
                 None => {
                     let wants: Vec<Wants> = bots.values().map(|seat| seat.wants).collect();
+                    let secrets = |header: &Header| (run.of_deal(&header.deal), run.salt(&header.r#match));
                     resume = Some(Resume::open(text, secrets, (wants, watched), catalog).map_err(at_line)?);
                 }
             }
@@ -90,19 +91,14 @@ impl ResumedMatch {
         Ok(Some(ResumedMatch { play, bots, outages, journal, paused_us }))
     }
 
-    /// The match id.
-    pub fn id(&self) -> &str {
-        &self.play.setup().header.r#match
+    /// The set-up.
+    pub fn header(&self) -> &Header {
+        &self.play.setup().header
     }
 
     /// Whether it is a match of this game with these seats.
     pub fn is_of(&self, rules: &dyn Rules, seating: Seating) -> bool {
         let setup = self.play.setup();
         setup.header.game == rules.meta().id && setup.seating == seating
-    }
-
-    /// The players by seat.
-    pub fn players(&self) -> impl Iterator<Item = &str> {
-        self.play.setup().header.seats.iter().map(|seat| &*seat.name)
     }
 }

@@ -1,12 +1,14 @@
 //! A league: bots that come and go, restarts, and the commands that manage it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
 use crate::common::league::{League, drain, hear_matches, hello};
 use crate::common::{Folder, Referee, Signal, referee};
+use crate::league_restart::Setting;
+use crate::watch::wait_until;
 
 #[test]
 fn programs_play_until_the_server_is_stopped_and_go_on_later() {
@@ -28,6 +30,11 @@ fn programs_play_until_the_server_is_stopped_and_go_on_later() {
     let anchor =
         standings["standings"].as_array().unwrap().iter().find(|row| row["player"] == "one").unwrap();
     assert_eq!([&anchor["rating"]["value"], &anchor["anchor"]], [&json!(1000.0), &json!(true)]);
+    let table = league.run(&["standings"]).done().stdout;
+    let marked = |name: &str, mark: &str| {
+        table.lines().any(|line| line.contains(&format!(" {name} ")) && line.contains(mark))
+    };
+    assert!(marked("one", " = ") && marked("two", " ? "), "an anchor and a provisional rating: {table}");
     let mut server = league.serve();
     let next = hear_matches(&mut server, 3);
     let ids: BTreeSet<&str> =
@@ -86,6 +93,65 @@ fn bots_that_connect_are_paired_while_they_stay() {
     let names: BTreeSet<&str> = rows.iter().map(|row| row["player"].as_str().unwrap()).collect();
     assert!(names.is_superset(&["alice@1.0", "anchor", "bob", "carol@7"].into()), "{names:?}");
     assert!(rows.iter().filter(|row| row["player"] != "bob").all(|row| row["faulted"] == 0), "{rows:?}");
+}
+
+#[test]
+fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 1);
+    let command = league.folder.plain_bot("bot-three");
+    league.run(&["pause"]).done();
+    league.run(&["add", "three", "--command", &command]).done();
+    league.query("UPDATE bots SET command = 'python3 \"bot' WHERE name = 'three'");
+    league.run(&["resume"]).done();
+    let refused = || {
+        let listed = league.run(&["list", "--json"]).done().all("bot");
+        let three = listed.into_iter().find(|bot| bot["name"] == "three").expect("it is listed");
+        three["refused"].as_str().map(str::to_owned)
+    };
+    wait_until("the command is refused", || refused().is_some());
+    let why = "`python3 \"bot` cannot be split into words: a quote is not closed";
+    assert_eq!(refused().as_deref(), Some(why));
+    assert!(league.run(&["list"]).done().stdout.contains("refused: `python3"));
+    hear_matches(&mut server, 2);
+    // Another command takes its place.
+    league.run(&["add", "three", "--command", &command]).done();
+    assert_eq!(refused(), None);
+    let plays = |ended: &Value| ended["players"].as_array().unwrap().contains(&json!("three"));
+    while !plays(&server.hear_of("match")) {}
+    drain(server).says(&[&format!("short: the command of three is refused: {why}")]);
+}
+
+#[test]
+fn a_bot_that_floods_is_excluded_with_a_reason_and_the_others_play_on() {
+    let setting = Setting::new("60s", "jobs = 2");
+    let token = setting.league.add("alice");
+    let mut server = setting.serve();
+    let _bots = ["bob", "carol"].map(|name| setting.bot(name, 0, usize::MAX));
+    for _ in 0..3 {
+        let mut alice = Guest::saying(setting.address, &hello("alice", None, &token));
+        let start = alice.hear_of("start");
+        alice.answer(&start);
+        alice.hear_of("turn");
+        alice.write("{\"type\":\"pong\",\"id\":1}\n".repeat(100));
+        while alice.next().is_some() {}
+    }
+    let is_hers = |ended: &Value| ended["players"].as_array().unwrap().contains(&json!("alice"));
+    let mut hers = 0;
+    while hers < 3 {
+        let ended = server.hear_of("match");
+        if is_hers(&ended) {
+            hers += 1;
+            assert!(ended["faults"].as_array().unwrap().contains(&json!({"protocol": 1})), "{ended}");
+        }
+    }
+    let alice = Guest::saying(setting.address, &hello("alice", None, &token));
+    assert!(hear_matches(&mut server, 4).iter().all(|ended| !is_hers(ended)));
+    drop(alice);
+    drain(server).says(&[
+        "alice is excluded for 1m: its last matches ended by its faults, the last one by `protocol`",
+    ]);
 }
 
 #[test]
@@ -176,6 +242,21 @@ fn a_league_can_be_paused_and_a_bot_too() {
 }
 
 #[test]
+fn a_quota_ends_the_matches_of_an_owner_for_the_day() {
+    let league = League::new("quota = 3", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    hear_matches(&mut server, 3);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let ended = drain(server).says(&["the owner of one has used up the quota of 3 matches today"]);
+    assert_eq!(ended.all("match").len(), 0);
+    // Also after a restart.
+    let server = league.serve();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    drain(server);
+    assert_eq!(league.verify(), 3);
+}
+
+#[test]
 fn a_program_joins_while_the_league_runs() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
@@ -232,33 +313,36 @@ fn challenges_between_owners_are_rated_if_the_league_says_so() {
 }
 
 #[test]
-fn two_players_repeat_an_opening_with_exchanged_seats() {
-    let mut league = League::new("opening_plies = 4", &[("one", ""), ("two", "")]);
-    let text = league.folder.read("league.toml").replace("\"0s\"", "\"500ms\"");
+fn a_pairing_is_a_mirrored_set_of_two_matches() {
+    let programs = [("one", ""), ("two", ""), ("three", "")];
+    let mut league = League::new("opening_plies = 4", &programs);
+    let text = league.folder.read("league.toml").replace("\"0s\"", "\"100ms\"");
     let fen = text.lines().find(|line| line.starts_with("options")).unwrap().to_owned();
     league.file = league.folder.write("league.toml", text.replace(&fen, "options = { turn_limit = 6 }"));
-    // Also over a restart.
-    for count in [3, 2] {
-        let mut server = league.serve();
-        hear_matches(&mut server, count);
-        drain(server);
+    let mut server = league.serve();
+    let mut ended = hear_matches(&mut server, 8);
+    ended.extend(drain(server).all("match"));
+    league.verify();
+    let of_record = |id: &str| -> (Value, Vec<Value>) {
+        let record = league.folder.record(&format!("ladders/short/records/{id}.jsonl"));
+        let moves = record.iter().map(|line| &line["event"]).filter(|event| event["opening"] == true);
+        (record[0]["deal"].clone(), moves.map(|event| event["move"].clone()).collect())
+    };
+    let mut sets = 0;
+    for second in ended.iter().filter(|ended| ended["deal"].is_string()) {
+        let first = ended.iter().find(|ended| ended["id"] == second["deal"]).expect("it ended before");
+        assert_eq!(first["deal"], Value::Null, "{first}");
+        let mut players = first["players"].as_array().unwrap().clone();
+        players.reverse();
+        assert_eq!(second["players"], json!(players), "with exchanged seats");
+        let [one, other] = [first, second].map(|ended| of_record(ended["id"].as_str().unwrap()));
+        assert_eq!(one, other, "the same deal and opening");
+        assert_eq!((&one.0, one.1.len()), (&first["id"], 4));
+        sets += 1;
     }
-    let count = league.verify();
-    let played: Vec<(Value, Vec<Value>)> = (1..=count)
-        .map(|number| {
-            let record = league.folder.record(&format!("ladders/short/records/m{number}.jsonl"));
-            let opening = record.iter().map(|line| &line["event"]).filter(|event| event["opening"] == true);
-            (record[0]["seats"][0]["name"].clone(), opening.map(|event| event["move"].clone()).collect())
-        })
-        .collect();
-    let mut by_opening: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
-    for (first, opening) in &played {
-        assert_eq!(opening.len(), 4, "{played:?}");
-        by_opening.entry(json!(opening).to_string()).or_default().push(first);
-    }
-    let repeated: Vec<_> = by_opening.values().filter(|first| first.len() > 1).collect();
-    assert!(repeated.len() >= 2, "{played:?}");
-    assert!(repeated.iter().all(|first| first.len() == 2 && first[0] != first[1]), "{played:?}");
+    assert!(sets >= 3, "{ended:?}");
+    let listed = league.run(&["matches"]).done().stdout;
+    assert!(listed.contains("with m"), "{listed}");
 }
 
 #[test]

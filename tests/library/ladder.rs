@@ -31,17 +31,20 @@ struct Simulation {
     counts: Counts,
     running: BinaryHeap<Reverse<(u64, u64, Vec<u16>)>>,
     played: u64,
-    /// By player: when it became free, and its waits in microseconds.
+    /// By player: when it became free, and its waits for sets in microseconds.
     free_since: Vec<u64>,
     waits: Vec<Vec<u64>>,
     lineups: Vec<Lineup>,
+    /// By match: the number of the first one of its set, if it is the second one.
+    firsts: Vec<Option<u32>>,
+    results: Vec<Option<MatchResult>>,
     /// By player: how long its matches take compared to others.
     slowness: Vec<u64>,
 }
 
 impl Simulation {
     fn new(name: &str, jobs: usize, strengths: Vec<f64>) -> Simulation {
-        let mut matchmaker = Matchmaker::new(TWO);
+        let mut matchmaker = Matchmaker::new(TWO, jobs);
         for owner in 0..strengths.len() {
             let player = matchmaker.join(Newcomer { owner: owner as u32, quota: None });
             matchmaker.set_places(player, 1, 0);
@@ -62,24 +65,34 @@ impl Simulation {
             free_since: vec![0; players],
             waits: vec![Vec::new(); players],
             lineups: Vec::new(),
+            firsts: Vec::new(),
+            results: Vec::new(),
             slowness: vec![1; players],
         }
     }
 
     fn fill(&mut self) {
         while self.running.len() < self.jobs
-            && let Some(lineup) = self.matchmaker.next(self.now, &mut self.rng)
+            && let Some((lineup, first)) = self.next()
         {
             let seats: Vec<u16> = lineup.seats().iter().map(|player| player.0).collect();
             let slow = seats.iter().map(|&seat| self.slowness[usize::from(seat)]).max().unwrap();
             let takes = slow * (20 * SECOND + self.rng.uniform(40 * SECOND));
-            for &seat in &seats {
-                let seat = usize::from(seat);
+            // Return matches follow at once.
+            for seat in seats.iter().map(|&seat| usize::from(seat)).filter(|_| first.is_none()) {
                 self.waits[seat].push(self.now - self.free_since[seat]);
             }
             self.lineups.push(lineup);
+            self.firsts.push(first);
+            self.results.push(None);
             self.running.push(Reverse((self.now + takes, self.lineups.len() as u64, seats)));
         }
+    }
+
+    /// The next match, and the number of the first one of its set, if it is the second one.
+    fn next(&mut self) -> Option<(Lineup, Option<u32>)> {
+        let owed = self.matchmaker.next_return(self.now).map(|(lineup, first)| (lineup, Some(first)));
+        owed.or_else(|| Some((self.matchmaker.next(self.now, &mut self.rng)?, None)))
     }
 
     /// Ends the match that is over next.
@@ -91,8 +104,23 @@ impl Simulation {
         let [one, other] = [0, 1].map(|seat: usize| self.strengths[usize::from(seats[seat])]);
         let wins = unit(&mut self.rng) < 1.0 / (1.0 + 10f64.powf((other - one) / 400.0));
         let ranks = if wins { [1, 2] } else { [2, 1] };
-        self.counts.add(&MatchResult::played(number as u32, lineup, &ranks));
+        let result = MatchResult::played(number as u32, lineup, &ranks);
+        self.results[number as usize - 1] = Some(result);
         self.matchmaker.ended(&lineup, true, self.now);
+        match self.firsts[number as usize - 1] {
+            None => {
+                self.counts.add(&result);
+                self.matchmaker.owe_return(&lineup, number as u32, self.now);
+            }
+            Some(first) => {
+                self.counts.complete(&self.results[first as usize - 1].expect("it has ended"), &result);
+            }
+        }
+        let slowness = |seat: usize| self.slowness[usize::from(seats[seat])];
+        for seat in [0, 1] {
+            let longer = slowness(seat).saturating_sub(slowness(1 - seat)) * 40 * SECOND;
+            self.matchmaker.thought(Entrant(seats[seat]), longer, self.now);
+        }
         seats.iter().for_each(|&seat| self.free_since[usize::from(seat)] = self.now);
         self.played += 1;
         // The server rates at intervals too.
@@ -190,28 +218,37 @@ fn fifty_bots_are_ranked_after_sixty_matches_each() {
 
 #[test]
 fn a_new_bot_is_paired_soon_and_known_after_a_hundred_matches() {
-    let mut ladder = Simulation::new("new", 10, field("new"));
-    while ladder.played < 60 * 50 / 2 {
-        ladder.step();
+    let (mut margins, mut covered) = (0.0, 0);
+    let runs = runs(2, 8);
+    for run in 0..runs {
+        let name = format!("new {run}");
+        let mut ladder = Simulation::new(&name, 10, field(&name));
+        while ladder.played < 60 * 50 / 2 {
+            ladder.step();
+        }
+        let player = ladder.matchmaker.join(Newcomer { owner: 99, quota: None });
+        ladder.strengths.push(700.0);
+        ladder.free_since.push(ladder.now);
+        ladder.waits.push(Vec::new());
+        ladder.slowness.push(1);
+        ladder.counts.grow(51);
+        ladder.matchmaker.set_places(player, 1, ladder.now);
+        while ladder.lineups.iter().filter(|lineup| lineup.has(player)).count() <= 100 {
+            ladder.step();
+        }
+        let elo = fit_anchored(&ladder.counts, &ladder.known).elo[player.index()];
+        let first = ladder.waits[player.index()][0];
+        println!("first match after {:.1} s", first as f64 / SECOND as f64);
+        assert!(first <= 10 * SECOND, "{first} us");
+        println!("after 100 matches: {:.0} [{:.0}, {:.0}]", elo.value, elo.low, elo.high);
+        margins += elo.high - elo.value;
+        let mean: f64 = ladder.strengths.iter().sum::<f64>() / 51.0;
+        covered += u32::from((elo.low..=elo.high).contains(&(700.0 - mean)));
     }
-    let player = ladder.matchmaker.join(Newcomer { owner: 99, quota: None });
-    ladder.strengths.push(700.0);
-    ladder.free_since.push(ladder.now);
-    ladder.waits.push(Vec::new());
-    ladder.slowness.push(1);
-    ladder.counts.grow(51);
-    ladder.matchmaker.set_places(player, 1, ladder.now);
-    while ladder.waits[player.index()].len() <= 100 {
-        ladder.step();
-    }
-    let elo = fit_anchored(&ladder.counts, &ladder.known).elo[player.index()];
-    let first = ladder.waits[player.index()][0];
-    println!("first match after {:.1} s", first as f64 / SECOND as f64);
-    assert!(first <= 10 * SECOND, "{first} us");
-    println!("after 100 matches: {:.0} [{:.0}, {:.0}]", elo.value, elo.low, elo.high);
-    assert!(elo.high - elo.value <= 80.0, "{elo:?}");
-    let mean: f64 = ladder.strengths.iter().sum::<f64>() / 51.0;
-    assert!((elo.low..=elo.high).contains(&(700.0 - mean)), "{elo:?} relative to {mean}");
+    let mean = margins / f64::from(runs);
+    println!("mean distance to the ends of the interval: {mean:.1} Elo");
+    assert!(mean <= 80.0, "{mean}");
+    assert!(covered + 1 >= runs, "{covered} of {runs} intervals cover");
 }
 
 #[test]
@@ -231,11 +268,10 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
         });
         f64::from(of_others.sum::<u32>())
     };
-    // With a place for every match, the slow bot keeps one other bot busy at a time. With fewer it also has one place.
-    for (bots, jobs, least) in [(50, 25, 0.95), (12, 4, 0.95 * 3.0 / 4.0)] {
+    for (bots, jobs) in [(50, 25), (12, 4), (12, 2), (30, 4)] {
         let kept = played(bots, jobs, 30) / played(bots, jobs, 1);
         println!("{bots} bots, {jobs} matches at once: the others keep {:.1}%", 100.0 * kept);
-        assert!(kept >= least, "{kept} with {jobs} matches at once");
+        assert!(kept >= 0.95, "{kept} with {jobs} matches at once");
     }
 }
 
@@ -250,7 +286,7 @@ proptest! {
     ) {
         let seating = Seating::new(seats.0, seats.1);
         let mut rng = Seed(seed).match_key("ladder", "promises", &["", ""]).stream();
-        let mut ladder = Matchmaker::new(seating);
+        let mut ladder = Matchmaker::new(seating, jobs);
         for &owner in &owners {
             let player = ladder.join(Newcomer { owner, quota });
             ladder.set_places(player, 1, 0);
@@ -261,7 +297,11 @@ proptest! {
         let mut began = vec![0; owners.len()];
         for _ in 0..200 {
             now += rng.uniform(5 * SECOND);
-            if running.len() < jobs && let Some(lineup) = ladder.next(now, &mut rng) {
+            let mut next = || {
+                let owed = ladder.next_return(now).map(|(lineup, _)| lineup);
+                owed.or_else(|| ladder.next(now, &mut rng))
+            };
+            if running.len() < jobs && let Some(lineup) = next() {
                 for (seat, player) in lineup.seats().iter().enumerate() {
                     began[player.index()] += 1;
                     let is_playing = running.iter().any(|other| other.has(*player));
@@ -281,6 +321,9 @@ proptest! {
                         for &player in ended.seats() {
                             last.insert(player, ended.seats().to_vec());
                         }
+                        if seating == TWO && rng.uniform(2) == 0 {
+                            ladder.owe_return(&ended, 0, now);
+                        }
                     }
                 }
                 if ladder.has_used_up(ended.seats()[0]) {
@@ -295,7 +338,7 @@ proptest! {
     #[test]
     fn of_three_that_wait_no_two_meet_twice_in_a_row(seed in any::<[u8; 32]>()) {
         let mut rng = Seed(seed).match_key("ladder", "three", &["", ""]).stream();
-        let mut ladder = Matchmaker::new(TWO);
+        let mut ladder = Matchmaker::new(TWO, 10);
         for owner in 0..3 {
             let player = ladder.join(Newcomer { owner, quota: None });
             ladder.set_places(player, 1, 0);
@@ -317,7 +360,7 @@ proptest! {
 #[test]
 fn two_that_are_alone_play_on() {
     let mut rng = stream("two");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     for owner in 0..2 {
         let player = ladder.join(Newcomer { owner, quota: None });
         ladder.set_places(player, 1, 0);
@@ -331,7 +374,7 @@ fn two_that_are_alone_play_on() {
 #[test]
 fn a_player_with_one_possible_opponent_does_not_wait_for_another() {
     let mut rng = stream("owner");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     for owner in [0, 0, 1] {
         let player = ladder.join(Newcomer { owner, quota: None });
         ladder.set_places(player, 1, 0);
@@ -348,7 +391,7 @@ fn a_player_with_one_possible_opponent_does_not_wait_for_another() {
 #[test]
 fn two_that_have_just_met_wait_for_a_third_for_ten_seconds() {
     let mut rng = stream("third");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     let players: Vec<Entrant> = (0..4).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
     players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
     let first = ladder.next(0, &mut rng).unwrap();
@@ -360,10 +403,47 @@ fn two_that_have_just_met_wait_for_a_third_for_ten_seconds() {
     assert!(again.seats().iter().all(|&player| first.has(player)) && again != first, "with seats exchanged");
 }
 
+/// A ladder of three, of whom two have just ended the first match of a set at 0; they, and the third one.
+fn owing(rng: &mut RandomStream) -> (Matchmaker, Lineup, Entrant) {
+    let mut ladder = Matchmaker::new(TWO, 10);
+    let players: Vec<Entrant> = (0..3).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
+    players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
+    let first = ladder.next(0, rng).unwrap();
+    ladder.ended(&first, true, 0);
+    ladder.owe_return(&first, 7, 0);
+    let third = *players.iter().find(|&&player| !first.has(player)).unwrap();
+    (ladder, first, third)
+}
+
+#[test]
+fn two_players_keep_their_places_for_the_return_match() {
+    let mut rng = stream("return");
+    let (mut ladder, first, _) = owing(&mut rng);
+    first.seats().iter().for_each(|&player| ladder.rest(player, SECOND));
+    assert_eq!(ladder.next_return(0), None, "they rest");
+    assert_eq!(ladder.next(0, &mut rng), None, "the third one does not get their places");
+    let (lineup, number) = ladder.next_return(SECOND).expect("it is due");
+    assert_eq!((lineup.seats()[0], lineup.seats()[1], number), (first.seats()[1], first.seats()[0], 7));
+    ladder.ended(&lineup, true, SECOND);
+    assert_eq!(ladder.next_return(2 * SECOND), None);
+    assert!(ladder.next(2 * SECOND, &mut rng).is_some());
+}
+
+#[test]
+fn a_return_match_is_given_up_after_ten_seconds_without_a_player() {
+    let mut rng = stream("given up");
+    let (mut ladder, first, third) = owing(&mut rng);
+    ladder.set_places(first.seats()[1], 0, 0);
+    assert_eq!((ladder.next_return(9 * SECOND), ladder.next(9 * SECOND, &mut rng)), (None, None));
+    assert_eq!(ladder.next_return(10 * SECOND), None);
+    let lineup = ladder.next(10 * SECOND, &mut rng).expect("the other one is free again");
+    assert!(lineup.has(first.seats()[0]) && lineup.has(third));
+}
+
 #[test]
 fn two_do_not_wait_for_a_third_that_is_excluded() {
     let mut rng = stream("out");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     let players: Vec<Entrant> = (0..3).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
     players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
     let first = ladder.next(0, &mut rng).unwrap();
@@ -376,7 +456,7 @@ fn two_do_not_wait_for_a_third_that_is_excluded() {
 #[test]
 fn a_quota_is_that_of_the_owner() {
     let mut rng = stream("owner");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     // Two versions of a bot, and three others.
     for owner in [0, 0, 1, 2, 3] {
         let player = ladder.join(Newcomer { owner, quota: Some(2) });
@@ -394,7 +474,7 @@ fn a_quota_is_that_of_the_owner() {
 #[test]
 fn a_quota_ends_with_the_day() {
     let mut rng = stream("quota");
-    let mut ladder = Matchmaker::new(TWO);
+    let mut ladder = Matchmaker::new(TWO, 10);
     for owner in 0..2 {
         let player = ladder.join(Newcomer { owner, quota: Some(2) });
         ladder.set_places(player, 1, 0);

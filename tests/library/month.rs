@@ -62,6 +62,10 @@ struct Month {
     known: FitConstraints,
     counts: Counts,
     lineups: Vec<Lineup>,
+    /// By match: the number of the first one of its set, if it is the second one.
+    firsts: Vec<Option<u32>>,
+    /// By match, if it counts.
+    results: Vec<Option<MatchResult>>,
     running: usize,
     waits: Vec<u64>,
     broken_matches: u32,
@@ -75,12 +79,14 @@ impl Month {
             jobs,
             events: BinaryHeap::new(),
             number: 0,
-            matchmaker: Matchmaker::new(Seating::new(2, 2)),
+            matchmaker: Matchmaker::new(Seating::new(2, 2), jobs),
             bots: Vec::new(),
             players: Vec::new(),
             known: FitConstraints::default(),
             counts: Counts::default(),
             lineups: Vec::new(),
+            firsts: Vec::new(),
+            results: Vec::new(),
             running: 0,
             waits: Vec::new(),
             broken_matches: 0,
@@ -149,21 +155,32 @@ impl Month {
 
     fn fill(&mut self) {
         while self.running < self.jobs
-            && let Some(lineup) = self.matchmaker.next(self.now, &mut self.rng)
+            && let Some((lineup, first)) = self.next()
         {
             for &player in lineup.seats() {
                 let player = &mut self.players[player.index()];
                 assert!(!player.is_playing, "one match at a time");
                 player.is_playing = true;
-                self.waits.push(self.now.saturating_sub(player.free_since.max(player.conduct.until())));
+                // Return matches follow at once.
+                if first.is_none() {
+                    self.waits.push(self.now.saturating_sub(player.free_since.max(player.conduct.until())));
+                }
             }
             let is_broken = lineup.seats().iter().any(|&player| self.is_broken(player));
             let takes = if is_broken { SECOND } else { 300 * SECOND + self.rng.uniform(300 * SECOND) };
             self.broken_matches += u32::from(is_broken);
             self.lineups.push(lineup);
+            self.firsts.push(first);
+            self.results.push(None);
             self.running += 1;
             self.schedule_at(Event::Ends(self.lineups.len() - 1), self.now + takes);
         }
+    }
+
+    /// The next match, and the number of the first one of its set, if it is the second one.
+    fn next(&mut self) -> Option<(Lineup, Option<u32>)> {
+        let owed = self.matchmaker.next_return(self.now).map(|(lineup, first)| (lineup, Some(first)));
+        owed.or_else(|| Some((self.matchmaker.next(self.now, &mut self.rng)?, None)))
     }
 
     fn is_broken(&self, player: Entrant) -> bool {
@@ -185,7 +202,15 @@ impl Month {
         // A match that a crash decided tells nothing of the strengths: the simulation leaves it out of its error.
         if crash == [false, false] {
             let ranks = if is_won { [1, 2] } else { [2, 1] };
-            self.counts.add(&MatchResult::played(index as u32, lineup, &ranks));
+            let result = MatchResult::played(index as u32, lineup, &ranks);
+            self.results[index] = Some(result);
+            match self.firsts[index].and_then(|first| self.results[first as usize]) {
+                Some(first) => self.counts.complete(&first, &result),
+                None => self.counts.add(&result),
+            }
+        }
+        if self.firsts[index].is_none() {
+            self.matchmaker.owe_return(&lineup, index as u32, self.now);
         }
         for (seat, player) in seats.into_iter().enumerate() {
             let now = self.now;

@@ -66,8 +66,10 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     }
     let before = find(&league, &name)?;
     // A bot of a restored backup has no token.
-    let takes_part =
-        |bot: &LeagueBot| bot.revoked_at.is_none() && (bot.token.is_some() || bot.command.is_some());
+    let takes_part = |bot: &LeagueBot| {
+        let is_admitted = bot.token.is_some() || (bot.command.is_some() && bot.refused.is_none());
+        bot.revoked_at.is_none() && is_admitted
+    };
     if before.as_ref().is_some_and(takes_part) {
         return Err(Failure::usage(format!(
             "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
@@ -97,6 +99,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         is_paused: false,
         added_at: before.map_or_else(|| utc(now()), |bot| bot.added_at),
         revoked_at: None,
+        refused: None,
         name,
     };
     put_bot(&mut league, &bot)?;
@@ -242,16 +245,18 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             paused: bot.is_paused,
             added_at: &bot.added_at,
             revoked_at: bot.revoked_at.as_deref(),
+            refused: bot.refused.as_deref(),
             players,
         };
         if args.json {
             writeln!(out, "{}", json::text(&listed))?;
             continue;
         }
-        let state = match (bot.revoked_at.is_some(), bot.is_paused, bot.anchor) {
+        let state = match (bot.revoked_at.is_some(), &bot.refused, bot.is_paused, bot.anchor) {
             (true, ..) => "revoked".to_owned(),
-            (_, true, _) => "paused".to_owned(),
-            (_, _, Some(elo)) => format!("anchor at {elo}"),
+            (_, Some(why), ..) => format!("refused: {why}"),
+            (_, _, true, _) => "paused".to_owned(),
+            (.., Some(elo)) => format!("anchor at {elo}"),
             _ => String::new(),
         };
         let last_seen = listed.players.iter().map(|player| &*player.last_seen).max().unwrap_or("never");

@@ -261,6 +261,7 @@ impl Config {
                 is_paused: before.is_some_and(|bot| bot.is_paused),
                 added_at: before.map_or_else(|| utc(now), |bot| bot.added_at.clone()),
                 revoked_at: None,
+                refused: None,
             };
             if before != Some(&bot) {
                 put_bot(league, &bot)?;
@@ -366,11 +367,6 @@ impl LadderConfig {
         let reconnect = Duration::from_millis(time("reconnect", &self.reconnect)?);
         let listen = self.listen.map(|address| (address, certificate, self.connections as usize));
         Ok(PreparedLadder { rules, seating, terms, limits, listen, reconnect })
-    }
-
-    /// Whether its matches have random openings.
-    pub(in crate::cli) fn has_random_openings(&self) -> bool {
-        self.opening_plies > 0
     }
 
     /// The openings of its matches.

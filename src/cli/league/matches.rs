@@ -7,7 +7,7 @@ use crate::cli::league::Which;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
 use crate::report::table;
-use crate::store::LeagueMatch;
+use crate::store::{LeagueMatch, MatchKind, match_id};
 
 /// List the matches of a league, the newest first
 #[derive(Debug, clap::Args)]
@@ -60,10 +60,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             continue;
         }
         let cells = |row: &LeagueMatch| {
-            let rated = if row.is_rated { "" } else { "unrated" };
+            let note = match (row.deal, row.is_rated) {
+                (Some(first), _) => format!("with {}", match_id(first, MatchKind::Pairing)),
+                (None, true) => String::new(),
+                (None, false) => "unrated".to_owned(),
+            };
             let how = format!("{}: {}", row.ended_by, row.reason);
             let players = row.players.join(" - ");
-            [row.id(), players, result(row), how, rated.to_owned(), row.ended_at.clone()].to_vec()
+            [row.id(), players, result(row), how, note, row.ended_at.clone()].to_vec()
         };
         let rows = matches.iter().map(cells).collect();
         let headings = ["match", "players by seat", "won by", "ended by", "", "ended at"];

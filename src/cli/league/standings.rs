@@ -2,21 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::time::{Duration, SystemTime};
 
 use crate::cli::json::{LadderStanding, LadderStandings};
 use crate::cli::league::verify::recorded_rows;
 use crate::cli::league::{Which, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, json};
-use crate::league::{Book, LadderRow};
+use crate::league::{Book, LadderRow, number, plays_sets};
 use crate::report::table;
 use crate::store::LeagueMatch;
 use crate::tournament::MatchResult;
 use crate::tournament::rating::weng_lin;
-
-/// After this time without a match a player is inactive.
-const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Print the standings of a league, also while it runs
 ///
@@ -57,7 +53,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     for ladder in ladders {
         let (rules, seating) = ladder.rules(catalog)?;
-        let mut book = Book::new(seating, anchors.clone());
+        let mut book = Book::new(seating, plays_sets(rules, seating), anchors.clone());
         let mut matches = 0;
         let mut results = Vec::new();
         let mut add = |row: &LeagueMatch| {
@@ -86,9 +82,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             rating.map(|player| weng_lin[player.index()].estimate())
         };
         let mut rows = book.standings(&strengths);
-        let is_inactive = |row: &LadderRow| is_inactive(row, now());
+        let is_inactive = |row: &LadderRow| row.is_inactive(now());
         if !args.all {
             rows.retain(|row| !is_inactive(row));
+            number(&mut rows);
         }
         if args.json {
             let standing = |row: LadderRow| LadderStanding {
@@ -140,10 +137,4 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     out.flush()?;
     Ok(Exit::Done)
-}
-
-/// Whether a player has had no match for a long time.
-fn is_inactive(row: &LadderRow, now: SystemTime) -> bool {
-    let seen = row.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
-    seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
 }

@@ -113,7 +113,7 @@ fn essence(row: &LeagueMatch) -> serde_json::Value {
     serde_json::json!({
         "players": row.players, "ranks": row.ranks, "scores": row.scores, "faults": row.faults,
         "ended_by": row.ended_by, "reason": row.reason, "rated": row.is_rated, "decisions": row.decisions,
-        "seal": row.seal,
+        "seal": row.seal, "deal": row.deal,
     })
 }
 

@@ -7,6 +7,7 @@ use crate::cli::league::now;
 use crate::cli::screen;
 use crate::core::json;
 use crate::league::{SharedLadder, row_of};
+use crate::record::times;
 use crate::runner::{Halt, RunEvent};
 use crate::store::{League, LeagueMatch, RunningMatches, StorageWait};
 
@@ -41,8 +42,9 @@ impl<'a> Bookkeeper<'a> {
                 if let Some(no_show) = no_show {
                     tracing::warn!("{} {}: {}", self.name, report.id, no_show.why);
                 }
-                if report.ranks.is_some() {
-                    self.ladder.lock().recorded(&report.seats, record);
+                // What it contains is valid: the match has written it.
+                if let Ok(times) = times(record) {
+                    self.ladder.lock().timed(&report.seats, &times);
                 }
                 self.unstored.extend(row_of(report, record, seal, now()));
             }

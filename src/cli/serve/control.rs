@@ -104,7 +104,7 @@ impl Control {
         }
         // The run may have ended.
         let _ = self.changes.send(RunChange::Tokens(tokens(&bots)));
-        for spec in self.programs(&new, &bots) {
+        for spec in self.programs(&new, &bots)? {
             self.add_for_workers(&spec).unwrap_or_else(|why| {
                 tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
             });
@@ -122,19 +122,25 @@ impl Control {
         units.into_iter().try_for_each(|unit| ladder.set_program(&spec.name, bots.add(unit)))
     }
 
-    /// The programs that are new in the run, kept apart from the files of the league and of the others.
-    fn programs(&self, new: &[LeagueBot], all: &[LeagueBot]) -> Vec<BotSpec> {
-        let sandbox = if new.is_empty() { return Vec::new() } else { default_sandbox() };
-        let command = |bot: &LeagueBot| -> Option<Command> {
-            let command: Command = bot.command.as_ref()?.parse().ok()?;
+    /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose
+    /// command cannot be parsed is marked as refused.
+    fn programs(&mut self, new: &[LeagueBot], all: &[LeagueBot]) -> io::Result<Vec<BotSpec>> {
+        let sandbox = if new.is_empty() { return Ok(Vec::new()) } else { default_sandbox() };
+        let mut commands: Vec<(&LeagueBot, Command)> = Vec::new();
+        for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
+            let Some(text) = &bot.command else { continue };
+            let parsed = text.parse::<Command>();
+            let refused = parsed.as_ref().err();
+            if refused != bot.refused.as_ref() {
+                if let Some(why) = refused {
+                    tracing::error!("{}: the command of {} is refused: {why}", self.name, bot.name);
+                }
+                self.league.set_refused(&bot.name, text, refused.map(String::as_str))?;
+            }
+            let Ok(command) = parsed else { continue };
             let (directory, files) = (bot.directory.clone(), self.files.get(&bot.name).cloned());
-            Some(Command { directory, files, sandbox: sandbox.clone(), ..command })
-        };
-        let mut commands: Vec<(&LeagueBot, Command)> = all
-            .iter()
-            .filter(|bot| bot.revoked_at.is_none())
-            .filter_map(|bot| Some((bot, command(bot)?)))
-            .collect();
+            commands.push((bot, Command { directory, files, sandbox: sandbox.clone(), ..command }));
+        }
         let folder = self.league.path().parent().map(PathBuf::from).unwrap_or_default();
         let own = OWN_FILES.map(|name| folder.join(name));
         separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>(), &own);
@@ -143,6 +149,6 @@ impl Control {
             let source: Arc<dyn Source> = Arc::new(command);
             BotSpec::named(vec![(source, Some(bot.name.clone()))], Default::default())
         };
-        commands.into_iter().flat_map(spec).collect()
+        Ok(commands.into_iter().flat_map(spec).collect())
     }
 }

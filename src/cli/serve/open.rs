@@ -12,8 +12,10 @@ use crate::cli::options::random_seed;
 use crate::cli::{Failure, workers};
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Viewer};
-use crate::league::{Ladder, SharedLadder, recover, resume, resume_on_workers};
-use crate::runner::{ResumedMatch, deal_leaks_information};
+use crate::league::{
+    Ladder, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume, resume_on_workers,
+};
+use crate::runner::ResumedMatch;
 use crate::store::{Folder, Journal, League, Leases, Records, RunningMatches, StorageWait};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 use crate::workers::JobBots;
@@ -69,35 +71,19 @@ pub(super) fn open<'a>(
     let openings = config.openings(prepared.rules, prepared.seating, &seed)?;
     // Pairings are drawn from another source than the dice of matches.
     let rng = random_seed()?.match_key("league", name, &[""]).stream();
-    let mut ladder = Ladder::new(name, prepared.seating, openings, prepared.limits, rng, wait.clone());
+    let is_mirrored = plays_sets(prepared.rules, prepared.seating);
+    let mut ladder =
+        Ladder::new(name, (prepared.seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
     ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
-    // The last match of every two players, whose opening may have to be repeated.
-    let is_mirrored = config.has_random_openings()
-        && prepared.seating.seats() == 2
-        && !deal_leaks_information(prepared.rules);
-    let mut last = BTreeMap::new();
     let read = league.for_each_match(name, |row| {
-        if is_mirrored && row.ranks.is_some() {
-            let players: BTreeSet<String> = row.players.iter().cloned().collect();
-            last.insert(players, (row.id(), row.players.clone()));
-        }
         if row.ended_at.get(..10) == date.get(..10) {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
         ladder.add_earlier(&row).map_err(io::Error::other)
     });
     read.map_err(wrong)?;
-    if is_mirrored {
-        ladder.mirror();
-    }
-    for (id, players) in last.into_values() {
-        // A match without a record is not repeated.
-        if let Ok(record) = records.read(&id) {
-            ladder.recorded(&players, &record);
-        }
-    }
     ladder.begin_day(now(), &today);
     let running = RunningMatches::open(&own).map_err(wrong)?;
     let watched = config.watch.is_some().then_some(Viewer::Public);
@@ -106,8 +92,10 @@ pub(super) fn open<'a>(
             .map_err(wrong)?;
     let challenges = league.challenges(name).map_err(wrong)?;
     for resumed in &resumed {
-        let players: Vec<&str> = resumed.players().collect();
-        ladder.resume(resumed.id(), &players, &challenges).map_err(Failure::cannot_run)?;
+        let header = resumed.header();
+        let players: Vec<&str> = header.seats.iter().map(|seat| &*seat.name).collect();
+        let deal = deal_of(header).map_err(Failure::cannot_run)?;
+        ladder.resume((&header.r#match, deal), &players, &challenges).map_err(Failure::cannot_run)?;
     }
     let job_bots = JobBots::default();
     if let Some(leases) = &leases {
@@ -181,12 +169,14 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 
 /// The standings for spectators.
 fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
-    let (standings, online) = {
+    let (mut standings, online) = {
         let ladder = ladder.lock();
         let online: BTreeSet<String> = ladder.online().into_iter().map(str::to_owned).collect();
         (ladder.standings(), online)
     };
-    let standing = |row: crate::league::LadderRow| web::StandingsRow {
+    standings.retain(|row| online.contains(&row.player) || !row.is_inactive(now()));
+    number(&mut standings);
+    let standing = |row: LadderRow| web::StandingsRow {
         place: row.place,
         online: Some(online.contains(&row.player)),
         is_provisional: Some(row.is_provisional),

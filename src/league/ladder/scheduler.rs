@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::{Running, SharedLadder};
+use crate::referee::Leg;
 use crate::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
 use crate::store::parse_match_id;
 use crate::tournament::ladder::Name;
-use crate::tournament::{Entrant, Lineup};
+use crate::tournament::{Deals, Entrant, Lineup};
 
 /// Hands out the matches of a ladder.
 #[derive(Debug)]
@@ -24,24 +25,29 @@ impl Scheduler for LadderScheduler {
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
-        if let Some((number, _)) = parse_match_id(&fixture.id) {
-            ladder.on_workers.remove(number);
-        }
+        let Some((number, _)) = parse_match_id(&fixture.id) else { return false };
+        ladder.on_workers.remove(number);
         // The result of a match on workers is stored already.
         let players: Option<Vec<Entrant>> = report.seats.iter().map(|name| ladder.book.find(name)).collect();
         let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
         let Some(lineup) = lineup else { return false };
-        ladder.matchmaker.ended(&lineup, report.ranks.is_some(), now);
+        let has_result = report.ranks.is_some();
+        ladder.matchmaker.ended(&lineup, has_result, now);
         let rested = now + 1000 * ladder.limits.rest_ms;
+        if fixture.leg == Leg::Open && fixture.deal.is_none() && has_result {
+            ladder.matchmaker.owe_return(&lineup, number, rested);
+        }
         lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
         for (seat, &player) in lineup.seats().iter().enumerate() {
             let is_its_fault = report.faults[seat].total() > 0;
             let member = &mut ladder.members[player.index()];
             // A program that fails before the first move would fail in the next match too.
             let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
-                (Some(member.conduct.exclude(now)), "it does not start")
+                (Some(member.conduct.exclude(now)), "it does not start".to_owned())
             } else {
-                (member.conduct.ended(is_its_fault, now), "its last matches ended by its faults")
+                let code = report.faults[seat].iter().last().map_or("", |(code, _)| code.as_str());
+                let why = format!("its last matches ended by its faults, the last one by `{code}`");
+                (member.conduct.ended(is_its_fault, now), why)
             };
             if let Some(until) = exclude {
                 ladder.matchmaker.exclude(player, until);
@@ -63,12 +69,11 @@ impl Scheduler for LadderScheduler {
         if let Some(number) = number {
             ladder.on_workers.remove(number);
         }
-        if let Some(Running { lineup, repeats, .. }) =
-            number.and_then(|number| ladder.running.remove(&number))
-        {
+        if let Some(Running { lineup, deal, .. }) = number.and_then(|number| ladder.running.remove(&number)) {
             ladder.matchmaker.put_back(&lineup);
-            if let Some((mirrors, opening)) = ladder.mirrors.as_mut().zip(repeats) {
-                mirrors.put_back(&lineup, opening);
+            if let Some(first) = deal {
+                let now = ladder.now();
+                ladder.matchmaker.owe_return(&Deals::Mirrored.leg(lineup, 1), first, now);
             }
         }
     }

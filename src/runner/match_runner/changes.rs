@@ -82,7 +82,8 @@ impl EventLoop {
         resumed: Vec<ResumedMatch>,
     ) -> Result<Vec<(Fixture, ResumedMatch)>, String> {
         let fixture = |resumed: ResumedMatch| {
-            let bots: Result<Vec<usize>, String> = resumed.players().map(|name| self.guest(name)).collect();
+            let bots: Result<Vec<usize>, String> =
+                resumed.header().seats.iter().map(|seat| self.guest(&seat.name)).collect();
             let header = &resumed.play.setup().header;
             let fixture = Fixture {
                 id: header.r#match.clone(),

@@ -23,7 +23,8 @@ CREATE TABLE bots (
     is_of_file INTEGER NOT NULL,             -- 1 if the program is listed in the file of the league
     is_paused INTEGER NOT NULL DEFAULT 0,
     added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
-    revoked_at TEXT
+    revoked_at TEXT,
+    refused TEXT                             -- why the server does not start the command; null: it does
 ) STRICT;
 
 CREATE TABLE players (
@@ -48,6 +49,7 @@ CREATE TABLE matches (
     ended_by TEXT NOT NULL,                  -- as in `end`
     reason TEXT NOT NULL,                    -- as in `end`
     is_challenge INTEGER NOT NULL,           -- 1: a challenge (c18); 2: a rated one (r18)
+    deal INTEGER,                            -- the number of the first match of its mirrored set; null: it is the first one
     is_rated INTEGER NOT NULL,               -- 0 for c18, and if a bot never said `hello`
     decisions INTEGER NOT NULL,
     duration_us INTEGER NOT NULL,

@@ -21,7 +21,7 @@ use crate::tournament::ladder::skeleton;
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -57,6 +57,8 @@ pub struct LeagueBot {
     pub added_at: String,
     /// Since when it does not take part any more.
     pub revoked_at: Option<String>,
+    /// Why the server does not start its command.
+    pub refused: Option<String>,
 }
 
 /// A player of a ladder.
@@ -94,6 +96,9 @@ pub struct LeagueMatch {
     /// Whether it was requested with `referee league challenge`.
     #[serde(rename = "challenge", serialize_with = "is_challenge")]
     pub kind: MatchKind,
+    /// The number of the first match of its mirrored set, if it is the second one: it plays the same deal.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "deal")]
+    pub deal: Option<u32>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -149,6 +154,10 @@ impl MatchKind {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_challenge<S: serde::Serializer>(kind: &MatchKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(kind.is_challenge())
+}
+
+fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    deal.map(|number| match_id(number, MatchKind::Pairing)).serialize(serializer)
 }
 
 /// The id of a match: m17; c17 or, if it is rated, r17 for a challenge.
@@ -278,7 +287,7 @@ impl League {
     /// Those of the database.
     pub fn bots(&self) -> io::Result<Vec<LeagueBot>> {
         let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
-                   revoked_at FROM bots ORDER BY id";
+                   revoked_at, refused FROM bots ORDER BY id";
         let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
             Ok(LeagueBot {
                 name: row.get(0)?,
@@ -292,6 +301,7 @@ impl League {
                 is_paused: row.get(8)?,
                 added_at: row.get(9)?,
                 revoked_at: row.get(10)?,
+                refused: row.get(11)?,
             })
         };
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -314,9 +324,9 @@ impl League {
             }
             db.execute(
                 "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
-                 is_paused, added_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+                 is_paused, added_at, revoked_at, refused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
                  ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
-                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12",
+                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13",
                 params![
                     bot.name,
                     skeleton,
@@ -330,6 +340,7 @@ impl League {
                     bot.is_paused,
                     bot.added_at,
                     bot.revoked_at,
+                    bot.refused,
                 ],
             )?;
             Ok(None)
@@ -338,6 +349,15 @@ impl League {
             None => Ok(()),
             Some(other) => Err(io::Error::new(io::ErrorKind::AlreadyExists, other)),
         }
+    }
+
+    /// Stores why the server does not start this command of a bot, or that it does.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn set_refused(&mut self, name: &str, command: &str, why: Option<&str>) -> io::Result<()> {
+        let sql = "UPDATE bots SET refused = ?3 WHERE name = ?1 AND command = ?2";
+        self.change(|db| db.execute(sql, params![name, command, why])).map(drop)
     }
 
     /// The players of a ladder, by their ids.
@@ -505,7 +525,7 @@ impl League {
 }
 
 const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
-                       record, seal, ended_at, is_challenge";
+                       record, seal, ended_at, is_challenge, deal";
 
 fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|error| {
@@ -536,13 +556,14 @@ fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         seal: row.get(11)?,
         ended_at: row.get(12)?,
         kind: read_kind(row, 13)?,
+        deal: row.get(14)?,
     })
 }
 
 fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
-               ?15)";
+               duration_us, record, seal, ended_at, is_challenge, deal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+               ?13, ?14, ?15, ?16)";
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
@@ -559,6 +580,7 @@ fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::R
         row.seal,
         row.ended_at,
         row.kind as i64,
+        row.deal,
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \

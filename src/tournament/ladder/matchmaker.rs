@@ -6,13 +6,18 @@
 //! most matches are between players of similar strength, waits are bounded, and pairs do not repeat. (In simulations with
 //! w = 100, or with as many opponents from above as from below, the ends of the table meet each other in a third of their
 //! matches.)
+//!
+//! A *return match* is the second match of a mirrored set: the players of the first one keep their places for it.
+//!
+//! While more players wait than can play, a player that thinks longer than its opponents gives way: it waits until its
+//! share of the time of all matches is that of the others. It is paired earlier only if no others can be.
 
 use rustc_hash::FxHashMap;
 
 use super::SECOND;
 use crate::core::chance::Uniform;
 use crate::core::{MAX_SEATS, Seating};
-use crate::tournament::{Entrant, Lineup};
+use crate::tournament::{Deals, Entrant, Lineup};
 
 /// Every n-th pairing starts with the player whose rating is least certain.
 const WIDEST_EVERY: u64 = 4;
@@ -54,6 +59,12 @@ struct Player {
     out_until: u64,
     /// Until when it rests after a match.
     rests_until: u64,
+    /// For how long others are paired before it after its set, because it thought longer than its opponents.
+    gives_way: u64,
+    /// Until when that is.
+    gives_way_until: u64,
+    /// The number of places that it keeps for return matches.
+    reserved: usize,
     /// The others in its last match.
     last: Vec<Entrant>,
     /// How often it had each seat.
@@ -68,14 +79,29 @@ struct Pair {
     lead: i32,
 }
 
+/// A return match that has not begun.
+#[derive(Clone, Debug)]
+struct Return {
+    lineup: Lineup,
+    /// The number of the first match.
+    first: u32,
+    /// Until when it waits for players that are not available.
+    until: u64,
+}
+
 /// Pairs the players of a ladder.
 #[derive(Clone, Debug)]
 pub struct Matchmaker {
     seating: Seating,
+    /// The maximum number of matches at once.
+    jobs: usize,
     players: Vec<Player>,
     pairs: FxHashMap<(Entrant, Entrant), Pair>,
+    returns: Vec<Return>,
     /// The number of pairings so far.
     pairings: u64,
+    /// The number of matches that began, without challenges.
+    matches: u64,
     day: u64,
     /// The number of matches of each owner that began on this day.
     today: FxHashMap<u32, u32>,
@@ -86,13 +112,16 @@ fn ordered(one: Entrant, other: Entrant) -> (Entrant, Entrant) {
 }
 
 impl Matchmaker {
-    /// A ladder without players.
-    pub fn new(seating: Seating) -> Matchmaker {
+    /// A ladder without players, which plays this number of matches at once.
+    pub fn new(seating: Seating, jobs: usize) -> Matchmaker {
         Matchmaker {
             seating,
+            jobs,
             players: Vec::new(),
             pairs: FxHashMap::default(),
+            returns: Vec::new(),
             pairings: 0,
+            matches: 0,
             day: 0,
             today: FxHashMap::default(),
         }
@@ -108,6 +137,9 @@ impl Matchmaker {
             since: 0,
             out_until: 0,
             rests_until: 0,
+            gives_way: 0,
+            gives_way_until: 0,
+            reserved: 0,
             last: Vec::new(),
             seats: [0; MAX_SEATS],
         });
@@ -117,7 +149,8 @@ impl Matchmaker {
     /// A player can play this many matches at once from now on.
     pub fn set_places(&mut self, player: Entrant, places: usize, now: u64) {
         let player = &mut self.players[player.index()];
-        if player.places <= player.playing && places > player.playing {
+        let taken = player.playing + player.reserved;
+        if player.places <= taken && places > taken {
             player.since = now;
         }
         player.places = places;
@@ -136,6 +169,19 @@ impl Matchmaker {
     /// Does not pair a player before this time, because it has just played. It still counts as available.
     pub fn rest(&mut self, player: Entrant, until: u64) {
         self.players[player.index()].rests_until = until;
+    }
+
+    /// A player thought longer than its opponents in its last match, by `longer` microseconds.
+    pub fn thought(&mut self, player: Entrant, longer: u64, now: u64) {
+        let all =
+            (0..self.players.len() as u16).map(Entrant).filter(|&player| self.is_available(player, now));
+        let places: usize = all.map(|player| self.players[player.index()].places).sum();
+        let played = self.jobs.saturating_mul(self.seating.seats());
+        // The time that a place is free for each unit of time in which it plays.
+        let free = places.saturating_sub(played) as f64 / played.max(1) as f64;
+        let player = &mut self.players[player.index()];
+        player.gives_way = player.gives_way.saturating_add((longer as f64 * free) as u64);
+        player.gives_way_until = now.saturating_add(player.gives_way);
     }
 
     /// Starts a day: no player has played on it, except for these matches.
@@ -211,12 +257,58 @@ impl Matchmaker {
             // Stable: of equal margins the longest wait comes first.
             free.sort_by(|one, other| margin(other).total_cmp(&margin(one)));
         }
-        let mut first = free.iter().filter(|&&player| is_first(player));
-        let group = first.find_map(|&first| self.group(first, &free, now, rng))?;
-        let lineup = self.seated(group, rng)?;
+        let gives_way = |player: &&Entrant| self.players[player.index()].gives_way_until > now;
+        let others: Vec<Entrant> = free.iter().filter(|player| !gives_way(player)).copied().collect();
+        let group_of = |free: &[Entrant], rng: &mut _| {
+            let mut first = free.iter().filter(|&&player| is_first(player));
+            first.find_map(|&first| self.group(first, free, now, rng))
+        };
+        let mut group = group_of(&others, rng);
+        if group.is_none() && others.len() < free.len() {
+            group = group_of(&free, rng);
+        }
+        let lineup = self.seated(group?, rng)?;
         self.pairings += 1;
+        self.matches += 1;
         self.begin(&lineup, now);
+        lineup.seats().iter().for_each(|player| self.players[player.index()].gives_way = 0);
         Some(lineup)
+    }
+
+    /// The players of a match, which has ended or will at `from`, play a return match with exchanged sides after that. It
+    /// is given up if one of them is not available then.
+    pub fn owe_return(&mut self, first: &Lineup, number: u32, from: u64) {
+        let lineup = Deals::Mirrored.leg(*first, 1);
+        for player in lineup.seats() {
+            self.players[player.index()].reserved += 1;
+        }
+        self.returns.push(Return { lineup, first: number, until: from + REMATCH });
+    }
+
+    /// The next return match, which counts as begun, and the number of the first match of its set.
+    pub fn next_return(&mut self, now: u64) -> Option<(Lineup, u32)> {
+        let mut at = 0;
+        while let Some(Return { lineup, first, until }) = self.returns.get(at).cloned() {
+            let mut players = lineup.seats().iter();
+            let can_begin = players.all(|&player| {
+                let Player { places, playing, rests_until, .. } = &self.players[player.index()];
+                self.is_available(player, now) && playing < places && *rests_until <= now
+            });
+            if !can_begin && now < until {
+                at += 1;
+                continue;
+            }
+            self.returns.remove(at);
+            for player in lineup.seats() {
+                self.players[player.index()].reserved -= 1;
+            }
+            if can_begin {
+                self.matches += 1;
+                self.begin(&lineup, now);
+                return Some((lineup, first));
+            }
+        }
+        None
     }
 
     /// Pairs these players, and counts their match as begun. `None` if one of them is not free, or if they are not as
@@ -230,9 +322,9 @@ impl Matchmaker {
         Some(lineup)
     }
 
-    /// The number of pairings so far, without challenges.
-    pub fn pairings(&self) -> u64 {
-        self.pairings
+    /// The number of matches that began, without challenges.
+    pub fn matches(&self) -> u64 {
+        self.matches
     }
 
     /// Counts a match as begun.
@@ -272,8 +364,8 @@ impl Matchmaker {
     }
 
     fn is_free(&self, player: Entrant, now: u64) -> bool {
-        let Player { places, playing, out_until, rests_until, .. } = &self.players[player.index()];
-        playing < places && *out_until.max(rests_until) <= now && !self.has_used_up(player)
+        let Player { places, playing, reserved, out_until, rests_until, .. } = &self.players[player.index()];
+        playing + reserved < *places && *out_until.max(rests_until) <= now && !self.has_used_up(player)
     }
 
     /// Draws the others of a match with this player; `None` if there are too few.

@@ -46,7 +46,8 @@
 //! falls into two classes is taken for weaker than it is.
 //!
 //! **Ladders**: [`fit_anchored`] keeps the strengths of anchors fixed, so that the scale of a ladder does not move, and lets
-//! a later version of a program start from the strength of the earlier one.
+//! a later version of a program start from the strength of the earlier one. Its intervals count a set as one observation,
+//! by the same measured variance d of all sets.
 //!
 //! **Speed**: results are first counted by the course of a set, so the cost of the fit does not depend on the number of
 //! matches.
@@ -207,23 +208,16 @@ pub fn fit_adaptive(counts: &Counts) -> Strengths {
 enum Prior {
     /// Each entrant draws this number of comparisons against the mean, and each side against the last.
     Draws(f64),
-    /// Strengths of entrants are normally distributed with this standard deviation, in log-odds. Each result counts
-    /// as `1 / dispersion` results. Each side draws one comparison against the last.
-    Normal { deviation: f64, dispersion: f64 },
-}
-
-impl Prior {
-    fn dispersion(self) -> f64 {
-        match self {
-            Prior::Draws(_) => 1.0,
-            Prior::Normal { dispersion, .. } => dispersion,
-        }
-    }
+    /// Strengths of entrants are normally distributed with this standard deviation, in log-odds. Each side draws one
+    /// comparison against the last.
+    Normal { deviation: f64 },
 }
 
 struct Fit<'a> {
     counts: &'a Counts,
     prior: Prior,
+    /// Each result counts as `1 / dispersion` results.
+    dispersion: f64,
     /// What is known besides results, and the strength in Elo at which log-odds are 0.
     known: Option<(&'a FitConstraints, f64)>,
     /// Log-odds: entrants, then sides except the last.
@@ -235,12 +229,12 @@ struct Fit<'a> {
 impl<'a> Fit<'a> {
     fn new(counts: &'a Counts, prior: Prior) -> Fit<'a> {
         let parameters = counts.entrants + counts.sides.saturating_sub(1);
-        Fit::from(counts, prior, vec![0.0; parameters])
+        Fit::from(counts, (prior, 1.0), vec![0.0; parameters])
     }
 
-    /// Computes the fit, starting at `theta`.
-    fn from(counts: &'a Counts, prior: Prior, theta: Vec<f64>) -> Fit<'a> {
-        Fit { counts, prior, known: None, theta, curvature: Vec::new() }.computed()
+    /// Computes the fit with a prior and a dispersion, starting at `theta`.
+    fn from(counts: &'a Counts, (prior, dispersion): (Prior, f64), theta: Vec<f64>) -> Fit<'a> {
+        Fit { counts, prior, dispersion, known: None, theta, curvature: Vec::new() }.computed()
     }
 
     fn computed(self) -> Fit<'a> {
@@ -332,9 +326,8 @@ impl<'a> Fit<'a> {
                 }
             }
         }
-        let dispersion = self.prior.dispersion();
-        gradient.iter_mut().for_each(|x| *x /= dispersion);
-        curvature.iter_mut().for_each(|x| *x /= dispersion);
+        gradient.iter_mut().for_each(|x| *x /= self.dispersion);
+        curvature.iter_mut().for_each(|x| *x /= self.dispersion);
         for i in (0..n).filter(|&i| self.predecessor(i).is_none()) {
             let (slope, curve) = self.of_prior(i);
             gradient[i] += slope;

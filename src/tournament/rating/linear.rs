@@ -1,22 +1,29 @@
 //! Symmetric positive definite matrices, row by row.
 
+/// Adds `times` times `other` to a row. Unlike a sum of products, the compiler can vectorize it.
+fn add_times(row: &mut [f64], times: f64, other: &[f64]) {
+    row.iter_mut().zip(other).for_each(|(x, y)| *x += times * y);
+}
+
 /// The lower triangle L with `a` = L Lᵀ; `None` if `a` is not positive definite.
 pub(super) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut l = vec![0.0; n * n];
     for i in 0..n {
-        let (above, from_i) = l.split_at_mut(i * n);
-        let row = &mut from_i[..n];
-        for j in 0..i {
-            let other = &above[j * n..][..n];
-            let dot: f64 = row[..j].iter().zip(&other[..j]).map(|(x, y)| x * y).sum();
-            row[j] = (a[i * n + j] - dot) / other[j];
-        }
-        let dot: f64 = row[..i].iter().map(|x| x * x).sum();
-        let square = a[i * n + i] - dot;
+        l[i * n..][..=i].copy_from_slice(&a[i * n..][..=i]);
+    }
+    let mut column = vec![0.0; n];
+    for k in 0..n {
+        let square = l[k * n + k];
         if square.is_nan() || square <= 0.0 {
             return None;
         }
-        row[i] = square.sqrt();
+        l[k * n + k] = square.sqrt();
+        for i in k + 1..n {
+            let x = l[i * n + k] / l[k * n + k];
+            l[i * n + k] = x;
+            column[i] = x;
+            add_times(&mut l[i * n + k + 1..=i * n + i], -x, &column[k + 1..=i]);
+        }
     }
     Some(l)
 }
@@ -40,14 +47,31 @@ pub(super) fn solve(l: &[f64], n: usize, b: &[f64]) -> Vec<f64> {
 
 /// The inverse of L Lᵀ.
 pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
-    let mut unit = vec![0.0; n];
-    let mut columns = Vec::with_capacity(n * n);
+    // M, the inverse of L.
+    let mut m = vec![0.0; n * n];
     for i in 0..n {
-        unit[i] = 1.0;
-        columns.extend(solve(l, n, &unit));
-        unit[i] = 0.0;
+        let (above, from_i) = m.split_at_mut(i * n);
+        let row = &mut from_i[..n];
+        row[i] = 1.0;
+        for k in 0..i {
+            add_times(&mut row[..=k], -l[i * n + k], &above[k * n..][..=k]);
+        }
+        row[..=i].iter_mut().for_each(|x| *x /= l[i * n + i]);
     }
-    columns
+    // Its transpose times itself: the lower triangle, which the upper one mirrors.
+    let mut inverse = vec![0.0; n * n];
+    for k in 0..n {
+        let row = &m[k * n..][..=k];
+        for (i, &x) in row.iter().enumerate() {
+            add_times(&mut inverse[i * n..][..=i], x, row);
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            inverse[j * n + i] = inverse[i * n + j];
+        }
+    }
+    inverse
 }
 
 /// The product of two square matrices, the second one symmetric.

@@ -108,10 +108,10 @@ impl<'a> Mixture<'a> {
         let mut theta = vec![0.0; counts.entrants + counts.sides.saturating_sub(1)];
         for _ in 0..2 {
             theta = fit(counts, prior, theta).theta;
-            prior.1 = measured(&fit(counts, prior, theta.clone()));
+            prior.1 = measured(&fit(counts, prior, theta.clone()), BINOMIAL_SETS);
             (prior.0, theta) = search(counts, prior.1, theta);
         }
-        let dispersion = measured(&fit(counts, prior, theta.clone()));
+        let dispersion = measured(&fit(counts, prior, theta.clone()), BINOMIAL_SETS);
         let at = |log_deviation: f64| Candidate::of(fit(counts, (log_deviation, dispersion), theta.clone()));
         // The vertex of a parabola approximates the maximum of the density.
         let (mut centre, step) = (prior.0, 0.3);
@@ -143,18 +143,18 @@ impl<'a> Mixture<'a> {
 }
 
 fn fit(counts: &Counts, (log_deviation, dispersion): (f64, f64), theta: Vec<f64>) -> Fit<'_> {
-    Fit::from(counts, Prior::Normal { deviation: log_deviation.exp(), dispersion }, theta)
+    Fit::from(counts, (Prior::Normal { deviation: log_deviation.exp() }, dispersion), theta)
 }
 
 /// The logarithm of the marginal likelihood by Laplace's method, times the density of the logarithm of the deviation.
 fn density(fit: &Fit<'_>, triangle: &[f64]) -> f64 {
-    let Prior::Normal { deviation, dispersion } = fit.prior else { return f64::NEG_INFINITY };
+    let Prior::Normal { deviation } = fit.prior else { return f64::NEG_INFINITY };
     let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
     let squares: f64 = fit.theta[..entrants].iter().map(|x| x * x).sum();
     let determinant: f64 = (0..n).map(|i| 2.0 * triangle[i * n + i].ln()).sum();
     // Without the direction in which all strengths change alike: results do not depend on it.
     let alike = (entrants as f64 + deviation.powi(-2)).ln();
-    fit.log_likelihood() / dispersion
+    fit.log_likelihood() / fit.dispersion
         - squares / (2.0 * deviation * deviation)
         - (entrants as f64 - 1.0) * deviation.ln()
         - (determinant - alike) / 2.0
@@ -188,8 +188,9 @@ fn search(counts: &Counts, dispersion: f64, theta: Vec<f64>) -> (f64, Vec<f64>) 
     (at, theta)
 }
 
-/// The variance of the scores of sets about their expectation, relative to that of independent matches without draws.
-fn measured(fit: &Fit<'_>) -> f64 {
+/// The variance of the scores of sets about their expectation, relative to that of independent matches without draws. A
+/// prior is worth this number of sets with the binomial variance.
+pub(super) fn measured(fit: &Fit<'_>, binomial_sets: f64) -> f64 {
     let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
     let Some(triangle) = linear::cholesky(&fit.curvature, n) else { return 1.0 };
     let covariance = linear::inverse(&triangle, n);
@@ -232,7 +233,7 @@ fn measured(fit: &Fit<'_>) -> f64 {
     // The fit goes with the results, so residuals of the legs of a set are less alike than the legs are.
     let hidden = used / sets * (1.0 - sets / legs);
     let measured = (1.0 + (shared - drawn) / binomial) / (1.0 - hidden).max(0.5);
-    ((sets * measured + BINOMIAL_SETS) / (sets + BINOMIAL_SETS)).max(0.05)
+    ((sets * measured + binomial_sets) / (sets + binomial_sets)).max(0.05)
 }
 
 impl<'a> Candidate<'a> {
@@ -287,7 +288,7 @@ impl Fit<'_> {
                 let mut contrast = Vec::new();
                 self.contrast(lineup, d, e, &mut contrast);
                 let p = self.expected(&contrast);
-                let curvature = p * (1.0 - p) * matches / self.prior.dispersion();
+                let curvature = p * (1.0 - p) * matches / self.dispersion;
                 let own = between(&contrast, &contrast, covariance, n);
                 let third = -curvature * (1.0 - 2.0 * p);
                 let fourth = -curvature * (1.0 - 6.0 * p * (1.0 - p));
@@ -327,7 +328,7 @@ impl Fit<'_> {
                 let own = between(&contrast, &contrast, covariance, n);
                 let average = averaged_variance(odds(&contrast, mean), own);
                 let p = self.expected(&contrast);
-                let change = (average - p * (1.0 - p)) * times / self.prior.dispersion();
+                let change = (average - p * (1.0 - p)) * times / self.dispersion;
                 for &(i, x) in &contrast {
                     for &(j, y) in &contrast {
                         curvature[i * n + j] += x * y * change;

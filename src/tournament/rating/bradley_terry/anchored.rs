@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::adaptive::measured;
 use super::{Counts, ELO_PER_LOGIT, Estimate, Fit, Prior, linear};
 use crate::tournament::Entrant;
+
+/// The number of sets with the binomial variance that the prior of the variance of sets is worth. It gives the ratio of
+/// both a standard deviation of 0.1, so that few sets do not make the intervals of newcomers change.
+const BINOMIAL_SETS: f64 = 200.0;
 
 /// What is known of entrants besides their results.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,8 +41,9 @@ pub struct Anchored {
 /// the mean strength of the anchors. So an entrant without a match has the strength of its predecessor, or the mean,
 /// with an interval of about 680 Elo to both sides.
 ///
-/// Intervals are those of the binomial distribution, which is too wide for games with many draws. A sandwich is too
-/// narrow here: it assumes that each entrant has played many matches, and on a ladder some have just arrived.
+/// A set is one observation: the variance of the sets of the whole ladder, relative to the binomial distribution, widens
+/// or narrows all intervals. A sandwich is too narrow here: it assumes that each entrant has played many matches, and on a
+/// ladder some have just arrived.
 pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let origin = known.origin();
     let n = counts.entrants + counts.sides.saturating_sub(1);
@@ -48,7 +54,10 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
         }
     }
     let prior = Prior::Draws(1.0);
-    let fit = Fit { counts, prior, known: Some((known, origin)), theta, curvature: Vec::new() }.computed();
+    let known_here = Some((known, origin));
+    let fit =
+        Fit { counts, prior, dispersion: 1.0, known: known_here, theta, curvature: Vec::new() }.computed();
+    let fit = Fit { dispersion: measured(&fit, BINOMIAL_SETS), ..fit }.computed();
     let covariance = match linear::cholesky(&fit.curvature, n) {
         Some(l) => linear::inverse(&l, n),
         None => vec![f64::INFINITY; n * n],
