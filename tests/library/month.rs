@@ -16,8 +16,8 @@ const HOUR: u64 = 3600 * SECOND;
 const DAY: u64 = 24 * HOUR;
 /// The ratings of bots with fewer matches are not compared with their strengths.
 const KNOWN: u32 = 50;
-/// The number of matches after which players are rated.
-const RATED_EVERY: u64 = 250;
+/// The number of matches for each job after which players are rated: every five hours.
+const RATED_EVERY: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
@@ -224,7 +224,7 @@ impl Month {
                 self.schedule_at(Event::Returns, until);
             }
         }
-        if (index as u64).is_multiple_of(RATED_EVERY) {
+        if index.is_multiple_of(RATED_EVERY * self.jobs) {
             self.rate();
         }
     }
