@@ -2,7 +2,7 @@
 //!
 //! There are no rounds. Whenever there is room for a match, the player that has waited longest is paired, a new one first,
 //! and every fourth time the one whose rating is least certain. Opponents are drawn with the weight
-//! exp(-(d / w)^2) / (1 + meetings), where d is the difference of the ratings and w is 200 Elo, growing with the wait. So
+//! exp(-(d / w)^2) / (1 + meetings / 2), where d is the difference of the ratings and w is 150 Elo, growing with the wait. So
 //! most matches are between players of similar strength, waits are bounded, and pairs do not repeat. (In simulations with
 //! w = 100, or with as many opponents from above as from below, the ends of the table meet each other in a third of their
 //! matches.)
@@ -22,7 +22,7 @@ use crate::tournament::{Deals, Entrant, Lineup};
 /// Every n-th pairing starts with the player whose rating is least certain.
 const WIDEST_EVERY: u64 = 4;
 /// The width of the window of ratings without a wait, in Elo.
-const WINDOW: f64 = 200.0;
+const WINDOW: f64 = 150.0;
 /// The wait that adds the width of the window once more.
 const WIDENS: u64 = 60 * SECOND;
 /// How long two players that have just met wait for other opponents.
@@ -423,7 +423,7 @@ impl Matchmaker {
         let closest = candidates.iter().map(|&other| exponent(other)).fold(f64::NEG_INFINITY, f64::max);
         let weight = |other: Entrant| {
             let meetings: u32 = group.iter().map(|&member| self.pair(member, other).meetings).sum();
-            (exponent(other) - closest).exp() / f64::from(1 + meetings)
+            (exponent(other) - closest).exp() / (1.0 + f64::from(meetings) / 2.0)
         };
         let weights: Vec<f64> = candidates.iter().map(|&other| weight(other)).collect();
         let parts = 1 << 53;
