@@ -21,7 +21,8 @@ use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::Value;
 
 /// A timeout that only a hanging process exceeds, even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration =
+    Duration::from_secs(if option_env!("LONG_TESTS").is_some() { 600 } else { 60 });
 
 /// The run seed of the specification's examples.
 pub(crate) const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
