@@ -318,6 +318,7 @@ fn dependencies_of_the_shell_are_optional() {
         "serde_json",
         "sha2",
         "skillratings",
+        "smallvec",
         "thiserror",
     ];
     assert_eq!(Vec::from_iter(always), rules_match_record_and_statistics);
