@@ -92,7 +92,9 @@ fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
 /// Plays the tournament file on this machine.
 pub(crate) fn play_here(folder: &Folder, config: &str) -> String {
     let dir = folder.text("here");
-    referee(["tournament", "run", config, "--dir", &dir]).done();
+    let mut process = Referee::start(["tournament", "run", config, "--dir", &dir, "--json"]);
+    process.hear_of("standings");
+    process.end().done();
     dir
 }
 
@@ -177,7 +179,8 @@ fn kills_of_workers_and_of_the_coordinator_change_no_result() {
     let mut played = 0;
     let begun = Instant::now();
     for round in 0.. {
-        assert!(begun.elapsed() < apart * 60 + PATIENCE, "{played} matches only: {}", status(&dir));
+        let most = PATIENCE + Duration::from_secs(sets as u64);
+        assert!(begun.elapsed() < most, "{played} matches only: {}", status(&dir));
         let until = Instant::now() + apart;
         let mut is_over = false;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
@@ -207,7 +210,17 @@ fn kills_of_workers_and_of_the_coordinator_change_no_result() {
             coordinator = Coordinator { process, address: address.clone(), token_file };
         }
     }
-    coordinator.process.end().with_code(0);
+    let ended = coordinator.process.end();
+    if ended.code == Some(5) {
+        // On a slow machine a set may have been with four workers that were killed.
+        ended.says(&["delivered 4 times without a result", "referee tournament resume"]);
+        let mut process =
+            Referee::start(["tournament", "resume", &dir, "--workers-listen", &address, "--json"]);
+        process.hear_of("workers_listening");
+        process.end().with_code(0);
+    } else {
+        ended.with_code(0);
+    }
     assert_eq!(restarts, 0, "the tournament was over too early");
     for worker in workers {
         worker.signal(Signal::TERM);
