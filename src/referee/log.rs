@@ -49,6 +49,9 @@ phrases! {
     MOVED = "\u{f}" => concat!(key!("event"), "{\"kind\":\"move\",\"seat\":");
 }
 
+/// The length of the longest phrase, or more.
+const LONGEST: usize = 32;
+
 /// Initial capacity, in bytes: enough for about 60 decisions.
 const FIRST: usize = 5_888;
 /// With less space than this, a line may not fit.
@@ -129,15 +132,33 @@ impl Log {
     }
 }
 
-fn write_text(mut rest: &[u8], out: &mut Vec<u8>) {
-    let phrase = |&byte: &u8| PHRASES.get(usize::from(byte)).filter(|phrase| !phrase.is_empty());
-    while let Some((at, phrase)) = rest.iter().enumerate().find_map(|(at, byte)| Some((at, phrase(byte)?))) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(phrase.as_bytes());
-        rest = &rest[at + 1..];
+fn write_text(packed: &[u8], out: &mut Vec<u8>) {
+    for &byte in packed {
+        match PADDED.get(usize::from(byte)) {
+            Some((text, length @ 1..)) => {
+                // A copy of constant length is faster.
+                let end = out.len() + length;
+                out.extend_from_slice(text);
+                out.truncate(end);
+            }
+            _ => out.push(byte),
+        }
     }
-    out.extend_from_slice(rest);
 }
+
+/// The phrases, padded to the same length, with their lengths.
+static PADDED: [([u8; LONGEST], usize); 32] = {
+    let mut padded = [([0; LONGEST], 0); 32];
+    let mut character = 0;
+    while character < padded.len() {
+        let text = PHRASES[character].as_bytes();
+        let (prefix, _) = padded[character].0.split_at_mut(text.len());
+        prefix.copy_from_slice(text);
+        padded[character].1 = text.len();
+        character += 1;
+    }
+    padded
+};
 
 #[cfg(test)]
 mod tests {
