@@ -3,6 +3,8 @@
 mod client;
 mod frame;
 mod hub;
+#[cfg(test)]
+mod partitions;
 mod server;
 
 pub use client::BuiltInWorker;
