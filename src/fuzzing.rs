@@ -19,6 +19,7 @@ use crate::driver::{
 };
 use crate::games::checkers::Board;
 use crate::record;
+use crate::report::replay::{check_packed_record, record_of_page};
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
 use crate::workers::unit::Outcome;
@@ -86,6 +87,15 @@ pub fn record(data: &[u8]) {
     let lines = record::lines(data).all(|line| line.is_ok());
     record::is_sealed(data);
     assert!(!is_valid || (times && lines));
+}
+
+/// Packs text as the record of a page, which restores it, and reads damaged data of a page.
+pub fn page(data: &[u8]) {
+    check_packed_record(data);
+    if let Ok(page) = std::str::from_utf8(data) {
+        let restored = record_of_page(page, 1 << 20);
+        assert!(restored.is_none_or(|record| record.len() <= 1 << 20));
+    }
 }
 
 /// Reads a collection of games in every notation, as games and as openings.

@@ -120,6 +120,20 @@ pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
     record.restore(most)
 }
 
+/// Asserts that the packed form of this text restores it, and reads the text itself as a packed record.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn check_packed_record(text: &[u8]) {
+    if let Some(packed) = PackedRecord::of(text) {
+        let read: Result<PackedRecord, _> = serde_json::from_str(&json::text(&packed));
+        let restored = read.ok().and_then(|read| read.restore(text.len()));
+        assert_eq!(restored.as_deref(), Some(text));
+    }
+    if let Ok(damaged) = serde_json::from_slice::<PackedRecord>(text) {
+        let restored = damaged.restore(1 << 20);
+        assert!(restored.is_none_or(|record| record.len() <= 1 << 20));
+    }
+}
+
 /// A page that plays these matches, as this viewer sees them at first, after this many moves. It needs no other file and makes no
 /// request. Its policy allows only its own script and style, and no text of a match becomes markup.
 pub fn page(reels: &[Reel], viewer: Viewer, turn: u32) -> String {
