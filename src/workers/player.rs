@@ -246,6 +246,12 @@ impl Player {
         locations: &[Location],
         private: &[PathBuf],
     ) -> Result<Vec<usize>, String> {
+        let index = |(bot, location)| self.bots.iter().position(|(known, at)| known == bot && at == location);
+        let known: Option<Vec<usize>> = unit.bots.iter().zip(locations).map(index).collect();
+        // The files of a bot are read once, when it joins.
+        if let Some(known) = known {
+            return Ok(known);
+        }
         let mut commands = Vec::new();
         for (bot, location) in unit.bots.iter().zip(locations) {
             let command = command(bot, location).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
