@@ -48,6 +48,7 @@ const NESTED: &[&str] = &[
     "league pause",
     "league resume",
     "league challenge",
+    "league workers",
     "league matches",
     "league export",
     "league verify",

@@ -174,7 +174,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     }
     case(&format!("league check --league {league}"), 0, 5);
     for more in ["", "--json"] {
-        for subcommand in ["list", "standings", "matches", "verify"] {
+        for subcommand in ["list", "standings", "matches", "verify", "workers"] {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }

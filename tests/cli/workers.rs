@@ -410,7 +410,10 @@ fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
     let coordinator = Coordinator { process, address, token_file: format!("{dir}/workers.token") };
     std::fs::remove_file(folder.path("one.py")).unwrap();
     let unable = coordinator.worker("unable", &["--slots", "1"]);
-    wait_until(&dir, "stuck", |status| status["workers"]["is_stuck"] == true);
+    // A run is stuck before a worker joins, too.
+    wait_until(&dir, "put aside", |status| status["workers"]["workers"][0]["state"] == "aside");
+    let row = status(&dir);
+    assert_eq!(row["workers"]["is_stuck"], true, "{row}");
     let text = referee(["tournament", "status", &dir]).done().stdout;
     assert!(text.contains("no worker is active: start one"), "{text}");
     let what =

@@ -3,9 +3,9 @@
 mod client;
 mod frame;
 mod hub;
-#[cfg(test)]
-mod partitions;
 mod server;
+#[cfg(test)]
+mod tests;
 
 pub use client::BuiltInWorker;
 pub use server::{BuiltInCoordinator, WorkerTokens};
