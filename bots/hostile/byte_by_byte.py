@@ -9,9 +9,11 @@ write = _bot.write
 
 
 def write_slowly(data: bytes) -> None:
-    for byte in data:
+    began = time.monotonic()
+    for number, byte in enumerate(data, 1):
         write(bytes([byte]))
-        time.sleep(0.05 / len(data))
+        # Until the time at which this byte is due, so that delays of a busy machine do not add up.
+        time.sleep(max(0.0, began + 0.05 * number / len(data) - time.monotonic()))
 
 
 _bot.write = write_slowly
