@@ -76,11 +76,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if bytes.len() as u64 > LIMIT {
         return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
     }
-    match str::from_utf8(&bytes) {
-        Ok(page) if page.starts_with(PAGE) => record_of_page(page, LIMIT as usize)
-            .ok_or_else(|| Failure::usage(format!("{} is a page without a record", path.display()))),
-        _ => Ok(bytes),
+    if !bytes.starts_with(PAGE.as_bytes()) {
+        return Ok(bytes);
     }
+    let record = str::from_utf8(&bytes).ok().and_then(|page| record_of_page(page, LIMIT as usize));
+    record.ok_or_else(|| Failure::usage(format!("{} is a page without a record", path.display())))
 }
 
 /// The output of a subcommand: a file or standard output.
