@@ -62,7 +62,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use self::course::{Course, Leg};
+use self::course::{Course, PlayedLeg};
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
 use crate::core::MAX_SEATS;
@@ -135,7 +135,7 @@ impl Counts {
     }
 
     /// The matches of all sets, with the number of sets that had this course.
-    fn legs(&self) -> impl Iterator<Item = (Leg, f64)> {
+    fn legs(&self) -> impl Iterator<Item = (PlayedLeg, f64)> {
         self.by_course
             .iter()
             .flat_map(|(course, &times)| course.legs().map(move |leg| (leg, f64::from(times))))

@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use crate::core::{MAX_SEATS, Seating};
 use crate::tournament::{Entrant, Lineup};
 
-/// The part of a match that the model uses: its lineup, and the place of each side.
-pub(super) type Leg = (Lineup, [u8; MAX_SEATS]);
+/// What the model uses of a leg: its lineup, and the place of each side.
+pub(super) type PlayedLeg = (Lineup, [u8; MAX_SEATS]);
 
 /// The lineups and places of the matches of a set, in order.
 ///
@@ -17,14 +17,14 @@ pub(super) struct Course(SmallVec<[u8; 16]>);
 
 impl Course {
     /// The course of a set of these matches.
-    pub(super) fn of(legs: &[Leg]) -> Course {
+    pub(super) fn of(legs: &[PlayedLeg]) -> Course {
         let mut course = Course::default();
         legs.iter().for_each(|&leg| course.push(leg));
         course
     }
 
     /// Adds a match.
-    pub(super) fn push(&mut self, (lineup, places): Leg) {
+    pub(super) fn push(&mut self, (lineup, places): PlayedLeg) {
         let sides = lineup.seating().sides();
         self.0.extend([lineup.seats().len() as u8, sides as u8]);
         lineup.seats().iter().for_each(|entrant| self.0.extend(entrant.0.to_le_bytes()));
@@ -32,7 +32,7 @@ impl Course {
     }
 
     /// Its matches.
-    pub(super) fn legs(&self) -> impl Iterator<Item = Leg> {
+    pub(super) fn legs(&self) -> impl Iterator<Item = PlayedLeg> {
         let mut left = self.0.as_slice();
         std::iter::from_fn(move || {
             let (&[seats, sides], rest) = left.split_first_chunk()?;
@@ -64,7 +64,7 @@ mod tests {
             let places = |first: u8| std::array::from_fn(|side| if side < sides.into() { first } else { 0 });
             let legs = [(lineup, places(1)), (lineup, places(2))];
             let course = Course::of(&legs);
-            assert_eq!(course.legs().collect::<Vec<Leg>>(), legs);
+            assert_eq!(course.legs().collect::<Vec<PlayedLeg>>(), legs);
             assert_eq!(course.0.spilled(), seats > 2, "{seats} seats");
         }
         assert_eq!(Course::default().legs().count(), 0);
