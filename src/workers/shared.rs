@@ -134,7 +134,7 @@ impl Router {
             }
             order => order,
         };
-        // The carrier is gone if it has failed, which its coordinators are told.
+        // An error means that the carrier has failed; each coordinator then sees its events end.
         let _ = self.orders.send(order);
     }
 

@@ -106,7 +106,7 @@ impl Hub {
     fn send(&self, worker: &str, message: FromCoordinator) {
         let connection = self.workers.get(worker).and_then(|worker| worker.connection.as_ref());
         if let Some((_, connection)) = connection {
-            // The connection ends, which the hub is told of.
+            // An error means that the connection has ended, which arrives as an event of its own.
             let _ = connection.send(ToWorker::Message(message, Vec::new()));
         }
     }

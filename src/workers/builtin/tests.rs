@@ -262,7 +262,7 @@ async fn a_set_that_is_played_elsewhere_during_a_partition_of_10_minutes_counts_
         let cut = &workers["box0"];
         assert_eq!((cut.lost, cut.duplicates, &*cut.state), (1, 1, "active"), "{cut:?}");
         assert!(cut.sets > 1, "it plays on: {cut:?}");
-        // Nobody plays meanwhile.
+        // Both workers are cut off at the same time.
         let (with, _) = run([(25, 625); 2], false).await;
         assert_eq!(with, calm);
     };
