@@ -222,11 +222,14 @@ fn losses_of_a_connection_before_a_restart_count() {
 fn a_challenge_in_progress_is_fulfilled_once_after_a_restart() {
     let setting = Setting::new("60s", "");
     let server = setting.serve();
-    let _bots = ["alice", "bob", "carol"].map(|name| setting.bot(name, 5, usize::MAX));
+    let hellos = ["alice", "bob"].map(|name| hello(name, &setting.league.add(name)));
     setting.league.run(&["challenge", "alice", "bob"]).done();
+    let bots = hellos.map(|hello| Returning::start(setting.address, hello, Default::default(), 3));
     let is_challenge = |id: &String| id.starts_with('c');
     wait_until("the challenge is played", || setting.running().iter().any(is_challenge));
     kill(server);
+    let _carol = setting.bot("carol", 0, usize::MAX);
+    bots.iter().for_each(Returning::play_on);
     let mut server = setting.serve();
     let first = server.hear_of("match");
     assert_eq!([&first["challenge"], &first["rated"]], [&json!(true), &json!(false)], "{first}");
@@ -275,9 +278,10 @@ fn a_match_goes_on_without_its_journal_while_the_disk_is_full() {
     let full = setting.league.folder.text("ladders");
     let mut server = Referee::start_as(command.env("LD_PRELOAD", shim).env("FULL_DISK", full));
     server.hear_of("listening");
-    let _bots = ["alice", "bob"].map(|name| setting.bot(name, 20, usize::MAX));
-    wait_until("moves are made", || answers(&setting.journal("m1")) >= 4);
+    let bots = ["alice", "bob"].map(|name| setting.bot(name, 0, 4));
+    wait_until("moves are made", || answers(&setting.journal("m1")) == 8);
     setting.league.folder.write("ladders.full", "");
+    bots.iter().for_each(Returning::play_on);
     wait_until("the journal is removed", || setting.running().is_empty());
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert_eq!(setting.running(), Vec::<String>::new(), "no match begins");

@@ -86,9 +86,10 @@ pub(crate) fn answers(journal: &str) -> usize {
 fn a_match_goes_on_after_the_server_was_killed() {
     let setting = Setting::new("60s", "");
     let server = setting.serve();
-    let _bots = ["alice", "bob"].map(|name| setting.bot(name, 50, usize::MAX));
-    wait_until("moves are made", || answers(&setting.journal("m1")) >= 4);
+    let bots = ["alice", "bob"].map(|name| setting.bot(name, 0, 4));
+    wait_until("moves are made", || answers(&setting.journal("m1")) == 8);
     kill(server);
+    bots.iter().for_each(Returning::play_on);
     let before = setting.journal("m1");
     let mut server = setting.serve();
     let ended = server.hear_of("match");
@@ -191,7 +192,7 @@ pub(crate) fn stay(command: &str) {
     let mut server = setting.serve();
     let log = setting.league.folder.path("log");
     let mut sdk = connect(&setting, command, ("sdk", &token), &log);
-    let _other = setting.bot("other", 50, usize::MAX);
+    let other = setting.bot("other", 0, 4);
     let mut hear = |server: &mut Referee| {
         let ended = server.hear_of("match");
         assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
@@ -199,8 +200,9 @@ pub(crate) fn stay(command: &str) {
         assert!(sdk.0.try_wait().expect("a child").is_none(), "it runs");
         ended["id"].clone()
     };
-    wait_until("moves are made", || answers(&setting.journal("m1")) >= 4);
+    wait_until("moves are made", || answers(&setting.journal("m1")) >= 8);
     kill(server);
+    other.play_on();
     server = setting.serve();
     assert_eq!(hear(&mut server), "m1");
     drain(server);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -24,7 +24,7 @@ struct Shared {
     /// The time for a move.
     thinking: Duration,
     /// The number of moves that it makes.
-    most: usize,
+    most: AtomicUsize,
     /// The matches whose `start` it got.
     started: Mutex<BTreeSet<String>>,
     is_over: AtomicBool,
@@ -39,9 +39,15 @@ impl Returning {
     /// A bot that makes at most so many moves, and then only listens.
     pub(crate) fn start(address: SocketAddr, hello: Value, thinking: Duration, most: usize) -> Returning {
         let (started, is_over) = (Mutex::default(), AtomicBool::new(false));
+        let most = AtomicUsize::new(most);
         let shared = Arc::new(Shared { address, hello, thinking, most, started, is_over });
         let work = shared.clone();
         Returning { shared, thread: Some(thread::spawn(move || work.work())) }
+    }
+
+    /// It makes all further moves, beginning with the one that it is asked for.
+    pub(crate) fn play_on(&self) {
+        self.shared.most.store(usize::MAX, Ordering::Relaxed);
     }
 
     /// The matches whose `start` it got.
@@ -67,16 +73,29 @@ impl Shared {
         stream.set_read_timeout(every).and_then(|()| stream.set_nodelay(true)).expect("a socket");
         let mut lines = BufReader::new(stream);
         let mut line = String::new();
+        // The turn that it leaves unanswered.
+        let mut held = None;
         while !self.is_over.load(Ordering::Relaxed) {
             match lines.read_line(&mut line) {
                 Ok(0) => return,
                 Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(_) => return,
             }
-            // The last line of a server that is killed may be incomplete.
-            let Ok(message) = serde_json::from_str::<Value>(&line) else { return };
-            line.clear();
+            let message = if line.ends_with('\n') {
+                // The last line of a server that is killed may be incomplete.
+                let Ok(message) = serde_json::from_str::<Value>(&line) else { return };
+                line.clear();
+                message
+            } else if let Some(turn) = held.take() {
+                turn
+            } else {
+                continue;
+            };
+            if message["type"] == "turn" && *moves >= self.most.load(Ordering::Relaxed) {
+                held = Some(message);
+                continue;
+            }
             let Some(reply) = self.reply(&message, moves) else { continue };
             if lines.get_mut().write_all(format!("{reply}\n").as_bytes()).is_err() {
                 return;
@@ -91,7 +110,6 @@ impl Shared {
                 let id = message["match"].as_str().expect("an id").to_owned();
                 self.started.lock().expect("no panic").insert(id);
             }
-            Some("turn") if *moves == self.most => return None,
             Some("turn") => {
                 *moves += 1;
                 thread::sleep(self.thinking);
