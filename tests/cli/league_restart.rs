@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::league::{League, drain};
 use crate::common::returning::{Returning, hello};
@@ -196,7 +196,8 @@ pub(crate) fn stay(command: &str) {
     let mut hear = |server: &mut Referee| {
         let ended = server.hear_of("match");
         assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
-        assert_eq!(ended["ended_by"], "turn_limit", "{ended}");
+        // Random moves can end a match within its 30 moves.
+        assert!(["turn_limit", "rules"].map(Value::from).contains(&ended["ended_by"]), "{ended}");
         assert!(sdk.0.try_wait().expect("a child").is_none(), "it runs");
         ended["id"].clone()
     };
