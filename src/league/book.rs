@@ -240,6 +240,12 @@ impl Book {
         Ok(Some(lineup))
     }
 
+    /// The last sets whose second match has no result, at most one per player: the lineup of the first match and its number.
+    pub fn incomplete_sets(&self) -> Vec<(Lineup, u32)> {
+        let last = self.firsts.iter().rev().take(self.players.len());
+        last.map(|(&number, first)| (first.lineup, number)).collect()
+    }
+
     /// Counts results, unless the players are rated now.
     fn count(&mut self) {
         if let Some(counts) = Arc::get_mut(&mut self.counts) {

@@ -366,6 +366,18 @@ impl Ladder {
         Ok(())
     }
 
+    /// The sets that the end of an earlier server interrupted after their first match go on: their return matches are owed.
+    /// One of an older set, whose players were not available in time, is owed once more.
+    pub fn owe_returns(&mut self) {
+        let now = self.now();
+        let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();
+        for (first, number) in self.book.incomplete_sets() {
+            if !running.contains(&number) {
+                self.matchmaker.owe_return(&first, number, now);
+            }
+        }
+    }
+
     /// The kind of a challenge between these players.
     fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
         let owner = |player: &Entrant| {

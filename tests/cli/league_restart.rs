@@ -134,6 +134,13 @@ fn no_match_is_lost_or_counted_twice_when_the_server_is_killed_again_and_again()
         played.insert(answers.map(|line| format!("{} {}", line["seat"], line["move"])).collect::<Vec<_>>());
     }
     assert_eq!(played.len(), 1, "all matches are the same, as without a restart");
+    let incomplete = "SELECT count(*) FROM matches a WHERE deal IS NULL AND NOT EXISTS \
+                      (SELECT 1 FROM matches b WHERE b.deal = a.number)";
+    let incomplete: usize = setting.league.query(incomplete).parse().expect("a number");
+    assert!(
+        incomplete <= pairs,
+        "{incomplete} sets without a return match, but only the last ones have none"
+    );
 }
 
 /// A bot of an SDK.

@@ -97,6 +97,10 @@ pub(super) fn open<'a>(
         let deal = deal_of(header).map_err(Failure::cannot_run)?;
         ladder.resume((&header.r#match, deal), &players, &challenges).map_err(Failure::cannot_run)?;
     }
+    // What workers play are no sets.
+    if !has_workers {
+        ladder.owe_returns();
+    }
     let job_bots = JobBots::default();
     if let Some(leases) = &leases {
         let (of, game) = ((&*league, &**name), (prepared.rules, prepared.seating));
