@@ -50,7 +50,7 @@ fn kind(line: &str) -> &str {
 
 /// The field at the end of a text that precedes a colon.
 fn field(text: &str) -> Option<&str> {
-    let field = text.strip_suffix('"')?.rsplit('"').next()?;
+    let (_, field) = text.strip_suffix('"')?.rsplit_once('"')?;
     let is_field =
         !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     is_field.then_some(field)
@@ -289,6 +289,7 @@ mod tests {
             "{\"hand\":[\"3\",\"10\"],\"0\":[\"a b\",\"c\"],\"x\":[\"a\\\"\"],\"y\":[\"\"],\"z\":[\"a\",1,\"b\"]}",
             "{\"type\":\"answer\",\"at_us\":5,\"at_us\":4,\"at_us\":99999999999999999999,\"turn\":007}",
             "{\"type\":\"e\",\"info\":\"\\\"turn\\\":5,\\\"move\\\":\\\"a\\\"\",\"n\":-5,\"x\":1.5,\"y\":1e5,\"Z\":3}",
+            "{\"x\":abc\":5,\"y\":1}",
             "{\"type\":\"\",\"move\":\"\\\"\",\"move\":null,\"move\":\"",
             "{\"a\":1}\n{\"type\":\"a\",\"at_us\":1}\r\n{\"turn\":9999999999}\n\u{1f600}\":1,",
         ] {
