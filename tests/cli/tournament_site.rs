@@ -145,13 +145,13 @@ fn the_page_of_a_match_is_small() {
     // By game: the maximum size of a page with its record, a quarter more than at present. A match of four or six seats
     // of Keezenspel has hundreds of moves and as many views as seats.
     for (game, seats, entrants, most) in [
-        ("checkers", 2, 2, 7_200),
+        ("checkers", 2, 2, 7_000),
         ("jeex", 2, 2, 5_300),
-        ("saxum", 2, 2, 10_200),
-        ("xe_queo", 2, 2, 8_100),
-        ("keezen", 2, 2, 13_000),
-        ("keezen", 4, 2, 25_700),
-        ("keezen", 6, 3, 35_900),
+        ("saxum", 2, 2, 9_500),
+        ("xe_queo", 2, 2, 7_900),
+        ("keezen", 2, 2, 11_400),
+        ("keezen", 4, 2, 21_600),
+        ("keezen", 6, 3, 28_700),
     ] {
         let head = format!("seats = {seats}\nmirror = 'none'\n[format]\nkind = 'round_robin'");
         let (folder, site) = cup(game, &head, &["Ada", "Bob", "Eve"][..entrants]);

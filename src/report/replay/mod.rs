@@ -1,6 +1,6 @@
 //! Recorded matches as pictures and as a page that plays them.
 
-mod base91;
+mod base116;
 mod column;
 mod live;
 mod motion;
@@ -98,7 +98,7 @@ pub(super) fn data(reels: &[&Reel], view: usize, turn: u32) -> String {
         encoder.write_all(rest.as_bytes())
     };
     let bytes = write().and_then(|()| encoder.finish());
-    base91::encode(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
+    base116::encode(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
 }
 
 /// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
@@ -112,7 +112,7 @@ pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
         record: PackedRecord,
     }
     let (_, data) = page.split_once(DATA)?;
-    let bytes = base91::decode(data.split('<').next()?)?;
+    let bytes = base116::decode(data.split('<').next()?)?;
     let mut text = Vec::new();
     ZlibDecoder::new(&*bytes).take(most as u64).read_to_end(&mut text).ok()?;
     let page: Page = serde_json::from_slice(&text).ok()?;

@@ -12,6 +12,9 @@ const FIRST: char = '\u{80}';
 /// Stands for the character after it.
 const LITERAL: char = '\u{9f}';
 
+/// The number of lists that the texts of events may refer to; what follows them are the names of the step.
+const LISTS: usize = 16;
+
 /// The names that the texts of a step may refer to. Empty ones are not referred to.
 pub(super) type Names<'a> = Vec<&'a str>;
 
@@ -89,6 +92,31 @@ pub(super) fn refer(text: &str, names: &[&str]) -> String {
     out
 }
 
+/// The text of an event with references to lists of words as well, such as the cards of a hand, at the end of it or
+/// before a semicolon. Returns how many of the lists precede those that events of later steps may refer to.
+pub(super) fn refer_to_lists(text: &str, lists: &[String], names: &[&str]) -> (String, usize) {
+    let lists = &lists[..lists.len().min(LISTS)];
+    let most = usize::from(LITERAL as u8 - FIRST as u8);
+    let names: Names<'_> = [""; LISTS].into_iter().chain(names.iter().copied()).take(most).collect();
+    let (mut out, mut used) = (String::with_capacity(text.len()), 0);
+    for (index, part) in text.split("; ").enumerate() {
+        if index > 0 {
+            out.push_str("; ");
+        }
+        let is_end = |list: &str| part.strip_suffix(list).is_some_and(|head| head.ends_with(' '));
+        let ends = (0_u8..).zip(lists).filter(|(_, list)| is_end(list));
+        match ends.min_by_key(|(_, list)| std::cmp::Reverse(list.len())) {
+            Some((at, list)) => {
+                out.push_str(&refer(&part[..part.len() - list.len()], &names));
+                out.push(char::from(FIRST as u8 + at));
+                used = used.max(usize::from(at) + 1);
+            }
+            None => out.push_str(&refer(part, &names)),
+        }
+    }
+    (out, used)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +130,14 @@ mod tests {
     #[test]
     fn characters_that_look_like_references_are_literal() {
         assert_eq!(refer("é\u{80}x\u{9f}8", &["8"]), "é\u{9f}\u{80}x\u{9f}\u{9f}\u{80}");
+    }
+
+    #[test]
+    fn events_refer_to_the_longest_list_at_the_end_of_a_part() {
+        let lists = ["3 K", "K", "5", "9 K"].map(str::to_owned);
+        let refer = |text| refer_to_lists(text, &lists, &["16", "7"]);
+        assert_eq!(refer("hands seat 5: 3 K; seat 7: 9"), ("hands seat 5: \u{80}; seat \u{91}: 9".into(), 1));
+        assert_eq!(refer("cards 9 K"), ("cards \u{83}".into(), 4));
+        assert_eq!(refer("5"), ("5".into(), 0));
     }
 }

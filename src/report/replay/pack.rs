@@ -8,9 +8,10 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::column::{Column, zigzag};
-use super::names::{self, Names, refer};
+use super::names::{self, Names, refer, refer_to_lists};
 use super::record::PackedRecord;
 use super::reel::{Reel, ReelStep, SeatOf};
 use super::shown::{Change, SeenBy, ThingState};
@@ -266,7 +267,8 @@ struct Notes {
     kind: Column,
     /// 0 without a seat, else one more than the seat.
     seat: Column,
-    /// By kind, with references to the names of the step. A move that is the next one of the record is empty.
+    /// By kind, with references to the names of the step; events also refer to lists of the record. A move that is the
+    /// next one of the record is empty.
     text: [Vec<String>; KINDS.len()],
 }
 
@@ -301,10 +303,12 @@ impl Columns {
             Columns { c: Changes::of(steps), w: Words::of(steps, &names), ..Columns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
         let mut played = reel.record.as_ref().map_or(&[][..], PackedRecord::moves);
+        let mut lists = reel.record.as_ref().map_or(&[][..], PackedRecord::lists);
         for (step, names) in steps.iter().zip(&names) {
             columns.n.push(step.n - moves);
             moves = step.n;
-            columns.notes(step, names, &mut played);
+            let used = columns.notes(step, names, &mut played, lists);
+            lists = &lists[used..];
             columns.took(step);
             columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
             banks = &step.b;
@@ -312,8 +316,10 @@ impl Columns {
         columns
     }
 
-    /// Adds the notes of a step. `played` has the moves of the record that are still to come.
-    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[String]) {
+    /// Adds the notes of a step. `played` and `lists` are the moves and the lists of words in the events of the record
+    /// that are still to come. Returns how many lists precede those of the steps after it.
+    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[String], lists: &[String]) -> usize {
+        let mut used = 0;
         self.s.count.push(step.s.len() as u32);
         for (mask, kind, seat, text) in &step.s {
             self.s.mask.push(*mask);
@@ -321,7 +327,14 @@ impl Columns {
             let kind = kind.unwrap_or_else(|| unreachable!("all kinds are listed"));
             self.s.kind.push(kind as u32);
             self.s.seat.push(seat.map_or(0, |Seat(seat)| u32::from(seat) + 1));
-            let mut stored = refer(text, names);
+            let mut stored = match KINDS[kind] {
+                "event" => {
+                    let (stored, of_text) = refer_to_lists(text, lists, names);
+                    used = used.max(of_text);
+                    stored
+                }
+                _ => refer(text, names),
+            };
             if let Some((next, rest)) = played.split_first()
                 && KINDS[kind] == "move"
                 && text.starts_with(next)
@@ -333,6 +346,7 @@ impl Columns {
             }
             self.s.text[kind].push(stored);
         }
+        used
     }
 
     fn took(&mut self, step: &ReelStep) {
@@ -341,6 +355,38 @@ impl Columns {
             self.k.seat.push(seat.into());
             self.k.ms.push(u32::try_from(ms).unwrap_or(u32::MAX));
         }
+    }
+}
+
+/// What shapes look like. Many differ only in a text, such as the numbers of squares.
+#[derive(Debug, Default, Serialize)]
+struct Looks {
+    /// Different looks without their texts.
+    kinds: Vec<Vec<Value>>,
+    /// By look: the index of its kind.
+    kind: Column,
+    /// The texts of all looks.
+    text: Vec<String>,
+}
+
+impl Looks {
+    fn of(all: &[Vec<Value>]) -> Looks {
+        let (mut looks, mut numbers) = (Looks::default(), FxHashMap::default());
+        for look in all {
+            let mut kind = look.clone();
+            for part in kind.iter_mut().filter_map(Value::as_array_mut).filter(|part| part[0] == "t") {
+                if let Some(Value::String(text)) = part.pop() {
+                    looks.text.push(text);
+                }
+            }
+            let next = looks.kinds.len() as u32;
+            let number = *numbers.entry(kind).or_insert_with_key(|kind| {
+                looks.kinds.push(kind.clone());
+                next
+            });
+            looks.kind.push(number);
+        }
+        looks
     }
 }
 
@@ -353,7 +399,7 @@ pub(super) struct Packed<'a> {
     views: &'a [String],
     size: [i16; 2],
     result: &'a str,
-    looks: &'a [Vec<serde_json::Value>],
+    looks: Looks,
     columns: Columns,
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<&'a PackedRecord>,
@@ -368,7 +414,7 @@ impl<'a> Packed<'a> {
             views: &reel.views,
             size: reel.size,
             result: &reel.result,
-            looks: &reel.looks,
+            looks: Looks::of(&reel.looks),
             columns: Columns::of(reel),
             record: reel.record.as_ref(),
         }

@@ -10,17 +10,26 @@ const KEPT = 64;
 let data, reel, view, at = 0, isFlipped = false, timer = 0;
 let state, newest, states = [], faults = [], shown = new Map(), layers = [];
 
-/** The data of the page: JSON that is compressed (RFC 1950) and encoded in base 91, as in mod.rs. */
+/** The characters that are no digits of the data, as in base116.rs. */
+const EXCLUDED = "\0\x07\b\t\n\f\r\x1a\x1b&<\x7f";
+
+/** The data of the page: JSON that is compressed (RFC 1950) and encoded in base 116: seven digits are six bytes. */
 async function unpack(text) {
-  const digit = (at) => text.charCodeAt(at) - (text[at] < "<" ? 35 : 36) || 0;
-  const bytes = new Uint8Array(text.length * 13 >> 4);
-  for (let at = 0, bits = 0, count = 0, next = 0; at < text.length; at += 2) {
-    bits |= (digit(at) + digit(at + 1) * 91) << count;
-    for (count += 13; count >= 8; count -= 8, bits >>= 8) bytes[next++] = bits;
+  const digits = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter((c) => !EXCLUDED.includes(c));
+  const values = new Map(digits.map((digit, value) => [digit, value]));
+  const bytes = new Uint8Array(text.length - Math.ceil(text.length / 7));
+  for (let at = 0, next = 0; at < text.length; at += 7) {
+    const group = text.slice(at, at + 7);
+    let number = 0;
+    for (let i = group.length - 1; i >= 0; i--) number = number * 116 + values.get(group[i]);
+    for (let i = 1; i < group.length; i++, number = Math.floor(number / 256)) bytes[next++] = number % 256;
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const unpacked = await new Response(stream).json();
-  for (const reel of unpacked.matches) reel.steps = rows(reel);
+  for (const reel of unpacked.matches) {
+    reel.looks = unpackLooks(reel.looks);
+    reel.steps = rows(reel);
+  }
   return unpacked;
 }
 
@@ -51,12 +60,26 @@ function readers(columns) {
     .map(([name, text]) => [name, reader(text)]));
 }
 
+/** What shapes look like: kinds of looks and their texts. */
+function unpackLooks({ kinds, kind, text }) {
+  const texts = text.values();
+  const look = (number) => kinds[number].map((part) => (part[0] === "t" ? [...part, texts.next().value] : part));
+  return numbers(kind).map(look);
+}
+
+/** The lists of words in the events of a record, in order. */
+function listsOf({ templates, lines, texts }) {
+  const next = new Map(Object.entries(texts).map(([name, all]) => [name, all.values()]));
+  const fields = templates.map((line) => (line.startsWith('{"type":"event"') ? [...line.matchAll(/"(\w+)":\x06/g)] : []));
+  return numbers(lines).flatMap((number) => fields[number].map(([, field]) => next.get("event " + field).next().value));
+}
+
 /** The steps of a match whose data is in columns (pack.rs). */
 function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
-  const KINDS = ["move", "event", "fault", "fallback", "info"];
+  const KINDS = ["move", "event", "fault", "fallback", "info"], LISTS = 16;
   const note = readers(s), answer = readers(k), told = s.text.map((of) => of.values());
-  const played = record?.texts["event move"] ?? [];
-  let moves = 0, banks, next = 0;
+  const played = record?.texts["event move"] ?? [], lists = record ? listsOf(record) : [];
+  let moves = 0, banks, next = 0, list = 0;
   const steps = numbers(n).map((more, i) => {
     moves += more;
     if (b[i].length) banks = b[i];
@@ -65,15 +88,22 @@ function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
   unpackChanges(steps, c);
   const names = namesOf(steps, looks);
   steps.forEach((step, i) => {
+    let used = 0;
+    const nameInEvent = (at) => {
+      if (at >= LISTS) return names[i][at - LISTS];
+      used = Math.max(used, at + 1);
+      return lists[list + at];
+    };
     for (let left = note.count(); left > 0; left--) {
       const mask = note.mask(), kind = note.kind(), seat = note.seat();
-      let text = resolved(told[kind].next().value, names[i]);
+      let text = resolved(told[kind].next().value, KINDS[kind] === "event" ? nameInEvent : (at) => names[i][at]);
       if (KINDS[kind] === "move") {
         text ||= played[next];
         if (text.startsWith(played[next])) next++;
       }
       step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, text]);
     }
+    list += used;
     for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
   });
   unpackWords(steps, w, names);
@@ -101,8 +131,8 @@ function namesOf(steps, looks) {
 }
 
 /** A text with names instead of the references to them. */
-const resolved = (text, names) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
-  (reference, literal) => literal ?? names[reference.charCodeAt(0) - 0x80]);
+const resolved = (text, name) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
+  (reference, literal) => literal ?? name(reference.charCodeAt(0) - 0x80));
 
 /** Adds the changes of things. Each is relative to another one. */
 function unpackChanges(steps, { count, first, more, x, y, views }) {
@@ -147,7 +177,7 @@ function unpackWords(steps, columns, names) {
       const kept = word.start();
       if (!kept) said = [];
       else {
-        const end = said.length - word.end(), changed = resolved(texts.next().value, names[i]);
+        const end = said.length - word.end(), changed = resolved(texts.next().value, (at) => names[i][at]);
         said = [...said.slice(0, kept - 1), ...(changed ? changed.split(/(?= )/) : []), ...said.slice(end)];
       }
       steps[i].w.push([mask, line, kept ? said.join("") : null]);

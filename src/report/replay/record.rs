@@ -25,6 +25,9 @@ const NUMBERS: char = '\u{5}';
 /// Stands for a list of words: a text with spaces between them.
 const WORDS: char = '\u{6}';
 
+/// The type of lines that tell what happened.
+const EVENT: &str = "event";
+
 /// The largest number that a column takes, except times.
 const MOST: u32 = 9_999_999;
 
@@ -41,6 +44,9 @@ pub(super) struct PackedRecord {
     /// By type of line and field: the values.
     numbers: BTreeMap<String, Column>,
     texts: BTreeMap<String, Vec<String>>,
+    /// The lists of words in events, in order.
+    #[serde(skip)]
+    lists: Vec<String>,
 }
 
 /// The type of a line.
@@ -101,6 +107,8 @@ struct Packer<'a> {
     counts: FxHashMap<(Field<'a>, u64), u64>,
     numbers: FxHashMap<Field<'a>, Column>,
     texts: FxHashMap<Field<'a>, Vec<String>>,
+    /// The lists of words in events.
+    lists: Vec<String>,
 }
 
 impl<'a> Packer<'a> {
@@ -123,6 +131,9 @@ impl<'a> Packer<'a> {
                 }
             } else if let Some((words, after)) = words(tail) {
                 template.push(WORDS);
+                if kind == EVENT {
+                    self.lists.push(words.clone());
+                }
                 self.texts.entry(name).or_default().push(words);
                 rest = after;
             } else if let Some((numbers, after)) = numbers(tail) {
@@ -184,12 +195,17 @@ impl PackedRecord {
         let name = |(kind, field): Field<'_>| format!("{kind} {field}");
         let numbers = packer.numbers.into_iter().map(|(field, column)| (name(field), column)).collect();
         let texts = packer.texts.into_iter().map(|(field, texts)| (name(field), texts)).collect();
-        Some(PackedRecord { templates, lines, numbers, texts })
+        Some(PackedRecord { templates, lines, numbers, texts, lists: packer.lists })
     }
 
     /// The moves, in order.
     pub(super) fn moves(&self) -> &[String] {
         self.texts.get("event move").map_or(&[], Vec::as_slice)
+    }
+
+    /// The lists of words in events, in order.
+    pub(super) fn lists(&self) -> &[String] {
+        &self.lists
     }
 
     /// The record, of this many bytes at most; `None` if it is longer or the data is damaged.
