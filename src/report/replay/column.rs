@@ -1,4 +1,5 @@
-//! Numbers as text: a character per number, from `#` on, so that columns of small numbers compress well.
+//! Lists as text. Numbers are characters, from `#` on, so that columns of small numbers compress well; texts have
+//! separators after them, which compress better than the punctuation of JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,26 @@ impl Column {
     }
 }
 
+/// Ends each text of a list.
+pub(super) const SEPARATOR: char = '\u{7f}';
+
+/// A list of texts without [`SEPARATOR`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Texts(String);
+
+impl Texts {
+    pub(super) fn push(&mut self, text: &str) {
+        debug_assert!(!text.contains(SEPARATOR), "{text:?}");
+        self.0.push_str(text);
+        self.0.push(SEPARATOR);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.split_terminator(SEPARATOR)
+    }
+}
+
 /// A signed number as an unsigned one that is small if the number is near 0.
 pub(super) fn zigzag(number: i32) -> u32 {
     (number << 1 ^ number >> 31).cast_unsigned()
@@ -57,6 +78,14 @@ pub(super) fn zigzag(number: i32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_hold_empty_texts() {
+        let mut texts = Texts::default();
+        assert_eq!(texts.iter().count(), 0);
+        ["", "a b", ""].into_iter().for_each(|text| texts.push(text));
+        assert_eq!(texts.iter().collect::<Vec<_>>(), ["", "a b", ""]);
+    }
 
     #[test]
     fn columns_hold_all_numbers() {

@@ -3,14 +3,20 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::column::SEPARATOR;
 use super::reel::Reel;
 use super::shown::{Change, ThingState};
 
 /// Stands for the first name of the step, the characters that follow for the others. Texts hardly ever contain these
 /// characters (C1 controls).
 const FIRST: char = '\u{80}';
+/// Stands for [`SEPARATOR`].
+const SEPARATES: char = '\u{9e}';
 /// Stands for the character after it.
 const LITERAL: char = '\u{9f}';
+
+/// The most names of a step.
+const NAMES: usize = SEPARATES as usize - FIRST as usize;
 
 /// The number of lists that the texts of events may refer to; what follows them are the names of the step.
 const LISTS: usize = 16;
@@ -57,7 +63,7 @@ pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
                 ]);
             }
         }
-        names.truncate((LITERAL as usize) - (FIRST as usize));
+        names.truncate(NAMES);
         names
     };
     reel.steps.iter().map(|step| &step.c[..]).map(of_step).collect()
@@ -84,6 +90,8 @@ pub(super) fn refer(text: &str, names: &[&str]) -> String {
         } else if let Some(reference) = reference(names, number) {
             out.push_str(&word[..letters]);
             out.push(reference);
+        } else if next == SEPARATOR {
+            out.push(SEPARATES);
         } else {
             out.extend((FIRST..=LITERAL).contains(&next).then_some(LITERAL));
             out.push_str(word);
@@ -96,8 +104,7 @@ pub(super) fn refer(text: &str, names: &[&str]) -> String {
 /// before a semicolon. Returns how many of the lists precede those that events of later steps may refer to.
 pub(super) fn refer_to_lists(text: &str, lists: &[String], names: &[&str]) -> (String, usize) {
     let lists = &lists[..lists.len().min(LISTS)];
-    let most = usize::from(LITERAL as u8 - FIRST as u8);
-    let names: Names<'_> = [""; LISTS].into_iter().chain(names.iter().copied()).take(most).collect();
+    let names: Names<'_> = [""; LISTS].into_iter().chain(names.iter().copied()).take(NAMES).collect();
     let (mut out, mut used) = (String::with_capacity(text.len()), 0);
     for (index, part) in text.split("; ").enumerate() {
         if index > 0 {
@@ -130,6 +137,7 @@ mod tests {
     #[test]
     fn characters_that_look_like_references_are_literal() {
         assert_eq!(refer("é\u{80}x\u{9f}8", &["8"]), "é\u{9f}\u{80}x\u{9f}\u{9f}\u{80}");
+        assert_eq!(refer("\u{7f}\u{9e}", &[]), "\u{9e}\u{9f}\u{9e}");
     }
 
     #[test]

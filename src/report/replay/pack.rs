@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::column::{Column, zigzag};
+use super::column::{Column, Texts, zigzag};
 use super::names::{self, Names, refer, refer_to_lists};
 use super::record::PackedRecord;
 use super::reel::{Reel, ReelStep, SeatOf};
@@ -206,7 +206,7 @@ struct Words {
     /// The same at the end, without the plus.
     end: Column,
     /// What is between them, with references to the names of the step.
-    text: Vec<String>,
+    text: Texts,
 }
 
 /// The words of a text, all but the first with the space before them.
@@ -255,7 +255,7 @@ impl Words {
         let end = same(&mut before[start..].iter().rev().zip(text[start..].iter().rev()));
         self.start.push(start as u32 + 1);
         self.end.push(end as u32);
-        self.text.push(refer(&text[start..text.len() - end].concat(), names));
+        self.text.push(&refer(&text[start..text.len() - end].concat(), names));
     }
 }
 
@@ -269,7 +269,7 @@ struct Notes {
     seat: Column,
     /// By kind, with references to the names of the step; events also refer to lists of the record. A move that is the
     /// next one of the record is empty.
-    text: [Vec<String>; KINDS.len()],
+    text: [Texts; KINDS.len()],
 }
 
 /// The time that answers took, by step.
@@ -302,7 +302,8 @@ impl Columns {
         let mut columns =
             Columns { c: Changes::of(steps), w: Words::of(steps, &names), ..Columns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
-        let mut played = reel.record.as_ref().map_or(&[][..], PackedRecord::moves);
+        let played: Vec<&str> = reel.record.iter().flat_map(PackedRecord::moves).collect();
+        let mut played = &played[..];
         let mut lists = reel.record.as_ref().map_or(&[][..], PackedRecord::lists);
         for (step, names) in steps.iter().zip(&names) {
             columns.n.push(step.n - moves);
@@ -318,7 +319,7 @@ impl Columns {
 
     /// Adds the notes of a step. `played` and `lists` are the moves and the lists of words in the events of the record
     /// that are still to come. Returns how many lists precede those of the steps after it.
-    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[String], lists: &[String]) -> usize {
+    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[&str], lists: &[String]) -> usize {
         let mut used = 0;
         self.s.count.push(step.s.len() as u32);
         for (mask, kind, seat, text) in &step.s {
@@ -337,14 +338,14 @@ impl Columns {
             };
             if let Some((next, rest)) = played.split_first()
                 && KINDS[kind] == "move"
-                && text.starts_with(next)
+                && text.starts_with(*next)
             {
                 *played = rest;
-                if text == next {
+                if text == *next {
                     stored.clear();
                 }
             }
-            self.s.text[kind].push(stored);
+            self.s.text[kind].push(&stored);
         }
         used
     }

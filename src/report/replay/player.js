@@ -47,6 +47,9 @@ function numbers(text) {
   return found;
 }
 
+/** An iterator of the texts of a list, each of which has a separator after it. */
+const textsOf = (list) => list.split("\x7f").slice(0, -1).values();
+
 const signed = (number) => (number >>> 1) ^ -(number & 1);
 
 /** A function for each column that returns its next number. */
@@ -69,7 +72,7 @@ function unpackLooks({ kinds, kind, text }) {
 
 /** The lists of words in the events of a record, in order. */
 function listsOf({ templates, lines, texts }) {
-  const next = new Map(Object.entries(texts).map(([name, all]) => [name, all.values()]));
+  const next = new Map(Object.entries(texts).map(([name, list]) => [name, textsOf(list)]));
   const fields = templates.map((line) => (line.startsWith('{"type":"event"') ? [...line.matchAll(/"(\w+)":\x06/g)] : []));
   return numbers(lines).flatMap((number) => fields[number].map(([, field]) => next.get("event " + field).next().value));
 }
@@ -77,8 +80,8 @@ function listsOf({ templates, lines, texts }) {
 /** The steps of a match whose data is in columns (pack.rs). */
 function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
   const KINDS = ["move", "event", "fault", "fallback", "info"], LISTS = 16;
-  const note = readers(s), answer = readers(k), told = s.text.map((of) => of.values());
-  const played = record?.texts["event move"] ?? [], lists = record ? listsOf(record) : [];
+  const note = readers(s), answer = readers(k), told = s.text.map(textsOf);
+  const played = [...textsOf(record?.texts["event move"] ?? "")], lists = record ? listsOf(record) : [];
   let moves = 0, banks, next = 0, list = 0;
   const steps = numbers(n).map((more, i) => {
     moves += more;
@@ -132,7 +135,7 @@ function namesOf(steps, looks) {
 
 /** A text with names instead of the references to them. */
 const resolved = (text, name) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
-  (reference, literal) => literal ?? name(reference.charCodeAt(0) - 0x80));
+  (reference, literal) => literal ?? (reference === "\x9e" ? "\x7f" : name(reference.charCodeAt(0) - 0x80)));
 
 /** Adds the changes of things. Each is relative to another one. */
 function unpackChanges(steps, { count, first, more, x, y, views }) {
@@ -168,7 +171,7 @@ function unpackChanges(steps, { count, first, more, x, y, views }) {
 
 /** Adds the changed words. Each text is what remains of the one before and what is new in it. */
 function unpackWords(steps, columns, names) {
-  const word = readers(columns), texts = columns.text.values();
+  const word = readers(columns), texts = textsOf(columns.text);
   for (const count of numbers(columns.count)) {
     const line = word.line(), mask = word.mask();
     let i = 0, said = [];
@@ -188,7 +191,7 @@ function unpackWords(steps, columns, names) {
 /** The record of a match, from its templates and values (record.rs). */
 function restored({ templates, lines, numbers: columns, texts }) {
   const next = readers(columns), counts = new Map();
-  const text = new Map(Object.entries(texts).map(([name, all]) => [name, all.values()]));
+  const text = new Map(Object.entries(texts).map(([name, list]) => [name, textsOf(list)]));
   let time = 0;
   const line = (template) => {
     const type = (/^{"type":"([^"]*)"/.exec(template) || ["", ""])[1];

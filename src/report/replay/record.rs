@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::column::{Column, zigzag};
+use super::column::{Column, SEPARATOR, Texts, zigzag};
 
 /// Stands for a number.
 const NUMBER: char = '\u{1}';
@@ -43,7 +43,7 @@ pub(super) struct PackedRecord {
     lines: Column,
     /// By type of line and field: the values.
     numbers: BTreeMap<String, Column>,
-    texts: BTreeMap<String, Vec<String>>,
+    texts: BTreeMap<String, Texts>,
     /// The lists of words in events, in order.
     #[serde(skip)]
     lists: Vec<String>,
@@ -91,7 +91,7 @@ fn numbers(text: &str) -> Option<(Vec<u32>, &str)> {
 /// A list of words at the beginning of a text, with spaces between them, and what follows it.
 fn words(text: &str) -> Option<(String, &str)> {
     let (list, after) = text.strip_prefix("[\"")?.split_once("\"]")?;
-    let is_word = |word: &str| !word.is_empty() && !word.contains([' ', '"', '\\']);
+    let is_word = |word: &str| !word.is_empty() && !word.contains([' ', '"', '\\', SEPARATOR]);
     list.split("\",\"").all(is_word).then(|| (list.replace("\",\"", " "), after))
 }
 
@@ -106,7 +106,7 @@ struct Packer<'a> {
     /// The last number of a field after another number.
     counts: FxHashMap<(Field<'a>, u64), u64>,
     numbers: FxHashMap<Field<'a>, Column>,
-    texts: FxHashMap<Field<'a>, Vec<String>>,
+    texts: FxHashMap<Field<'a>, Texts>,
     /// The lists of words in events.
     lists: Vec<String>,
 }
@@ -124,9 +124,9 @@ impl<'a> Packer<'a> {
             let name = (kind, field);
             if mark == MOVE {
                 let text = tail.strip_prefix('"').and_then(|text| text.split_once('"'));
-                if let Some((text, after)) = text.filter(|(text, _)| !text.contains('\\')) {
+                if let Some((text, after)) = text.filter(|(text, _)| !text.contains(['\\', SEPARATOR])) {
                     template.extend(['"', mark, '"']);
-                    self.texts.entry(name).or_default().push(text.to_owned());
+                    self.texts.entry(name).or_default().push(text);
                     rest = after;
                 }
             } else if let Some((words, after)) = words(tail) {
@@ -134,7 +134,7 @@ impl<'a> Packer<'a> {
                 if kind == EVENT {
                     self.lists.push(words.clone());
                 }
-                self.texts.entry(name).or_default().push(words);
+                self.texts.entry(name).or_default().push(&words);
                 rest = after;
             } else if let Some((numbers, after)) = numbers(tail) {
                 template.push(NUMBERS);
@@ -199,8 +199,8 @@ impl PackedRecord {
     }
 
     /// The moves, in order.
-    pub(super) fn moves(&self) -> &[String] {
-        self.texts.get("event move").map_or(&[], Vec::as_slice)
+    pub(super) fn moves(&self) -> impl Iterator<Item = &str> {
+        self.texts.get("event move").into_iter().flat_map(Texts::iter)
     }
 
     /// The lists of words in events, in order.
@@ -291,7 +291,7 @@ mod tests {
              {\"type\":\"request\",\"at_us\":3000170,\"seat\":0,\"turn\":1}\n",
         );
         assert_eq!(packed.templates.len(), 3, "{packed:?}");
-        assert_eq!(packed.texts["answer move"], ["8 t16", "K"]);
+        assert_eq!(packed.texts["answer move"].iter().collect::<Vec<_>>(), ["8 t16", "K"]);
         assert_eq!(packed.numbers["request at_us"].numbers().collect::<Vec<_>>(), [100, 10, 10]);
         assert_eq!(packed.numbers["request turn"].numbers().collect::<Vec<_>>(), [0, 0, 2]);
     }
@@ -307,6 +307,7 @@ mod tests {
             "{\"type\":\"e\",\"info\":\"\\\"turn\\\":5,\\\"move\\\":\\\"a\\\"\",\"n\":-5,\"x\":1.5,\"y\":1e5,\"Z\":3}",
             "{\"x\":abc\":5,\"y\":1}",
             "{\"type\":\"\",\"move\":\"\\\"\",\"move\":null,\"move\":\"",
+            "{\"move\":\"\u{7f}\",\"move\":\"\",\"x\":[\"\u{7f}\"]}",
             "{\"a\":1}\n{\"type\":\"a\",\"at_us\":1}\r\n{\"turn\":9999999999}\n\u{1f600}\":1,",
         ] {
             restored(record);
