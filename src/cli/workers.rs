@@ -43,8 +43,7 @@ const TOKEN_NAME: &str = "worker";
 #[command(next_help_heading = "Workers on other machines")]
 #[command(group = ArgGroup::new("carrier").args(["workers_listen", "workers"]))]
 pub(super) struct WorkersOptions {
-    /// Let workers (`referee worker`) play, which connect to this address over TLS; nothing is played here. Port 0 picks a
-    /// free port, which is printed
+    /// Let workers (`referee worker`) play, which connect to this address over TLS. Port 0 picks a free port, which is printed
     #[arg(long, value_name = "ADDRESS:PORT")]
     workers_listen: Option<SocketAddr>,
     /// A file with a line NAME=TOKEN for each token of workers [default: workers.token in the directory of the run, which is

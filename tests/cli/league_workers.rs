@@ -9,7 +9,7 @@ use crate::common::guest::Guest;
 use crate::common::league::{League, drain, hear_matches, hello};
 use crate::common::{Folder, Referee, Signal};
 
-const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("three", ""), ("four", "")];
+pub(crate) const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("three", ""), ("four", "")];
 
 /// Serves with workers. Returns the address for them.
 fn serve(league: &League, address: &str) -> (Referee, String) {
@@ -30,15 +30,14 @@ fn status(league: &League) -> Value {
     league.run(&["workers", "--json"]).done().one("workers")
 }
 
-/// The sets of a worker that count.
-fn sets(league: &League, name: &str) -> u64 {
+/// The sets of a worker that count; `None` if the server does not know it yet.
+pub(crate) fn sets(league: &League, name: &str) -> Option<u64> {
     let status = status(league);
-    let workers = status["workers"].as_array().expect("workers");
-    let found = workers.iter().find(|worker| worker["name"] == name);
-    found.unwrap_or_else(|| panic!("{name} in {status}"))["sets"].as_u64().expect("a number")
+    let found = status["workers"].as_array()?.iter().find(|worker| worker["name"] == name)?;
+    Some(found["sets"].as_u64().expect("a number"))
 }
 
-fn ids(matches: &[Value]) -> BTreeSet<String> {
+pub(crate) fn ids(matches: &[Value]) -> BTreeSet<String> {
     let ids: BTreeSet<String> =
         matches.iter().map(|of| of["id"].as_str().expect("text").to_owned()).collect();
     assert_eq!(ids.len(), matches.len(), "a match counts twice: {matches:?}");
@@ -51,9 +50,7 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     let (mut server, address) = serve(&league, "127.0.0.1:0");
     let mut matches = hear_matches(&mut server, 2);
     let workers = ["box", "other"].map(|name| worker(&league, &address, name));
-    while status(&league)["workers"].as_array().is_none_or(|workers| workers.len() < 2)
-        || ["box", "other"].iter().any(|name| sets(&league, name) < 3)
-    {
+    while ["box", "other"].iter().any(|name| sets(&league, name) < Some(3)) {
         matches.extend(hear_matches(&mut server, 1));
     }
     let [killed, other] = workers;
@@ -63,8 +60,8 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     let ended = server.wait();
     matches.extend(ended.all("match"));
     let (mut server, _) = serve(&league, &address);
-    let before = sets(&league, "other");
-    while sets(&league, "other") < before + 3 {
+    let before = sets(&league, "other").expect("a worker");
+    while sets(&league, "other") < Some(before + 3) {
         matches.extend(hear_matches(&mut server, 1));
     }
     matches.extend(drain(server).all("match"));
@@ -84,14 +81,14 @@ fn matches_are_played_here_while_there_are_no_workers() {
     let (mut server, address) = serve(&league, "127.0.0.1:0");
     hear_matches(&mut server, 2);
     let alone = worker(&league, &address, "box");
-    while status(&league)["workers"].as_array().is_none_or(Vec::is_empty) || sets(&league, "box") < 2 {
+    while sets(&league, "box") < Some(2) {
         server.hear_of("match");
     }
     alone.signal(Signal::KILL);
-    let played = sets(&league, "box");
+    let played = sets(&league, "box").expect("a worker");
     // What the worker had is played here 10 s later.
     hear_matches(&mut server, 20);
-    assert!(sets(&league, "box") <= played + 2, "{}", status(&league));
+    assert!(sets(&league, "box") <= Some(played + 2), "{}", status(&league));
     drain(server);
     league.verify();
 }
@@ -111,7 +108,7 @@ fn matches_of_bots_that_connect_stay_here() {
         let is_of_alice = ended["players"].as_array().expect("players").contains(&"alice".into());
         *(if is_of_alice { &mut of_alice } else { &mut others }) += 1;
     }
-    assert!(sets(&league, "box") > 0);
+    assert!(sets(&league, "box") > Some(0));
     drain(server);
     alice.join().expect("it plays");
     alone.signal(Signal::TERM);
@@ -138,7 +135,7 @@ fn the_files_of_a_program_travel_and_the_section_of_the_file_is_used() {
     let mut server = league.serve();
     let address = server.hear_of("workers_listening")["address"].as_str().expect("text").to_owned();
     let alone = worker(&league, &address, "box");
-    while status(&league)["workers"].as_array().is_none_or(Vec::is_empty) || sets(&league, "box") < 2 {
+    while sets(&league, "box") < Some(2) {
         server.hear_of("match");
     }
     drain(server);

@@ -5,7 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::common::league::{League, drain};
 use crate::common::{Folder, Referee, Signal, referee};
+use crate::league_workers::{PROGRAMS, ids, sets};
 use crate::workers::{assert_same_results, play_here, steady_cup};
 
 /// A NATS server with a user and a directory of its own.
@@ -115,6 +117,45 @@ fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
     server.coordinator(&["resume", &dir, "--no-fsync"]).end().with_code(0);
     worker.end().with_code(0);
     assert_same_results(&dir, &here);
+}
+
+#[test]
+fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() {
+    let (league, mut server) = (League::new("", &PROGRAMS), Server::start());
+    let (url, credentials) = (server.url(), server.folder.text("credentials"));
+    let serve = || {
+        let fixed =
+            ["serve", &league.file, "--json", "--workers", &url, "--workers-credentials", &credentials];
+        let mut serving = Referee::start(fixed);
+        assert_eq!(serving.hear_of("workers_queue")["queue"], "referee");
+        serving
+    };
+    let mut matches = Vec::new();
+    let mut hear_until_it_has_played = |serving: &mut Referee, name: &str, count: u64| {
+        while sets(&league, name) < Some(count) {
+            matches.push(serving.hear_of("match"));
+        }
+    };
+    let mut serving = serve();
+    let killed = server.worker("box", &[]);
+    hear_until_it_has_played(&mut serving, "box", 3);
+    server.kill();
+    server.child = Server::spawn(&server.folder, server.port);
+    hear_until_it_has_played(&mut serving, "box", sets(&league, "box").unwrap_or(0) + 3);
+    killed.signal(Signal::KILL);
+    let other = server.worker("other", &[]);
+    hear_until_it_has_played(&mut serving, "other", 3);
+    serving.signal(Signal::KILL);
+    let heard = serving.wait().all("match");
+    let mut serving = serve();
+    hear_until_it_has_played(&mut serving, "other", sets(&league, "other").unwrap_or(0) + 3);
+    matches.extend(heard);
+    matches.extend(drain(serving).all("match"));
+    other.signal(Signal::TERM);
+    other.end().with_code(130);
+    let (heard, stored) = (ids(&matches).len(), league.verify());
+    // Some may be stored but not printed when the server was killed.
+    assert!((heard..=heard + 3).contains(&stored), "{stored} stored, {heard} heard of");
 }
 
 #[test]
