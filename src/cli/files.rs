@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::cli::{Failure, screen};
+use crate::cli::{Failure, output, screen};
 use crate::report::replay::record_of_page;
 use crate::store::open_regular;
 
@@ -100,11 +100,15 @@ impl OutputOptions {
         self.output.is_some()
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes. A terminal gets them with escaped control characters.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let Some(path) = &self.output else {
-            let mut out = screen::stdout();
-            out.write_all(bytes)?;
+            let mut out = output::stdout();
+            if output::is_terminal() {
+                screen::Screen(&mut out).write_all(bytes)?;
+            } else {
+                out.write_all(bytes)?;
+            }
             return Ok(out.flush()?);
         };
         if self.force {

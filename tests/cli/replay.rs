@@ -18,8 +18,10 @@ fn played(folder: &Folder, game: &str, bots: usize, more: &[&str]) -> String {
 /// Writes the page of these records.
 fn paged(folder: &Folder, records: &[&str]) -> String {
     let page = folder.text("page.html");
-    let args = [&["show"], records, &["--html", "-o", &page, "--force"]].concat();
-    assert_eq!(referee(args).done().stdout, "");
+    let args = [&["show"], records, &["--html"]].concat();
+    let printed = referee(args.iter().chain(&["-o", &page, "--force"])).done().stdout;
+    assert_eq!(printed, "");
+    assert!(referee(args).done().stdout == folder.read("page.html"), "standard output gets another page");
     page
 }
 
