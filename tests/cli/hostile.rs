@@ -1,6 +1,6 @@
 //! Every hostile bot under every fault policy: it gains nothing, and other bots lose nothing.
 //!
-//! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test hostile` updates it.
+//! The outcome is the table in bots/hostile/TABLE.md; `UPDATE=1 cargo test --test cli hostile` updates it.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "waiting for processes to end takes real time")]
 
