@@ -256,18 +256,16 @@ fn run_example(folder: &Folder, more: &[(&str, &str)]) -> (i32, String, String) 
 
 /// The data of a replay page, as JSON.
 fn unpacked(page: &str) -> String {
-    // Digits from "#" to "~" except "<": two are 13 bits, the lower ones first.
+    // Seven digits are six bytes, the lowest first, and the last group has a digit more than bytes.
     let script = "import re, sys, zlib\n\
-                  text = re.search(r'id=\"data\">([^<]*)<', open(sys.argv[1]).read())[1]\n\
-                  digits = [ord(digit) - (35 if digit < '<' else 36) for digit in text] + [0]\n\
-                  bits, count, data = 0, 0, bytearray()\n\
-                  for at in range(0, len(text), 2):\n\
-                  \x20   bits |= (digits[at] + 91 * digits[at + 1]) << count\n\
-                  \x20   count += 13\n\
-                  \x20   while count >= 8:\n\
-                  \x20       data.append(bits & 255)\n\
-                  \x20       bits, count = bits >> 8, count - 8\n\
-                  sys.stdout.buffer.write(zlib.decompressobj().decompress(bytes(data)))";
+                  text = re.search(r'id=\"data\">([^<]*)<', open(sys.argv[1], newline='').read())[1]\n\
+                  digits = [chr(code) for code in range(128) if code not in b'\\0\\a\\b\\t\\n\\f\\r\\x1a\\x1b&<\\x7f']\n\
+                  data = b''\n\
+                  for at in range(0, len(text), 7):\n\
+                  \x20   group = text[at:at + 7]\n\
+                  \x20   number = sum(digits.index(digit) * 116 ** place for place, digit in enumerate(group))\n\
+                  \x20   data += number.to_bytes(len(group) - 1, 'little')\n\
+                  sys.stdout.buffer.write(zlib.decompressobj().decompress(data))";
     let output = Command::new("python3").args(["-c", script, page]).output().expect("Python");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")

@@ -40,8 +40,9 @@ impl OnWorkers {
         self.matches.insert(number);
     }
 
-    pub(super) fn remove(&mut self, number: u32) {
-        self.matches.remove(&number);
+    /// Whether it was one of their matches.
+    pub(super) fn remove(&mut self, number: u32) -> bool {
+        self.matches.remove(&number)
     }
 }
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::{Running, SharedLadder};
-use crate::referee::Leg;
 use crate::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
-use crate::store::parse_match_id;
+use crate::store::{MatchKind, parse_match_id};
 use crate::tournament::ladder::Name;
 use crate::tournament::{Deals, Entrant, Lineup};
 
@@ -25,8 +24,11 @@ impl Scheduler for LadderScheduler {
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
-        let Some((number, _)) = parse_match_id(&fixture.id) else { return false };
-        ladder.on_workers.remove(number);
+        let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
+        let was_here = !ladder.on_workers.remove(number);
+        let can_be_first = ladder.is_mirrored && kind == MatchKind::Pairing && was_here;
+        let is_first =
+            can_be_first && ladder.running.get(&number).is_some_and(|running| running.deal.is_none());
         // The result of a match on workers is stored already.
         let players: Option<Vec<Entrant>> = report.seats.iter().map(|name| ladder.book.find(name)).collect();
         let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
@@ -34,7 +36,7 @@ impl Scheduler for LadderScheduler {
         let has_result = report.ranks.is_some();
         ladder.matchmaker.ended(&lineup, has_result, now);
         let rested = now + 1000 * ladder.limits.rest_ms;
-        if fixture.leg == Leg::Open && fixture.deal.is_none() && has_result {
+        if is_first && has_result {
             ladder.matchmaker.owe_return(&lineup, number, rested);
         }
         lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));

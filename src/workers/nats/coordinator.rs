@@ -329,7 +329,7 @@ impl Serving {
             }
             ToCoordinator::Taken { worker, unit, delivery } => {
                 let Some(open) = self.open_unit(&unit) else { return };
-                if open.taken < delivery {
+                if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
                     let _ = self.events.send(Event::Taken(unit, worker));
                 }
@@ -341,7 +341,7 @@ impl Serving {
             }
             ToCoordinator::Returned { worker, unit, delivery, reason } => {
                 let Some(open) = self.open_unit(&unit) else { return };
-                if open.returned < delivery {
+                if delivery.is_after(open.returned) {
                     open.returned = delivery;
                     // The coordinator decides what becomes of it.
                     self.close(&unit);

@@ -45,12 +45,20 @@ pub(super) enum ToCoordinator {
 }
 
 /// A delivery of a message of the stream: two messages about one delivery are one event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Delivery {
     /// The sequence number of the message in the stream.
     pub(super) message: u64,
     /// From 1.
     pub(super) number: i64,
+}
+
+impl Delivery {
+    /// Whether it is a later one than the last one that is known of its unit. A message with another number is a later one,
+    /// also if the number is lower: a stream that is created again counts from 1.
+    pub(super) fn is_after(self, known: Delivery) -> bool {
+        self.message != known.message || self.number > known.number
+    }
 }
 
 /// From a coordinator to workers.
@@ -70,4 +78,17 @@ pub(super) enum ToWorker {
         state: MachineState,
     },
     Over,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delivery_is_later_by_its_number_or_of_another_message() {
+        let delivery = |message, number| Delivery { message, number };
+        assert!(delivery(7, 1).is_after(Delivery::default()) && delivery(7, 2).is_after(delivery(7, 1)));
+        assert!(!delivery(7, 1).is_after(delivery(7, 1)) && !delivery(7, 1).is_after(delivery(7, 2)));
+        assert!(delivery(2, 1).is_after(delivery(7, 3)), "the stream was created again");
+    }
 }
