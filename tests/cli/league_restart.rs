@@ -128,7 +128,7 @@ fn no_match_is_lost_or_counted_twice_when_the_server_is_killed_again_and_again()
     for id in &started {
         let record = setting.league.folder.record(&format!("ladders/short/records/{id}.jsonl"));
         let result = the("result", &record);
-        assert_eq!(result["ended_by"], "turn_limit", "{id}: {result}");
+        assert_eq!(result["ended_by"], "turn_limit", "{id}: {record:#?}");
         assert!(record.iter().all(|line| line["type"] != "fault"), "{id} has no fault");
         let answers = record.iter().filter(|line| line["type"] == "answer");
         played.insert(answers.map(|line| format!("{} {}", line["seat"], line["move"])).collect::<Vec<_>>());
