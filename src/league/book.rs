@@ -240,7 +240,7 @@ impl Book {
         Ok(Some(lineup))
     }
 
-    /// The last sets whose second match has no result, at most one per player: the lineup of the first match and its number.
+    /// The latest sets without a return match, at most as many as players: the lineup of the first match and its number.
     pub fn incomplete_sets(&self) -> Vec<(Lineup, u32)> {
         let last = self.firsts.iter().rev().take(self.players.len());
         last.map(|(&number, first)| (first.lineup, number)).collect()

@@ -366,8 +366,8 @@ impl Ladder {
         Ok(())
     }
 
-    /// The sets that the end of an earlier server interrupted after their first match go on: their return matches are owed.
-    /// One of an older set, whose players were not available in time, is owed once more.
+    /// Owes the return matches of sets that an earlier server did not complete. The database does not tell a set that the
+    /// end of the server interrupted from one that was given up, so that the latter is tried once more.
     pub fn owe_returns(&mut self) {
         let now = self.now();
         let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();

@@ -97,7 +97,7 @@ pub(super) fn open<'a>(
         let deal = deal_of(header).map_err(Failure::cannot_run)?;
         ladder.resume((&header.r#match, deal), &players, &challenges).map_err(Failure::cannot_run)?;
     }
-    // What workers play are no sets.
+    // Workers play single matches.
     if !has_workers {
         ladder.owe_returns();
     }

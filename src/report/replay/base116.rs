@@ -8,7 +8,7 @@ const BASE: u64 = 116;
 const BYTES: usize = 6;
 const DIGITS: usize = BYTES + 1;
 
-/// The ASCII characters that are no digits: NUL, the controls of bells, lines, tabulators and ends of files, `&`, `<`.
+/// The ASCII characters that are not digits: NUL, BEL, BS, TAB, LF, FF, CR, SUB, ESC, `&`, `<`, DEL.
 const EXCLUDED: [u8; 12] = *b"\x00\x07\x08\t\n\x0c\r\x1a\x1b&<\x7f";
 
 /// The digits in order, and by character the value of the digit.

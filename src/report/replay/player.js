@@ -10,7 +10,7 @@ const KEPT = 64;
 let data, reel, view, at = 0, isFlipped = false, timer = 0;
 let state, newest, states = [], faults = [], shown = new Map(), layers = [];
 
-/** The characters that are no digits of the data, as in base116.rs. */
+/** The ASCII characters that are not digits, as in base116.rs. */
 const EXCLUDED = "\0\x07\b\t\n\f\r\x1a\x1b&<\x7f";
 
 /** The data of the page: JSON that is compressed (RFC 1950) and encoded in base 116: seven digits are six bytes. */

@@ -54,8 +54,8 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether it is a later one than the last one that is known of its unit. A message with another number is a later one,
-    /// also if the number is lower: a stream that is created again counts from 1.
+    /// Whether it is later than the last known delivery of the same unit. Another message is always later, also with a
+    /// lower sequence number: a stream that is created again counts from 1.
     pub(super) fn is_after(self, known: Delivery) -> bool {
         self.message != known.message || self.number > known.number
     }
