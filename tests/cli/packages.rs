@@ -10,7 +10,7 @@ const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/packages");
 
 /// The packages that contain the program of this test.
 static BUILT: LazyLock<()> =
-    LazyLock::new(|| build(&["tarball", "sdk-wheel", "native-wheel", "npm", "deb", "crates"]));
+    LazyLock::new(|| build(&["tarball", "wheel", "sdk-wheel", "native-wheel", "npm", "deb", "crates"]));
 
 /// The script that builds packages, with the programs that it needs.
 fn script() -> Command {
@@ -100,7 +100,6 @@ fn the_native_wheel_opens_matches() {
 #[test]
 fn the_wheel_of_the_program_gives_the_command() {
     LazyLock::force(&BUILT);
-    build(&["wheel"]);
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee-", ".whl"), package("referee_bot-", ".whl")]);
     assert_plays(&folder.text("env/bin/referee"), &bot, &folder);
