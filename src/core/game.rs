@@ -280,6 +280,14 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// Appends all legal moves of a seat that has to decide now, each once, in any order.
     fn legal_moves(&self, seat: Seat, out: &mut Vec<Self::Move>);
 
+    /// Returns the number of legal moves of a seat that has to decide now. By default, it lists them in `buffer`, which it
+    /// clears; a game that can count them without a list can override this.
+    fn count_legal_moves(&self, seat: Seat, buffer: &mut Vec<Self::Move>) -> usize {
+        buffer.clear();
+        self.legal_moves(seat, buffer);
+        buffer.len()
+    }
+
     /// Plays a move that is known to be legal. When several seats decide simultaneously, call it once for each of them
     /// in seat order; the last call produces the events.
     ///

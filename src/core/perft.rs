@@ -81,11 +81,11 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
                 return Err(NotCountable);
             };
             let Some((moves, deeper)) = lists.split_first_mut() else { return Err(NotCountable) };
+            if depth == 1 {
+                return Ok(position.count_legal_moves(seat, moves) as u64);
+            }
             moves.clear();
             position.legal_moves(seat, moves);
-            if depth == 1 {
-                return Ok(moves.len() as u64);
-            }
             let mut leaves = 0;
             for &mv in moves.iter() {
                 let mut next = position.clone();

@@ -114,6 +114,7 @@ fn viewers(seating: Seating) -> impl Iterator<Item = Viewer> {
 fn legal<G: Game>(position: &G, seat: Seat) -> Vec<G::Move> {
     let mut moves = Vec::new();
     position.legal_moves(seat, &mut moves);
+    assert_eq!(position.count_legal_moves(seat, &mut Vec::new()), moves.len(), "{position:?}");
     moves
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::moves::Move;
-use super::table::Table;
+use super::table::{Count, Moves, Table};
 use crate::core::Seat;
 
 /// The place of each square, 0 to 31, by its index: square s + 1 is bit `PLACES[s]` of a set.
@@ -220,7 +220,10 @@ pub(super) const fn jumped_place(from: u32, to: u32) -> u32 {
 /// A set of squares has a bit for each place, see `PLACES`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
-    pub(super) pieces: [u32; 2],
+    /// The pieces of the side to move.
+    own: u32,
+    /// The pieces of the other side.
+    enemy: u32,
     pub(super) kings: u32,
     pub(super) to_move: Colour,
 }
@@ -228,11 +231,16 @@ pub struct Board {
 impl Default for Board {
     /// The initial position.
     fn default() -> Board {
-        Board { pieces: [by_place(0x0000_0fff), by_place(0xfff0_0000)], kings: 0, to_move: Colour::Black }
+        Board { own: by_place(0x0000_0fff), enemy: by_place(0xfff0_0000), ..Board::empty(Colour::Black) }
     }
 }
 
 impl Board {
+    /// A board without pieces.
+    pub(super) const fn empty(to_move: Colour) -> Board {
+        Board { own: 0, enemy: 0, kings: 0, to_move }
+    }
+
     /// The side to move.
     pub const fn to_move(&self) -> Colour {
         self.to_move
@@ -240,40 +248,42 @@ impl Board {
 
     /// The squares of a colour's men: bit i is square i + 1.
     pub const fn men(&self, colour: Colour) -> u32 {
-        by_index(self.pieces[colour as usize] & !self.kings)
+        by_index(self.pieces(colour) & !self.kings)
     }
 
     /// The squares of a colour's kings: bit i is square i + 1.
     pub const fn kings(&self, colour: Colour) -> u32 {
-        by_index(self.pieces[colour as usize] & self.kings)
+        by_index(self.pieces(colour) & self.kings)
     }
 
     /// Whether the side to move has no piece.
     pub(super) const fn is_bare(&self) -> bool {
-        self.own() == 0
+        self.own == 0
     }
 
-    const fn own(&self) -> u32 {
-        self.pieces[self.to_move as usize]
+    /// The pieces of a colour.
+    pub(super) const fn pieces(&self, colour: Colour) -> u32 {
+        if colour as u8 == self.to_move as u8 { self.own } else { self.enemy }
     }
 
-    const fn enemy(&self) -> u32 {
-        self.pieces[self.to_move.other() as usize]
+    /// Adds pieces of a colour.
+    pub(super) const fn add(&mut self, colour: Colour, set: u32) {
+        *(if colour as u8 == self.to_move as u8 { &mut self.own } else { &mut self.enemy }) |= set;
     }
 
-    const fn empty(&self) -> u32 {
-        !(self.pieces[0] | self.pieces[1])
+    pub(super) const fn free(&self) -> u32 {
+        !(self.own | self.enemy)
     }
 
     /// The empty squares that a step of `pieces` this way reaches.
     const fn steps(&self, pieces: u32, way: Way) -> u32 {
-        way.step(pieces) & self.empty()
+        way.step(pieces) & self.free()
     }
 
     /// The squares from which a piece could jump an enemy this way.
     const fn jumps(&self, way: Way) -> u32 {
         let back = way.back();
-        back.step(back.step(self.empty()) & self.enemy())
+        back.step(back.step(self.free()) & self.enemy)
     }
 
     /// Whether the side to move has a legal move. Usually one is a step forward.
@@ -283,20 +293,20 @@ impl Board {
             Colour::Black => Heading::of::<true>(),
             Colour::White => Heading::of::<false>(),
         };
-        let ([left, right], own) = (forward.ways(), self.own());
+        let ([left, right], own) = (forward.ways(), self.own);
         self.steps(own, left) | self.steps(own, right) != 0 || self.can_jump_or_retreat(forward, backward)
     }
 
     #[cold]
     fn can_jump_or_retreat(&self, forward: Heading, backward: Heading) -> bool {
-        let (own, kings) = (self.own(), self.own() & self.kings);
+        let (own, kings) = (self.own, self.own & self.kings);
         forward.ways().into_iter().any(|way| self.jumps(way) & own != 0)
             || backward.ways().into_iter().any(|way| self.jumps(way) & kings | self.steps(kings, way) != 0)
     }
 
     /// Appends the legal moves: captures if there are any, otherwise steps.
     #[inline(always)]
-    pub(super) fn legal_moves(&self, out: &mut Vec<Move>) {
+    pub(super) fn legal_moves(&self, out: &mut impl Moves) {
         // A generator for each colour, in which the directions are constants.
         match self.to_move {
             Colour::Black => self.generate::<true>(out),
@@ -304,10 +314,18 @@ impl Board {
         }
     }
 
+    /// Returns the number of legal moves.
+    #[inline]
+    pub(super) fn count_legal_moves(&self) -> usize {
+        let mut count = Count::default();
+        self.legal_moves(&mut count);
+        count.0
+    }
+
     #[inline(always)]
-    fn generate<const BLACK: bool>(&self, out: &mut Vec<Move>) {
+    fn generate<const BLACK: bool>(&self, out: &mut impl Moves) {
         let [forward, backward] = Heading::of::<BLACK>();
-        let (own, kings) = (self.own(), self.own() & self.kings);
+        let (own, kings) = (self.own, self.own & self.kings);
         let jumps = forward.ways().map(|way| self.jumps(way));
         let jumps_back = if kings == 0 { [0; 2] } else { backward.ways().map(|way| self.jumps(way)) };
         let jumpers = jumps.map(|from| from & own);
@@ -327,9 +345,9 @@ impl Board {
     }
 
     #[inline(always)]
-    fn push_steps(&self, pieces: u32, heading: Heading, out: &mut Vec<Move>) {
+    fn push_steps(&self, pieces: u32, heading: Heading, out: &mut impl Moves) {
         let to = heading.ways().map(|way| self.steps(pieces, way));
-        Table::steps(heading).append::<5>(to, out);
+        out.extend::<5>(Table::steps(heading), to);
     }
 
     /// Appends the captures that begin with a jump of these pieces in the two directions of a heading. `again` is the set
@@ -340,17 +358,17 @@ impl Board {
         jumpers: [u32; 2],
         heading: Heading,
         again: u32,
-        out: &mut Vec<Move>,
+        out: &mut impl Moves,
     ) {
         let ways = heading.ways();
         let landed = [0, 1].map(|which: usize| ways[which].step(ways[which].step(jumpers[which])));
         if union(landed) & again == 0 {
-            Table::jumps(heading).append::<2>(jumpers, out);
+            out.extend::<2>(Table::jumps(heading), jumpers);
             return;
         }
         for (way, jumpers) in ways.into_iter().zip(jumpers) {
             for from in members(jumpers) {
-                self.jump::<BLACK>(Move::from_place(from), bit(from), way, self.enemy(), out);
+                self.jump::<BLACK>(Move::from_place(from), bit(from), way, self.enemy, out);
             }
         }
     }
@@ -359,12 +377,12 @@ impl Board {
     /// yet. A capture never lands on a jumped square (it lies in a row of the other parity), so no square becomes empty
     /// but the origin, which the piece may pass or end on. A man on its crowning row has no forward direction, which
     /// ends its turn as the rules require.
-    fn jump<const BLACK: bool>(&self, path: Move, at: u32, way: Way, enemy: u32, out: &mut Vec<Move>) {
+    fn jump<const BLACK: bool>(&self, path: Move, at: u32, way: Way, enemy: u32, out: &mut impl Moves) {
         let over = way.step(at);
         let (at, enemy) = (way.step(over), enemy & !over);
         let path = path.then(at.trailing_zeros());
         let origin = bit(path.first());
-        let empty = self.empty() | origin;
+        let empty = self.free() | origin;
         let mut is_end = true;
         let mut go = |way: Way| {
             if way.step(way.step(at) & enemy) & empty != 0 {
@@ -390,16 +408,11 @@ impl Board {
         let moved = from ^ to;
         let is_king = self.kings & from != 0;
         let crowned = if is_king { 0 } else { to & self.to_move.crowning_row() };
-        let enemy = self.to_move.other();
-        self.pieces[self.to_move as usize] ^= moved;
-        self.kings ^= if is_king { moved } else { crowned };
-        self.to_move = enemy;
-        if mv.is_capture() {
-            let jumped = mv.jumped();
-            self.pieces[enemy as usize] &= !jumped;
-            self.kings &= !jumped;
-            return true;
-        }
-        crowned != 0
+        let is_capture = mv.is_capture();
+        let jumped = if is_capture { mv.jumped() } else { 0 };
+        let own = self.own ^ moved;
+        self.kings = (self.kings ^ if is_king { moved } else { crowned }) & !jumped;
+        (self.own, self.enemy, self.to_move) = (self.enemy & !jumped, own, self.to_move.other());
+        is_capture || crowned != 0
     }
 }

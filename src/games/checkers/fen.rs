@@ -37,7 +37,7 @@ impl Board {
         for colour in [Colour::White, Colour::Black] {
             text.push(b':');
             text.push(colour.letter());
-            for (i, square) in squares(self.pieces[colour as usize]).enumerate() {
+            for (i, square) in squares(self.pieces(colour)).enumerate() {
                 if i > 0 {
                     text.push(b',');
                 }
@@ -124,7 +124,7 @@ impl FromStr for Board {
         if lists[0].0 == lists[1].0 {
             return Err(BadFen::OneColour(lists[0].0));
         }
-        let mut board = Board { pieces: [0; 2], kings: 0, to_move };
+        let mut board = Board::empty(to_move);
         for (colour, list) in lists {
             for piece in list.split(',').filter(|_| !list.is_empty()) {
                 board.put(colour, piece)?;
@@ -139,7 +139,7 @@ impl Board {
         let (is_king, number) = piece.strip_prefix('K').map_or((false, piece), |number| (true, number));
         let square = read_square(number).ok_or_else(|| BadFen::Piece(excerpt(piece)))?;
         let set = bit(place(square));
-        if (self.pieces[0] | self.pieces[1]) & set != 0 {
+        if self.free() & set == 0 {
             return Err(BadFen::Twice(square + 1));
         }
         if is_king {
@@ -147,7 +147,7 @@ impl Board {
         } else if colour.crowning_row() & set != 0 {
             return Err(BadFen::Uncrowned(colour, square + 1));
         }
-        self.pieces[colour as usize] |= set;
+        self.add(colour, set);
         Ok(())
     }
 }

@@ -155,6 +155,10 @@ impl Game for Checkers {
         self.board.legal_moves(out);
     }
 
+    fn count_legal_moves(&self, _: Seat, _: &mut Vec<Move>) -> usize {
+        self.board.count_legal_moves()
+    }
+
     fn play_unchecked(&mut self, _: Seat, mv: Move, _: &mut impl FnMut(NoFact)) {
         let starts_anew = self.board.play(mv);
         self.quiet_plies = if starts_anew { 0 } else { self.quiet_plies.saturating_add(1) };

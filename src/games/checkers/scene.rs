@@ -72,7 +72,7 @@ pub(super) fn scene(position: &Checkers) -> Scene {
         Some(outcome) => format!("over: {}", outcome.reason),
     });
     for colour in [Colour::Black, Colour::White] {
-        let pieces = board.pieces[colour as usize];
+        let pieces = board.pieces(colour);
         for square in squares(pieces) {
             scene.add(piece(square, colour, board.kings & bit(place(square)) != 0));
         }

@@ -46,15 +46,46 @@ impl Table {
         }
         Table(moves)
     }
+}
 
-    /// Appends the moves at these places of the two directions, `BLOCK` at a time.
+/// Where the generator puts moves.
+pub(super) trait Moves {
+    /// Adds a move.
+    fn push(&mut self, mv: Move);
+
+    /// Adds the moves of a table at these places of the two directions. There are mostly `BLOCK` or fewer.
+    fn extend<const BLOCK: usize>(&mut self, table: &Table, places: [u32; 2]);
+}
+
+impl Moves for Vec<Move> {
     #[inline(always)]
-    pub(super) fn append<const BLOCK: usize>(&self, [one, other]: [u32; 2], out: &mut Vec<Move>) {
+    fn push(&mut self, mv: Move) {
+        self.push(mv);
+    }
+
+    #[inline(always)]
+    fn extend<const BLOCK: usize>(&mut self, table: &Table, [one, other]: [u32; 2]) {
         let mut left = u64::from(one) | u64::from(other) << 32;
-        extend_in_blocks::<BLOCK, _>(out, left.count_ones(), || {
+        extend_in_blocks::<BLOCK, _>(self, left.count_ones(), || {
             let at = left.trailing_zeros();
             left &= left.wrapping_sub(1);
-            self.0[at as usize]
+            table.0[at as usize]
         });
+    }
+}
+
+/// Counts moves without listing them.
+#[derive(Default)]
+pub(super) struct Count(pub(super) usize);
+
+impl Moves for Count {
+    #[inline(always)]
+    fn push(&mut self, _: Move) {
+        self.0 += 1;
+    }
+
+    #[inline(always)]
+    fn extend<const BLOCK: usize>(&mut self, _: &Table, [one, other]: [u32; 2]) {
+        self.0 += (u64::from(one) | u64::from(other) << 32).count_ones() as usize;
     }
 }

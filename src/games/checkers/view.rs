@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Checkers;
-use super::board::{Board, bit, place, squares};
+use super::board::{Board, Colour, bit, place, squares};
 use crate::core::{Seat, json};
 
 /// The position, as every seat and spectator sees it.
@@ -68,8 +68,8 @@ pub(super) struct Letters(Board);
 impl Board {
     fn letters(&self) -> [u8; 32] {
         let mut letters = [b'.'; 32];
-        for (pieces, man, king) in [(self.pieces[0], b'b', b'B'), (self.pieces[1], b'w', b'W')] {
-            for square in squares(pieces) {
+        for (colour, man, king) in [(Colour::Black, b'b', b'B'), (Colour::White, b'w', b'W')] {
+            for square in squares(self.pieces(colour)) {
                 letters[square as usize] = if self.kings & bit(place(square)) == 0 { man } else { king };
             }
         }
