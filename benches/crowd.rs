@@ -1,8 +1,8 @@
-//! A thousand concurrent matches over TCP, each bot with its own connection, compared with a bare server that bounces
-//! lines of the same sizes between as many pairs of connections, with as many threads as the referee has lanes.
+//! A thousand concurrent matches over TCP, each bot with its own connection, compared with a bare server that sends the
+//! same request to as many pairs of the same bots in turn, with as many threads as the referee has lanes.
 //!
 //! The time of a decision is measured from the request to the answer, as it is billed. All bots are in one process,
-//! whose share is in both figures. They connect as fast as they are accepted. `cargo bench --bench crowd [MATCHES]`; ten
+//! whose work is the same in both figures. They connect as fast as they are accepted. `cargo bench --bench crowd [MATCHES]`; ten
 //! thousand matches need 20,300 descriptors (`ulimit -Hn`), and with fewer as many matches as possible are played.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
@@ -10,13 +10,13 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Limit, Result};
+use common::{Limit, Result, TURN, answer};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -28,9 +28,8 @@ const ROUNDS: usize = 3;
 const MATCHES: usize = 1000;
 /// The number of decisions per match, so that all have the same length.
 const PLIES: usize = 60;
-/// Typical sizes of a request and an answer in such a match, in bytes.
-const REQUEST: usize = 262;
-const ANSWER: usize = 66;
+/// The `start` of a bare server.
+const START: &str = "{\"type\":\"start\",\"match\":\"m100\",\"seat\":0}\n";
 
 /// The maximum number of connections that wait to be accepted. With more than the backlog of the kernel, some would be
 /// lost.
@@ -122,45 +121,30 @@ async fn bot(
     let hello = format!(r#"{{"type":"hello","protocol":1,"name":"{name}","wants":["view","legal"]}}"#);
     stream.get_mut().write_all(format!("{hello}\n").as_bytes()).await?;
     progress.introduced.fetch_add(1, Ordering::Relaxed);
-    let (mut is_playing, mut last) = (false, String::new());
+    let (mut line, mut last, mut answers) = (Vec::new(), Vec::new(), Vec::new());
     let mut started = None;
-    let (mut line, mut answer) = (String::new(), String::new());
     loop {
         std::mem::swap(&mut line, &mut last);
         line.clear();
-        if stream.read_line(&mut line).await? == 0 {
+        if stream.read_until(b'\n', &mut line).await? == 0 {
             progress.ended.fetch_add(1, Ordering::Relaxed);
-            if !is_playing {
+            if started.is_none() {
+                let last = String::from_utf8_lossy(&last);
                 return Err(format!("`{name}` was sent away before its match began: {}", last.trim()).into());
             }
             return Ok(started);
         }
-        let field = |before, after| between(&line, before, after).unwrap_or_default();
-        answer.clear();
-        if line.starts_with('x') {
-            is_playing = true;
-            answer.push_str(&"x".repeat(ANSWER - 1));
-        } else if line.starts_with(r#"{"type":"turn""#) {
-            let (id, turn) = (field("\"match\":\"", '"'), field("\"turn\":", ','));
-            let legal: Vec<&str> = field("\"legal\":[", ']').split(',').collect();
-            let choice = legal[turn.parse::<usize>()? * 7 % legal.len()];
-            answer = format!(r#"{{"type":"move","match":"{id}","turn":{turn},"move":{choice}}}"#);
-        } else if line.starts_with(r#"{"type":"start""#) {
-            is_playing = true;
+        answers.clear();
+        answer(&line, &mut answers)?;
+        if line.starts_with(b"{\"type\":\"start\"") {
             progress.started.fetch_add(1, Ordering::Relaxed);
             all_started.wait().await;
             started = Some(Instant::now());
-            answer = format!(r#"{{"type":"ready","match":"{}"}}"#, field("\"match\":\"", '"'));
         }
-        if !answer.is_empty() {
-            answer.push('\n');
-            stream.get_mut().write_all(answer.as_bytes()).await?;
+        if !answers.is_empty() {
+            stream.get_mut().write_all(&answers).await?;
         }
     }
-}
-
-fn between<'a>(line: &'a str, before: &str, after: char) -> Option<&'a str> {
-    line.split_once(before)?.1.split_once(after).map(|(found, _)| found)
 }
 
 fn start_bots(address: SocketAddr, pairs: usize) -> Result<Child> {
@@ -223,7 +207,7 @@ fn referee(matches: usize) -> Result<Figures> {
     }
     let rest = output.join().map_err(|_| "a thread broke down")??;
     referee.wait()?;
-    let played = String::from_utf8(bots.stdout)?.trim().parse()?;
+    let all = played(&bots)?;
     let mut each = Vec::new();
     for line in rest.lines() {
         let line: Value = serde_json::from_str(line)?;
@@ -241,7 +225,12 @@ fn referee(matches: usize) -> Result<Figures> {
     }
     each.sort_unstable();
     let memory = memory.join().map_err(|_| "the memory was not seen")?;
-    Ok(Figures { each, all: Duration::from_micros(played), memory })
+    Ok(Figures { each, all, memory })
+}
+
+/// How long the bots played.
+fn played(bots: &Output) -> Result<Duration> {
+    Ok(Duration::from_micros(String::from_utf8(bots.stdout.clone())?.trim().parse()?))
 }
 
 fn high_water_mark(status: &str) -> Option<u64> {
@@ -254,7 +243,7 @@ fn bare(pairs: usize) -> Result<Figures> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     // The standard library's backlog is shorter.
     rustix::net::listen(&listener, 2 * UNACCEPTED as i32)?;
-    let mut bots = start_bots(listener.local_addr()?, pairs)?;
+    let bots = start_bots(listener.local_addr()?, pairs)?;
     let mut streams: Vec<TcpStream> = Vec::new();
     while streams.len() < 2 * pairs {
         let (mut stream, _) = listener.accept()?;
@@ -269,16 +258,13 @@ fn bare(pairs: usize) -> Result<Figures> {
     for (index, pair) in streams.into_iter().zip(second).enumerate() {
         shares[index % threads].push([pair.0, pair.1]);
     }
-    let start = Instant::now();
     let lanes: Vec<_> = shares.into_iter().map(|share| thread::spawn(|| bounce(share))).collect();
     let mut each = Vec::new();
     for lane in lanes {
         each.extend(lane.join().map_err(|_| "a thread broke down")??);
     }
-    let all = start.elapsed();
-    bots.wait()?;
     each.sort_unstable();
-    Ok(Figures { each, all, memory: 0 })
+    Ok(Figures { each, all: played(&bots.wait_with_output()?)?, memory: 0 })
 }
 
 /// Sends a line to each of a pair in turn and waits for its answer. Returns the time of each.
@@ -289,15 +275,19 @@ fn bounce(pairs: Vec<[TcpStream; 2]>) -> Result<Vec<u64>> {
             running.spawn(async move {
                 let [a, b] = pair.map(tokio::net::TcpStream::from_std);
                 let mut ends = [tokio::io::BufReader::new(a?), tokio::io::BufReader::new(b?)];
-                let request = "x".repeat(REQUEST - 1) + "\n";
                 let (mut line, mut each) = (String::new(), Vec::with_capacity(PLIES));
+                // The `hello` and the `ready` of both.
+                for end in &mut ends {
+                    end.read_line(&mut line).await?;
+                    end.get_mut().write_all(START.as_bytes()).await?;
+                }
                 for end in &mut ends {
                     end.read_line(&mut line).await?;
                 }
                 for ply in 0..PLIES {
                     let end = &mut ends[ply % 2];
                     let start = Instant::now();
-                    end.get_mut().write_all(request.as_bytes()).await?;
+                    end.get_mut().write_all(TURN.as_bytes()).await?;
                     line.clear();
                     end.read_line(&mut line).await?;
                     each.push(start.elapsed().as_micros() as u64);

@@ -3,9 +3,10 @@
 //! Records are written to memory if there is a suitable file system: the figure should not depend on the disk. The
 //! whole process tree is pinned to one core, the two alternate, and the result is the median ratio. Instant bots
 //! search for what they need in a line without parsing it; one row has bots of the Rust SDK. Before that, two cores
-//! are compared with one. At the end: records on disk beside records in memory, and bots in Python and JavaScript with
-//! their SDK beside bots of ten lines without it. `cargo bench --bench decision`; with `-- cores`, `-- sandboxes`,
-//! `-- decisions` or `-- alternatives` only that part.
+//! are compared with one. At the end: records on disk beside records in memory, bots in Python and JavaScript with their
+//! SDK beside bots of ten lines without it, and, if `fastchess` is installed, checkers here beside as many plies of chess
+//! there. `cargo bench --bench decision`; with `-- cores`, `-- sandboxes`, `-- decisions` or `-- alternatives` only that
+//! part.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Limit, Result, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
+use common::{Limit, Result, TURN, VIEW_AND_LEGAL, answer, each_chunk, instant, lines, pick, pin};
 use memchr::memchr_iter;
 use referee_bot::{Answer, from_fn, hello, run};
 use serde_json::Value;
@@ -32,13 +33,7 @@ const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 /// The optional messages of instant bots that want events.
 const EVENTS_TOO: &str = r#""view","legal","event""#;
 
-/// A typical request in such a match, the two events before it, and an answer.
-const TURN: &str = concat!(
-    r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
-    r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
-    r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
-    "\n"
-);
+/// The two events before a typical request, and an answer to it.
 const EVENTS: &str = concat!(
     r#"{"type":"event","match":"m100","seat":0,"n":40,"event":{"kind":"move","seat":0,"move":"11-15"}}"#,
     "\n",
@@ -58,6 +53,7 @@ fn main() -> Result<()> {
             let bot = from_fn(hello("sdk"), |turn| Answer::legal(pick(turn.turn, turn.legal().len())));
             Ok(run(bot)?)
         }
+        Some("as-chess-engine") => chess_engine(),
         Some("as-echo") => Ok(echo(args[2].parse()?)?),
         Some("as-guest") => guest(args[2].parse()?, &args[3]),
         Some("as-tcp-echo") => tcp_echo(args[2].parse()?, args[3].parse()?),
@@ -87,6 +83,59 @@ fn echo(size: usize) -> std::io::Result<()> {
         }
         output.write_all(&answers)?;
     }
+}
+
+/// A game of chess of 60 plies without captures, checks or repetitions.
+const CHESS: &str = "h2h4 g7g5 h1h2 e7e6 e2e4 h7h6 d1g4 a7a5 e1d1 a8a6 g2g3 f7f6 f1h3 a6b6 h3g2 e8e7 g4f3 b8c6 b1a3 \
+                     c6e5 b2b4 c7c6 a1b1 a5a4 c2c3 e7e8 h2h3 f8e7 g3g4 e8f7 b1a1 e7c5 g1e2 c5e7 f3f5 b6b5 g2f1 e7d6 \
+                     a1b1 e5d3 h3f3 b7b6 f1h3 d6e5 h3g2 d7d6 b1b2 h8h7 f3h3 d3f4 e2d4 f4e2 f2f4 d6d5 h4h5 g8e7 d1c2 \
+                     f7g7 a3b1 c8d7";
+const CHESS_PLIES: u64 = 60;
+
+/// A UCI engine that plays the moves of a fixed game at once.
+fn chess_engine() -> Result<()> {
+    let moves: Vec<&str> = CHESS.split(' ').collect();
+    let (mut output, mut ply) = (std::io::stdout().lock(), 0);
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if let Some(played) = line.strip_prefix("position ") {
+            ply = played.split_once(" moves ").map_or(0, |(_, moves)| moves.split(' ').count());
+        } else if line.starts_with("go") {
+            writeln!(output, "info depth 1 score cp 0\nbestmove {}", moves[ply])?;
+        } else if line == "uci" {
+            writeln!(output, "id name fixed\nuciok")?;
+        } else if line == "isready" {
+            writeln!(output, "readyok")?;
+        } else if line == "quit" {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// This number of games of chess between two such engines, run by fastchess, which also writes them to a file.
+fn fastchess(games: u32) -> Result<(f64, u64)> {
+    let folder = folder()?;
+    let this = std::env::current_exe()?;
+    let engine = |name: &str| {
+        let command = format!("cmd={}", this.display());
+        ["-engine".to_owned(), command, format!("name={name}"), "args=as-chess-engine".to_owned()]
+    };
+    let start = Instant::now();
+    let output = Command::new("fastchess")
+        .args(engine("a"))
+        .args(engine("b"))
+        .args(["-each", "tc=60+1", "-concurrency", "1", "-maxmoves", &(CHESS_PLIES / 2).to_string()])
+        .args(["-rounds", &games.to_string(), "-games", "1", "-pgnout", "file=games.pgn"])
+        .current_dir(folder.path())
+        .output()?;
+    let took = start.elapsed().as_secs_f64() * 1e6;
+    let played =
+        std::fs::read_to_string(folder.path().join("games.pgn"))?.matches("[PlyCount \"60\"]").count();
+    if !output.status.success() || played != games as usize {
+        return Err(format!("fastchess played {played} of {games} games: {output:?}").into());
+    }
+    Ok((took, u64::from(games) * CHESS_PLIES))
 }
 
 /// An instant bot that connects.
@@ -543,10 +592,11 @@ fn alternatives() -> Result<()> {
         let of = |matches| play(REFEREE, matches, bot, &["--opening-plies", "4"], &folder_in(folder)?);
         difference(of(1)?, of(matches)?)
     };
+    // Many matches: a run ends when its last records are on the disk, which takes some milliseconds.
     compare(
         "records on disk, in memory",
-        || of(&instant, MATCHES, disk.path()),
-        |_| Ok(of(&instant, MATCHES, memory.path())?.each),
+        || of(&instant, 10 * MATCHES, disk.path()),
+        |_| Ok(of(&instant, 10 * MATCHES, memory.path())?.each),
     )?;
     let scripts = tempfile::tempdir()?;
     for (language, program, lines, sdk) in SCRIPTS {
@@ -562,7 +612,15 @@ fn alternatives() -> Result<()> {
             |_| Ok(of(&lines, MATCHES / 4, memory.path())?.each),
         )?;
     }
-    Ok(())
+    if Command::new("fastchess").arg("-version").output().is_err() {
+        println!("fastchess is not installed");
+        return Ok(());
+    }
+    compare(
+        "checkers, chess by fastchess",
+        || of(&instant, MATCHES, memory.path()),
+        |_| Ok(difference(fastchess(1)?, fastchess(MATCHES / 4)?)?.each),
+    )
 }
 
 /// A part of the bench.

@@ -18,6 +18,14 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error + S
 /// The optional messages of an instant bot, as in its `hello`.
 pub(crate) const VIEW_AND_LEGAL: &str = r#""view","legal""#;
 
+/// A typical request to an instant bot in a match of checkers.
+pub(crate) const TURN: &str = concat!(
+    r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
+    r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
+    r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
+    "\n"
+);
+
 /// Plays as fast as possible: searches each line for what it needs without parsing it.
 pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
     writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
