@@ -8,8 +8,11 @@ use crate::core::erased::{OpenDecision, Rules, Table};
 use crate::core::game::Turn;
 use crate::core::seat::{MAX_SEATS, Seat, Seating};
 
-/// Number of random playouts per seating.
+/// Maximum number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
+
+/// The search ends after this number of playouts in which no kind of decision is new.
+const FRUITLESS: u64 = 10;
 
 /// A position in which a seat decides.
 pub(super) struct SamplePosition {
@@ -31,12 +34,18 @@ pub(super) fn positions(rules: &dyn Rules) -> Vec<SamplePosition> {
     let mut found = Vec::new();
     let options = rules.default_options();
     for &seating in rules.meta().seatings {
+        let mut fruitless = 0;
         for playout in 0..PLAYOUTS {
+            if fruitless == FRUITLESS {
+                break;
+            }
             // Default options are always valid.
             let Ok(table) = rules.open(&options, seating) else { continue };
             let mut seed = [0; 32];
             seed[0] = playout as u8;
+            let before = found.len();
             walk(table, seating, Seed(seed), &mut known, &mut found);
+            fruitless = if found.len() > before { 0 } else { fruitless + 1 };
         }
     }
     found
