@@ -530,8 +530,10 @@ fn an_outcome_that_exceeds_a_message_goes_through_the_object_store() {
         let jetstream = async_nats::jetstream::new(server.client().await);
         let files = jetstream.get_object_store("referee-files").await.unwrap();
         let are_deleted = async || {
-            let left: Vec<_> = files.list().await.unwrap().collect().await;
-            left.into_iter().all(|file| file.unwrap().deleted)
+            // A list never ends if what it waits for is deleted in the meantime.
+            let left = async { files.list().await.unwrap().collect::<Vec<_>>().await };
+            let left = timeout(Duration::from_secs(1), left).await;
+            left.is_ok_and(|left| left.into_iter().all(|file| file.unwrap().deleted))
         };
         until("outcomes that were judged are deleted", are_deleted).await;
     });
