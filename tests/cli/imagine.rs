@@ -374,12 +374,12 @@ fn the_transcript_is_reproduced() {
     }
 }
 
-/// Plays matches of Python's Monte-Carlo bot with this number of playouts per decision; 200 with LONG_TESTS. Without a
-/// clock, its choices are reproducible.
+/// Plays matches of Python's Monte-Carlo bot with this number of playouts per decision, or 200 matches with the second
+/// number with LONG_TESTS. Without a clock, its choices are reproducible.
 #[track_caller]
-fn beats_random(game: &str, playouts: u32, matches: u32) {
-    let (matches, share) =
-        if std::env::var_os("LONG_TESTS").is_some() { (200, 0.95) } else { (matches, 0.8) };
+fn beats_random(game: &str, [short, long]: [u32; 2], matches: u32) {
+    let (playouts, matches, share) =
+        if std::env::var_os("LONG_TESTS").is_some() { (long, 200, 0.95) } else { (short, matches, 0.8) };
     let (program, bot) = (env!("CARGO_BIN_EXE_referee"), sample("python/monte_carlo_bot.py"));
     let bot = format!("env REFEREE='{program}' {bot} --playouts {playouts} --seed 1");
     let (random, matches) = (sample("python/random_bot.py") + " --seed 1", matches.to_string());
@@ -392,12 +392,12 @@ fn beats_random(game: &str, playouts: u32, matches: u32) {
 }
 
 macro_rules! monte_carlo {
-    ($($game:ident: $playouts:literal playouts, $matches:literal matches;)*) => {
+    ($($game:ident: $short:literal or $long:literal playouts, $matches:literal matches;)*) => {
         mod pythons_monte_carlo_bot_beats_the_random_bot_in {
             $(
                 #[test]
                 fn $game() {
-                    super::beats_random(stringify!($game), $playouts, $matches);
+                    super::beats_random(stringify!($game), [$short, $long], $matches);
                 }
             )*
         }
@@ -412,9 +412,9 @@ macro_rules! monte_carlo {
 
 // A playout takes the program without optimizations about 1 ms in Keezenspel.
 monte_carlo! {
-    checkers: 100 playouts, 10 matches;
-    jeex: 100 playouts, 10 matches;
-    keezen: 100 playouts, 5 matches;
-    saxum: 100 playouts, 10 matches;
-    xe_queo: 400 playouts, 10 matches;
+    checkers: 30 or 100 playouts, 10 matches;
+    jeex: 100 or 100 playouts, 10 matches;
+    keezen: 25 or 100 playouts, 5 matches;
+    saxum: 30 or 100 playouts, 10 matches;
+    xe_queo: 400 or 400 playouts, 5 matches;
 }

@@ -40,6 +40,8 @@ struct Simulation {
     results: Vec<Option<MatchResult>>,
     /// By player: how long its matches take compared to others.
     slowness: Vec<u64>,
+    /// The number of matches after which players are rated. Fits take most of the time of these tests.
+    rated_every: u64,
 }
 
 impl Simulation {
@@ -68,6 +70,7 @@ impl Simulation {
             firsts: Vec::new(),
             results: Vec::new(),
             slowness: vec![1; players],
+            rated_every: 25,
         }
     }
 
@@ -124,7 +127,7 @@ impl Simulation {
         seats.iter().for_each(|&seat| self.free_since[usize::from(seat)] = self.now);
         self.played += 1;
         // The server rates at intervals too.
-        if self.played.is_multiple_of(25) {
+        if self.played.is_multiple_of(self.rated_every) {
             self.rate();
         }
     }
@@ -181,7 +184,7 @@ fn field(name: &str) -> Vec<f64> {
 #[test]
 fn fifty_bots_are_ranked_after_sixty_matches_each() {
     let mut correlations = Vec::new();
-    for run in 0..5 {
+    for run in 0..runs(3, 5) {
         let name = format!("fifty {run}");
         let mut ladder = Simulation::new(&name, 10, field(&name));
         while ladder.played < 60 * 50 / 2 {
@@ -201,7 +204,7 @@ fn fifty_bots_are_ranked_after_sixty_matches_each() {
         let played: Vec<u32> = meetings.iter().map(|of| of.values().sum()).collect();
         println!(
             "run {run}: correlation {:.4}, median wait {} s, longest {} s, worst pair {:.0}%, matches {} to {}",
-            correlations[run],
+            correlations[run as usize],
             median / SECOND,
             longest / SECOND,
             100.0 * worst_pair,
@@ -219,10 +222,11 @@ fn fifty_bots_are_ranked_after_sixty_matches_each() {
 #[test]
 fn a_new_bot_is_paired_soon_and_known_after_a_hundred_matches() {
     let (mut margins, mut covered) = (0.0, 0);
-    let runs = runs(2, 8);
+    let (rated_every, runs) = (runs(50, 25), runs(2, 8));
     for run in 0..runs {
         let name = format!("new {run}");
         let mut ladder = Simulation::new(&name, 10, field(&name));
+        ladder.rated_every = u64::from(rated_every);
         while ladder.played < 60 * 50 / 2 {
             ladder.step();
         }
@@ -258,6 +262,7 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
     let played = |bots: usize, jobs: usize, slowness: u64| {
         let mut ladder = Simulation::new("slow", jobs, (0..bots).map(|bot| 20.0 * bot as f64).collect());
         ladder.slowness[3] = slowness;
+        ladder.rated_every = u64::from(runs(50, 25));
         while ladder.now < hours * 3600 * SECOND {
             ladder.step();
         }

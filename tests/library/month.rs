@@ -9,15 +9,18 @@ use referee::tournament::ladder::{Conduct, Matchmaker, Newcomer, Strength};
 use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use referee::tournament::{Entrant, Lineup, MatchResult};
 
-use crate::simulation::{expected, stream, unit};
+use crate::simulation::{expected, runs, stream, unit};
 
 const SECOND: u64 = 1_000_000;
 const HOUR: u64 = 3600 * SECOND;
 const DAY: u64 = 24 * HOUR;
 /// The ratings of bots with fewer matches are not compared with their strengths.
 const KNOWN: u32 = 50;
-/// The number of matches for each job after which players are rated: every five hours.
-const RATED_EVERY: usize = 40;
+/// The number of matches for each job after which players are rated: every five hours of a long run, otherwise every
+/// twenty, because fits take most of the time.
+fn rated_every() -> usize {
+    runs(160, 40) as usize
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
@@ -224,7 +227,7 @@ impl Month {
                 self.schedule_at(Event::Returns, until);
             }
         }
-        if index.is_multiple_of(RATED_EVERY * self.jobs) {
+        if index.is_multiple_of(rated_every() * self.jobs) {
             self.rate();
         }
     }

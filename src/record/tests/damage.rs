@@ -37,7 +37,8 @@ fn a_changed_byte_under_a_new_seal_never_panics() {
 fn removed_duplicated_or_swapped_lines_never_panic() {
     let record = eventful();
     let count = lines(&record).len();
-    for (i, j) in (0..count - 1).flat_map(|i| (0..count - 1).map(move |j| (i, j))) {
+    let pairs = (0..count - 1).flat_map(|i| (0..count - 1).map(move |j| (i, j)));
+    for (i, j) in pairs.step_by(long_or(1, 3)) {
         let mut left_out = lines(&record);
         left_out.remove(i);
         left_out.remove(j.min(count - 3));

@@ -279,7 +279,7 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
     let short = || RigSetup::checkers().set("draw_plies", 10).set("turn_limit", 60);
     let endgame = || RigSetup::checkers_at("B:W18,K25,30:B3,K9,12");
     for (number, plan) in
-        (0..).zip(plans(short).iter().chain(&plans(endgame)).cycle().take(long_or(2400, 480)))
+        (0..).zip(plans(short).iter().chain(&plans(endgame)).cycle().take(long_or(2400, 320)))
     {
         let mut storm = Storm::new(plan, number);
         storm.blow();
@@ -295,7 +295,7 @@ fn every_record_of_a_stormy_match_of_the_toy_game_replays() {
     for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
         for (rounds, seed) in [("sado", 0), ("a", 1 << 32), ("po", 2 << 32)] {
             let base = || RigSetup::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);
-            for (number, plan) in (seed..).zip(plans(base).iter().cycle().take(long_or(200, 48))) {
+            for (number, plan) in (seed..).zip(plans(base).iter().cycle().take(long_or(200, 16))) {
                 let mut storm = Storm::new(plan, number);
                 storm.blow();
                 storm.assert_sound();

@@ -1,7 +1,8 @@
 //! A reference implementation of the rules, simple and slow: stones have coordinates around the centre, and every
 //! move in the grammar is tested for legality.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
@@ -55,6 +56,24 @@ fn attacks_centre((x, y): Place, (dx, dy): Place) -> bool {
     (x + dx, y + dy) == (0, 0)
 }
 
+/// Every move in the grammar, with its words.
+static GRAMMAR: LazyLock<Vec<(&'static str, Vec<&'static str>)>> = LazyLock::new(|| {
+    let mut texts = vec!["claim".to_owned()];
+    for at in all_places().map(name) {
+        for (facing, _) in COMPASS {
+            texts.push(format!("place {at} {facing}"));
+            texts.push(format!("rotate {at} {facing}"));
+        }
+        texts.extend(all_places().map(|to| format!("capture {at} {}", name(to))));
+    }
+    texts.sort();
+    let with_words = |text: String| -> (&'static str, Vec<&'static str>) {
+        let text: &'static str = text.leak();
+        (text, text.split(' ').collect())
+    };
+    texts.into_iter().map(with_words).collect()
+});
+
 #[derive(Clone)]
 struct Model {
     stones: BTreeMap<Place, (usize, Place)>,
@@ -86,10 +105,9 @@ impl Model {
         self.stones.get(&at).map(|(owner, _)| *owner)
     }
 
-    fn is_legal(&self, text: &str) -> bool {
-        let words: Vec<&str> = text.split(' ').collect();
+    fn is_legal(&self, words: &[&str]) -> bool {
         let mover = self.mover();
-        match words[..] {
+        match *words {
             ["place", at, facing] if self.plies < 2 => {
                 let (at, facing) = (place(at), vector(facing));
                 !attacks_centre(at, facing)
@@ -121,16 +139,9 @@ impl Model {
         }
     }
 
-    fn legal(&self) -> BTreeSet<String> {
-        let mut texts = vec!["claim".to_owned()];
-        for at in all_places().map(name) {
-            for (facing, _) in COMPASS {
-                texts.push(format!("place {at} {facing}"));
-                texts.push(format!("rotate {at} {facing}"));
-            }
-            texts.extend(all_places().map(|to| format!("capture {at} {}", name(to))));
-        }
-        texts.into_iter().filter(|text| self.is_legal(text)).collect()
+    /// The legal moves, sorted.
+    fn legal(&self) -> Vec<&'static str> {
+        GRAMMAR.iter().filter(|(_, words)| self.is_legal(words)).map(|(text, _)| *text).collect()
     }
 
     fn play(&mut self, text: &str) {

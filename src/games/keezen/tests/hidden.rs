@@ -231,13 +231,19 @@ fn a_visible_partners_hand_is_kept_in_samples() {
     }
 }
 
-/// How often each outcome comes in 20000 imagined positions, in percent.
-fn frequencies(game: &Keezen, seat: u8, outcome: impl Fn(&Position) -> String) -> BTreeMap<String, f64> {
+/// How often each value of each of these outcomes comes in 20000 imagined positions, in percent.
+fn frequencies<const N: usize>(
+    game: &Keezen,
+    seat: u8,
+    outcomes: [&dyn Fn(&Position) -> String; N],
+) -> [BTreeMap<String, f64>; N] {
     let mut rng = stream(5);
-    let mut frequencies = BTreeMap::new();
+    let mut frequencies = [(); N].map(|()| BTreeMap::new());
     for _ in 0..20_000 {
-        *frequencies.entry(outcome(&imagined(game, seat, &mut rng).position)).or_default() +=
-            100.0 / 20_000.0;
+        let imagined = imagined(game, seat, &mut rng);
+        for (frequencies, outcome) in frequencies.iter_mut().zip(outcomes) {
+            *frequencies.entry(outcome(&imagined.position)).or_default() += 100.0 / 20_000.0;
+        }
     }
     frequencies
 }
@@ -271,11 +277,14 @@ fn unseen_cards_are_sampled_uniformly() {
     let ninths = |count: f64| count * 100.0 / 9.0;
     let expected =
         [("3", ninths(2.0)), ("5", ninths(2.0)), ("6", ninths(2.0)), ("8", ninths(2.0)), ("9", ninths(1.0))];
-    assert_near(&frequencies(&game, 0, hand), &expected);
-    assert_near(&frequencies(&game, 0, |position| position.undealt()[0].to_string()), &expected);
-    assert_near(&frequencies(&game, 0, |position| position.undealt()[7].to_string()), &expected);
+    let first = |position: &Position| position.undealt()[0].to_string();
+    let last = |position: &Position| position.undealt()[7].to_string();
     let same = |position: &Position| (position.undealt()[0] == position.undealt()[1]).to_string();
-    assert_near(&frequencies(&game, 0, same), &[("false", 800.0 / 9.0), ("true", 100.0 / 9.0)]);
+    let [hand, first, last, same] = frequencies(&game, 0, [&hand, &first, &last, &same]);
+    assert_near(&hand, &expected);
+    assert_near(&first, &expected);
+    assert_near(&last, &expected);
+    assert_near(&same, &[("false", 800.0 / 9.0), ("true", 100.0 / 9.0)]);
 }
 
 #[test]
@@ -284,9 +293,10 @@ fn the_seat_to_move_is_sampled_uniformly_among_playable_hands() {
     game.position.to_move = Some(Seat(1));
     let hand = |position: &Position| {
         let cards = position.hands.of(Seat(1));
-        cards.cards().iter().filter(|&&card| card >= Rank::King).map(Rank::to_string).collect()
+        cards.cards().iter().filter(|&&card| card >= Rank::King).map(Rank::to_string).collect::<String>()
     };
     // Of 45 hands of two out of ten cards 17 have a king or an ace.
     let of_17 = |count: f64| count * 100.0 / 17.0;
-    assert_near(&frequencies(&game, 0, hand), &[("A", of_17(8.0)), ("K", of_17(8.0)), ("KA", of_17(1.0))]);
+    let [hand] = frequencies(&game, 0, [&hand]);
+    assert_near(&hand, &[("A", of_17(8.0)), ("K", of_17(8.0)), ("KA", of_17(1.0))]);
 }

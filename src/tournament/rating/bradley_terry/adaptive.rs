@@ -382,34 +382,41 @@ mod tests {
     use crate::core::{Seating, Uniform};
     use crate::tournament::{Entrant, MatchResult};
 
+    const DEVIATIONS_TO_TRY: [f64; 3] = [0.4, 0.8, 1.4];
+
     /// Moments of the strengths of three entrants and of the seat advantage by summing over a grid, and the logarithm
-    /// of the sum.
-    fn slowly(counts: &Counts, deviation: f64, dispersion: f64) -> ([f64; 3], [f64; 3], f64) {
-        let mut fit = fit(counts, (deviation.ln(), dispersion), vec![0.0; 4]);
+    /// of the sum, with each deviation.
+    fn slowly(counts: &Counts, dispersion: f64) -> [([f64; 3], [f64; 3], f64); 3] {
+        let mut fit = fit(counts, (0.0, dispersion), vec![0.0; 4]);
         let step = 0.2;
-        let (mut sum, mut means, mut squares) = (0.0, [0.0; 3], [0.0; 3]);
+        let mut sums = [(0.0, [0.0; 3], [0.0; 3]); 3];
         for a in -25..=25 {
             for b in -25..=25 {
                 for advantage in -12..=12 {
                     let [a, b] = [a, b].map(|x| f64::from(x) * step);
-                    fit.theta = vec![a, b, -a - b, 2.0 * step * f64::from(advantage)];
+                    fit.theta.copy_from_slice(&[a, b, -a - b, 2.0 * step * f64::from(advantage)]);
                     let p = 1.0 / (1.0 + (-fit.theta[3]).exp());
                     let squares_of: f64 = fit.theta[..3].iter().map(|x| x * x).sum();
-                    let log = fit.log_likelihood() / dispersion + 0.5 * (p * (1.0 - p)).ln()
-                        - squares_of / (2.0 * deviation * deviation)
-                        - 2.0 * deviation.ln();
-                    let part = log.exp();
-                    sum += part;
-                    for (at, x) in fit.theta[..3].iter().enumerate() {
-                        means[at] += part * x;
-                        squares[at] += part * x * x;
+                    // The results depend on the strengths, not on their deviation.
+                    let of_results = fit.log_likelihood() / dispersion + 0.5 * (p * (1.0 - p)).ln();
+                    for ((sum, means, squares), deviation) in sums.iter_mut().zip(DEVIATIONS_TO_TRY) {
+                        let log =
+                            of_results - squares_of / (2.0 * deviation * deviation) - 2.0 * deviation.ln();
+                        let part = log.exp();
+                        *sum += part;
+                        for (at, x) in fit.theta[..3].iter().enumerate() {
+                            means[at] += part * x;
+                            squares[at] += part * x * x;
+                        }
                     }
                 }
             }
         }
-        let means = means.map(|x| x / sum);
-        let errors = [0, 1, 2].map(|at| (squares[at] / sum - means[at] * means[at]).sqrt());
-        (means, errors, sum.ln())
+        sums.map(|(sum, means, squares)| {
+            let means = means.map(|x| x / sum);
+            let errors = [0, 1, 2].map(|at| (squares[at] / sum - means[at] * means[at]).sqrt());
+            (means, errors, sum.ln())
+        })
     }
 
     #[test]
@@ -437,8 +444,9 @@ mod tests {
                 .collect();
             let counts = Counts::of(3, &results);
             let dispersion = if case % 2 == 0 { 1.0 } else { 0.7 };
-            let logs = [0.4, 0.8, 1.4].map(|deviation: f64| {
-                let (means, errors, log) = slowly(&counts, deviation, dispersion);
+            let slowly = slowly(&counts, dispersion);
+            let logs = [0, 1, 2].map(|at| {
+                let (deviation, (means, errors, log)) = (DEVIATIONS_TO_TRY[at], slowly[at]);
                 let found = Candidate::of(fit(&counts, (deviation.ln(), dispersion), vec![0.0; 4])).unwrap();
                 let mean = found.fit.mean(&found.covariance);
                 let covariance = found.fit.averaged(&mean, &found.covariance);
