@@ -48,15 +48,16 @@ try {
   await start.click("#ended a");
   await start.waitForSelector("#board g g");
 
+  await start.close();
+  const page = await visit("", { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
   for (const path of ["", "join", `players/${player}`]) {
-    const options = { viewport: { width: 390, height: 844 }, colorScheme: "dark" };
-    const page = await visit(path, options);
+    await page.goto(new URL(path, address).href);
     await page.waitForFunction(() => document.querySelector("#standings tbody tr, #bot:not(:empty), #plot .line"));
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${path}: nothing is cut off`);
     await picture(page, `phone-${path.replace("/", "-") || "ladder"}`);
   }
-  const missing = await visit("players/nobody");
-  await missing.waitForFunction(() => document.getElementById("state").textContent === "there is no player `nobody`");
+  await page.goto(new URL("players/nobody", address).href);
+  await page.waitForFunction(() => document.getElementById("state").textContent === "there is no player `nobody`");
 
   assert.deepEqual(complaints.filter((what) => !what.includes("404")), [], "the browser complains");
   const others = requests.filter((url) => new URL(url).origin !== new URL(address).origin && url !== "data:,");

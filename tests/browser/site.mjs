@@ -28,21 +28,15 @@ const top = server ? `http://127.0.0.1:${server.address().port}/` : pathToFileUR
 const browser = await launch(executablePath);
 const complaints = [];
 
-async function visit(address, options = {}) {
-  const note = (url) => {
-    if (!url.startsWith(top) && !url.startsWith("data:")) complaints.push(`${address} asks for ${url}`);
-  };
-  const page = await open(browser, (what) => complaints.push(`${address}: ${what}`), note, options);
-  await page.goto(address);
-  return page;
-}
-
 const hasPlayer = (page) => page.evaluate(() => document.getElementById("board") !== null);
 const isReady = () => document.getElementById("place").textContent !== "";
 
 try {
   const seen = new Set([top + "index.html"]), ahead = [...seen], replays = [];
-  const page = await visit(ahead[0]);
+  const note = (url) => {
+    if (!url.startsWith(top) && !url.startsWith("data:")) complaints.push(`${page.url()} asks for ${url}`);
+  };
+  const page = await open(browser, (what) => complaints.push(`${page.url()}: ${what}`), note);
   while (ahead.length) {
     const address = ahead.shift();
     await page.goto(address);
@@ -81,6 +75,8 @@ try {
   await page.waitForFunction(isReady);
   const drawn = () => page.evaluate(() =>
     [...document.querySelectorAll("#board g g")].map((g) => `${g.style.transform} ${g.innerHTML}`).sort());
+  await page.keyboard.press("End");
+  for (let n = 0; n < 4; n++) await page.keyboard.press("ArrowLeft");
   const first = await drawn();
   await page.selectOption("#speed", "60");
   await page.click("#play");
@@ -97,14 +93,15 @@ try {
   }
 
   // Every kind of page fits a phone, and has a dark form.
+  const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.setViewportSize({ width: 390, height: 844 });
   for (const address of [top + "index.html", top + "matches.html", top + "entrants/1.html", replays[0]]) {
-    const phone = await visit(address, { viewport: { width: 390, height: 844 } });
-    assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390, `${address} is too wide`);
-    const dark = await visit(address, { colorScheme: "dark" });
-    const colour = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    assert.notEqual(await colour(dark), await colour(phone));
-    await phone.close();
-    await dark.close();
+    await page.goto(address);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${address} is too wide`);
+    const light = await colour();
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.notEqual(await colour(), light);
+    await page.emulateMedia({ colorScheme: null });
   }
   assert.deepEqual(complaints, [], "the browser complains");
   console.log(`${seen.size} pages, ${replays.length} replays`);

@@ -1,33 +1,32 @@
 //! Replays: the pictures and the page of `referee show`, in a real browser, and stepping in a terminal.
 
-use crate::common::{Folder, Referee, SEED, WON, browser, on_a_terminal, referee, sample};
+use crate::common::{Folder, Referee, SEED, WON, browser, in_rust, on_a_terminal, referee};
 use quick_xml::events::Event;
 use serde_json::json;
 
 /// Plays a match and returns its record.
 fn played(folder: &Folder, game: &str, bots: usize, more: &[&str]) -> String {
     let records = folder.text(&format!("{game}-{bots}"));
-    let bots: Vec<String> =
-        (0..bots).map(|seed| format!("{} --seed {seed}", sample("python/random_bot.py"))).collect();
+    let bot = in_rust("referee-random");
+    let bots: Vec<String> = (1..=bots).map(|seed| format!("'{}' --seed {seed}", bot.display())).collect();
     let bots = bots.iter().map(String::as_str);
     let args = ["play", game].into_iter().chain(bots).chain(["--seed", SEED, "--record", &records]);
     referee(args.chain(more.iter().copied())).done();
     format!("{records}/m1.jsonl")
 }
 
-/// Writes the page of these records.
-fn paged(folder: &Folder, records: &[&str]) -> String {
-    let page = folder.text("page.html");
-    let args = [&["show"], records, &["--html"]].concat();
-    let printed = referee(args.iter().chain(&["-o", &page, "--force"])).done().stdout;
+/// Writes the page of these records to the file.
+fn paged(folder: &Folder, file: &str, records: &[&str]) -> String {
+    let page = folder.text(file);
+    let printed = referee([&["show"], records, &["--html", "-o", &page]].concat()).done().stdout;
     assert_eq!(printed, "");
-    assert!(referee(args).done().stdout == folder.read("page.html"), "standard output gets another page");
     page
 }
 
-/// Runs checks of tests/browser/replay.mjs on a page.
-fn browse(page: &str, checks: &[&str]) {
-    browser::run("replay.mjs", &[&[page], checks].concat());
+/// Runs checks of tests/browser/replay.mjs on pages.
+fn browse(pages: &[(String, &str)]) {
+    let args: Vec<&str> = pages.iter().flat_map(|(page, checks)| [page.as_str(), checks]).collect();
+    browser::run("replay.mjs", &args);
 }
 
 /// The titles and descriptions of a picture, and the number of its shapes. Fails if it is not well-formed.
@@ -90,23 +89,22 @@ fn a_picture_shows_the_position_after_the_move_of_its_number() {
 
 #[test]
 fn the_page_of_every_game_works_in_a_browser() {
-    for (game, seats) in
-        [("checkers", 2), ("jeex", 2), ("saxum", 2), ("xe_queo", 2), ("keezen", 4), ("keezen", 6)]
-    {
-        let folder = Folder::new();
+    let folder = Folder::new();
+    let games = [("checkers", 2), ("jeex", 2), ("saxum", 2), ("xe_queo", 2), ("keezen", 4), ("keezen", 6)];
+    browse(&games.map(|(game, seats)| {
         let more: &[&str] = if game == "xe_queo" { &[] } else { &["--set", "turn_limit=40"] };
         let record = played(&folder, game, seats, more);
         // All games have the same controls.
-        let checks = ["readers", "forms", "controls"];
-        browse(&paged(&folder, &[&record]), &checks[..if game == "checkers" { 3 } else { 2 }]);
-    }
+        let checks = if game == "checkers" { "readers,forms,controls" } else { "readers,forms" };
+        (paged(&folder, &format!("{game}-{seats}.html"), &[&record]), checks)
+    }));
 }
 
 #[test]
 fn the_page_shows_hidden_choices_only_to_those_who_saw_them() {
     let folder = Folder::new();
     let record = played(&folder, "xe_queo", 2, &[]);
-    browse(&paged(&folder, &[&record]), &["choices"]);
+    browse(&[(paged(&folder, "page.html", &[&record]), "choices")]);
 }
 
 #[test]
@@ -117,15 +115,19 @@ fn the_page_shows_faults_info_and_clocks() {
     let records = folder.text("faults");
     let args = ["play", "checkers", &illegal, &plain, "--on-fault", "random", "--set", "turn_limit=12"];
     referee(args.into_iter().chain(["--seed", SEED, "--record", &records])).done();
-    browse(&paged(&folder, &[&format!("{records}/m1.jsonl")]), &["faults", "controls"]);
+    let faults = format!("{records}/m1.jsonl");
     let eventful = folder.bot("eventful", "play(turn=lambda t: move(t, t['legal'][0], info={'score': 12}))");
     let records = folder.text("info");
     let args = ["play", "checkers", &eventful, &plain, "--set", "turn_limit=12", "--record", &records];
     referee(args).done();
-    let record = format!("{records}/m1.jsonl");
-    browse(&paged(&folder, &[&record]), &["info"]);
-    let both = [&*record, &format!("{}/m1.jsonl", folder.text("faults"))];
-    browse(&paged(&folder, &both), &["list"]);
+    let info = format!("{records}/m1.jsonl");
+    browse(&[
+        (paged(&folder, "faults.html", &[&faults]), "faults,controls"),
+        (paged(&folder, "info.html", &[&info]), "info"),
+        (paged(&folder, "list.html", &[&info, &faults]), "list"),
+    ]);
+    let printed = referee(["show", &info, &faults, "--html"]).done().stdout;
+    assert!(printed == folder.read("list.html"), "standard output gets another page");
 }
 
 /// Texts that become scripts where markup is made of them.
@@ -158,7 +160,7 @@ fn a_thousand_hostile_names_run_no_script() {
         own.insert_str(end, &format!(",\"info\":{{\"text\":{}}}", text(number)));
         folder.write(&format!("hostile/{number}.jsonl"), own);
     }
-    browse(&paged(&folder, &[&folder.text("hostile")]), &["hostile"]);
+    browse(&[(paged(&folder, "page.html", &[&folder.text("hostile")]), "hostile")]);
 }
 
 #[test]
@@ -167,11 +169,11 @@ fn a_page_of_500_plies_takes_one_mebibyte_at_most() {
     let record = played(&folder, "keezen", 6, &["--set", "turn_limit=500"]);
     let moves = folder.read("keezen-6/m1.jsonl").matches("\"kind\":\"move\"").count();
     assert_eq!(moves, 500, "the match is as long as it may be");
-    let page = paged(&folder, &[&record]);
+    let page = paged(&folder, "page.html", &[&record]);
     let size = std::fs::metadata(&page).unwrap().len();
     println!("{moves} plies of Keezenspel with six seats: {size} bytes");
     assert!(size <= 1 << 20, "{size} bytes");
-    browse(&page, &["speed"]);
+    browse(&[(page, "speed")]);
 }
 
 #[test]
