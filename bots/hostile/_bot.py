@@ -9,10 +9,10 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
-from typing import Any, Callable
+from collections.abc import Callable
 
-Json = dict[str, Any]
+# Without `typing` and `pathlib`, which take half of the time to start.
+Json = dict
 Handler = Callable[[Json], None]
 
 LIFE = 120  # seconds
@@ -51,7 +51,7 @@ def send(message: object) -> None:
 
 
 def say_hello(message: Json) -> None:
-    send({"type": "hello", "protocol": 1, "name": Path(sys.argv[0]).stem})
+    send({"type": "hello", "protocol": 1, "name": os.path.basename(sys.argv[0]).removesuffix(".py")})
 
 
 def say_ready(start: Json) -> None:

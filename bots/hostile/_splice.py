@@ -8,7 +8,7 @@ import ctypes
 import os
 import signal
 import time
-from typing import Callable
+from collections.abc import Callable
 
 _libc = ctypes.CDLL(None, use_errno=True)
 COUNT = 65_536

@@ -12,6 +12,9 @@ export function launch(executablePath) {
 export async function open(browser, complain, note, options) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.setDefaultTimeout(PATIENCE);
+  // By default a condition is tested at every frame, which makes the page draw all the time.
+  const wait = page.waitForFunction.bind(page);
+  page.waitForFunction = (condition, argument) => wait(condition, argument, { polling: 50 });
   page.on("console", (message) => complain(`console: ${message.text()}`));
   page.on("pageerror", (error) => complain(`error: ${error.message}`));
   page.on("dialog", (dialog) => { complain(`dialog: ${dialog.message()}`); dialog.dismiss(); });

@@ -42,10 +42,10 @@ fn script(section: &str) -> String {
     script
 }
 
-/// A clone of the repository, so that the build results of the steps do not interfere.
+/// A copy of the repository, so that the build results of the steps do not interfere.
 fn clone(into: &Path) {
-    let copy =
-        "tar -c --exclude=./target --exclude=./bots/*/target --exclude=node_modules . | tar -x -C \"$0\"";
+    let copy = "tar -c --exclude=./.git --exclude=./target --exclude=./bots/*/target --exclude=node_modules . | \
+                tar -x -C \"$0\"";
     let status = Command::new("sh").args(["-c", copy]).arg(into).current_dir(ROOT).status().unwrap();
     assert!(status.success());
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{Ended, Folder, ROOT, Referee, WON, referee, sample};
+use crate::common::{Ended, Folder, ROOT, Referee, WON, in_rust, referee, sample};
 
 /// Runs an agent with a plan against a server with these arguments.
 fn agent(plan: &str, args: &[&str]) -> Ended {
@@ -24,7 +24,7 @@ fn an_agent_plays_a_match_of_every_game() {
     for game in referee(["games", "--json"]).json() {
         let id = game["id"].as_str().expect("an id");
         let others = game["seats"][0].as_u64().expect("a number") - 1;
-        let bots = vec![sample("python/random_bot.py") + " --seed 1"; others as usize];
+        let bots = vec![format!("'{}' --seed 1", in_rust("referee-random").display()); others as usize];
         let folder = Folder::new();
         let records = folder.text("records");
         let mut args = vec![id, "--record", &records, "--seat", "1"];

@@ -343,11 +343,14 @@ fn beat_random(sdk: &Sdk) {
 fn the_shell_bot_plays_every_game_and_sends_its_token() {
     let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
     for game in referee(["games", "--json"]).json() {
-        // jq starts a process per turn, which is slow: one match with the fewest seats.
+        // jq starts a process per turn, which is slow: one short match with the fewest seats.
         let [id, seats] = [&game["id"], &game["seats"][0]];
         let bots = vec![bot.clone(); seats.as_u64().expect("a number") as usize];
-        let args = ["play", id.as_str().expect("an id"), "--strict"].map(str::to_owned);
-        referee(args.into_iter().chain(bots)).with_code(0);
+        let options = game["options"].as_array().expect("a list");
+        let is_limited = options.iter().any(|option| option["name"] == "turn_limit");
+        let limit: &[&str] = if is_limited { &["--set", "turn_limit=40"] } else { &[] };
+        let args = ["play", id.as_str().expect("an id"), "--strict"].into_iter().chain(limit.iter().copied());
+        referee(args.map(str::to_owned).chain(bots)).with_code(0);
     }
     let connect = format!(
         r#"run() {{ exec 3<>"/dev/tcp/${{2/://}}"; exec {bot} <&3 >&3; }}; export REFEREE_TOKEN=secret; run"#
