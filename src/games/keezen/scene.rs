@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +12,7 @@ use super::Keezen;
 use super::board::{Board, PAWNS, Spot};
 use super::cards::{HAND, Rank};
 use super::position::Position;
-use crate::core::scene::{Depth, Part, Shape, Tone};
+use crate::core::scene::{Depth, Layout, List, Names, Part, Row, Shape, Tone};
 use crate::core::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
 
 /// The width of the board.
@@ -144,6 +143,13 @@ impl Plan {
         (self.block_width(), self.card_height() + self.gap + 30)
     }
 
+    /// The place of a card of a seat.
+    fn hand(&self, board: &Board, seat: Seat, n: usize) -> (i16, i16) {
+        let ((x, y), (_, height)) = (self.block(board, seat), self.block_size());
+        let spread = self.card + 6;
+        (x - 2 * spread + spread * n as i16, y + height / 2 - 10 - self.card_height() / 2)
+    }
+
     /// A place of the base of a seat.
     fn base(&self, board: &Board, seat: Seat, n: i16) -> (i16, i16) {
         let ((x, y), (width, height)) = (self.block(board, seat), self.block_size());
@@ -220,6 +226,42 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     ground
 }
 
+/// The track, and for each seat the places of its base, its home and its hand; the lists of its pawns in the order of
+/// its way, and of its cards.
+fn layout(plan: &Plan, board: &Board) -> Arc<Layout> {
+    static BY_SEATS: [OnceLock<Arc<Layout>>; MAX_SEATS + 1] = [const { OnceLock::new() }; MAX_SEATS + 1];
+    let new = || {
+        let track = (0..board.track()).map(|square| plan.spot(board, Spot::Track(square))).collect();
+        let mut layout = Layout::default();
+        layout.rows.push(Row { names: Names::Numbered("t".to_owned()), places: track });
+        for (index, seat) in board.all().enumerate() {
+            let base = (0..PAWNS as i16).map(|n| plan.base(board, seat, n)).collect();
+            let home = (0..PAWNS as u8).map(|square| plan.spot(board, Spot::Home(seat, square))).collect();
+            let hand = (0..HAND).map(|n| plan.hand(board, seat, n)).collect();
+            let first = layout.rows.len();
+            layout.rows.extend([
+                Row { names: Names::Same("base".to_owned()), places: base },
+                Row { names: Names::Numbered(format!("h{seat}.")), places: home },
+                Row { names: Names::Hand(seat), places: hand },
+            ]);
+            let list = |line, what: &str, text, rows| List {
+                line,
+                of: format!("seat {seat}:"),
+                what: what.to_owned(),
+                text,
+                rows,
+            };
+            let way = vec![(first, 0), (0, board.start_of(seat).into()), (first + 1, 0)];
+            layout.lists.extend([
+                list(1 + 2 * index, "pawns", Some(seat.to_string()), way),
+                list(2 + 2 * index, "cards", None, vec![(first + 2, 0)]),
+            ]);
+        }
+        layout.into()
+    };
+    BY_SEATS[board.all().count()].get_or_init(new).clone()
+}
+
 /// The mark of the seat to move: on its block, below the base.
 fn to_move(plan: &Plan, board: &Board, seat: Seat) -> Arc<Shape> {
     shared(board, Item::ToMove(seat), || {
@@ -246,21 +288,17 @@ fn pawns(plan: &Plan, board: &Board, seat: Seat) -> Rc<[Arc<Shape>]> {
 /// The cards of a seat.
 fn cards(plan: &Plan, position: &Position, seat: Seat, is_shown: bool) -> Vec<Arc<Shape>> {
     let board = position.board();
-    let ((x, y), (_, height)) = (plan.block(board, seat), plan.block_size());
-    let lower = y + height / 2 - 10 - plan.card_height() / 2;
-    let spread = plan.card + 6;
     let hand = position.hands().of(seat);
     let card = |(n, &rank): (usize, &Rank)| {
         let copy = hand.cards()[..n].iter().filter(|&&other| other == rank).count();
         let face = is_shown.then_some((rank, copy));
         shared(board, Item::Card(seat, n, face), || {
-            let at = (x - 2 * spread + spread * n as i16, lower);
             let id = match face {
                 Some((rank, copy)) => format!("card-{seat}-{rank}-{copy}"),
                 None => format!("card-{seat}-back-{n}"),
             };
             let card = plan.card(face.map(|(rank, _)| rank));
-            Shape::new(Depth::Piece, id, at).kind("card").with_all(card)
+            Shape::new(Depth::Piece, id, plan.hand(board, seat, n)).kind("card").with_all(card)
         })
     };
     hand.cards().iter().enumerate().map(card).collect()
@@ -302,58 +340,23 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     }
 }
 
-/// The pawns of a seat in words.
-fn pawns_in_words(board: &Board, seat: Seat) -> String {
-    let mut pawns = format!("seat {seat}: pawns");
-    for spot in board.pawns(seat) {
-        let _ = match spot {
-            Some(spot) => write!(pawns, " {spot}"),
-            None => write!(pawns, " base"),
-        };
-    }
-    pawns
-}
-
-/// The hand of a seat in words.
-fn hand_in_words(position: &Position, seat: Seat, is_shown: bool) -> String {
-    let hand = position.hands().of(seat);
-    if !is_shown || hand.is_empty() {
-        return format!("seat {seat}: {} cards", hand.len());
-    }
-    let mut cards = format!("seat {seat}: cards");
-    for card in hand.cards() {
-        cards.push(' ');
-        cards.push_str(card.name());
-    }
-    cards
-}
-
-/// A hand as a viewer sees it: its shapes and its line of words.
-type HandParts = (Vec<Arc<Shape>>, Arc<str>);
-
 /// What the scenes of a position show of a seat. Most of it is as in the position before.
 #[derive(Clone)]
 struct SeatParts {
-    /// The pawns: shapes and words.
-    pawns: (Rc<[Arc<Shape>]>, Arc<str>),
+    pawns: Rc<[Arc<Shape>]>,
     /// The hidden and the open hand.
-    hand: Rc<[HandParts; 2]>,
+    hand: Rc<[Vec<Arc<Shape>>; 2]>,
 }
 
 impl SeatParts {
     fn of(plan: &Plan, position: &Position, seat: Seat, before: Option<&Parts>) -> SeatParts {
         let (board, hands) = (position.board(), position.hands());
-        let before = before.map(|parts| (&parts.game.position, &parts.seats[seat.index()].0));
+        let before = before.map(|parts| (&parts.game.position, &parts.seats[seat.index()]));
         let same_pawns = before.filter(|(other, _)| other.board().pawns(seat).eq(board.pawns(seat)));
         let same_hand = before.filter(|(other, _)| other.hands().of(seat) == hands.of(seat));
-        let hand = |is_shown| {
-            (cards(plan, position, seat, is_shown), hand_in_words(position, seat, is_shown).into())
-        };
+        let hand = |is_shown| cards(plan, position, seat, is_shown);
         SeatParts {
-            pawns: same_pawns.map_or_else(
-                || (pawns(plan, board, seat), pawns_in_words(board, seat).into()),
-                |(_, parts)| parts.pawns.clone(),
-            ),
+            pawns: same_pawns.map_or_else(|| pawns(plan, board, seat), |(_, parts)| parts.pawns.clone()),
             hand: same_hand.map_or_else(|| [false, true].map(hand).into(), |(_, parts)| parts.hand.clone()),
         }
     }
@@ -364,8 +367,7 @@ struct Parts {
     game: Keezen,
     /// Without the hands.
     scene: Scene,
-    /// By seat: its parts, and the index of the line of words with its hand.
-    seats: Vec<(SeatParts, usize)>,
+    seats: Vec<SeatParts>,
 }
 
 impl Parts {
@@ -378,6 +380,7 @@ impl Parts {
         let mut scene = Scene::new(WIDTH, plan.height());
         scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
         scene.ground = Some(ground(plan, board));
+        scene.layout = Some(layout(plan, board));
         scene.say(match (game.turn(), position.to_move) {
             (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
             (_, Some(seat)) => {
@@ -394,10 +397,8 @@ impl Parts {
                 scene.add(to_move(plan, board, seat));
             }
             let parts = SeatParts::of(plan, position, seat, before);
-            scene.shapes.extend_from_slice(&parts.pawns.0);
-            scene.say(parts.pawns.1.clone());
-            seats.push((parts, scene.words.len()));
-            scene.say("");
+            scene.shapes.extend_from_slice(&parts.pawns);
+            seats.push(parts);
         }
         middle(&mut scene, plan, position);
         let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
@@ -406,17 +407,17 @@ impl Parts {
     }
 
     fn seen_by(&self, viewer: Viewer) -> Scene {
-        let Scene { seats, ground, shapes, words, .. } = &self.scene;
+        let Scene { seats, ground, shapes, layout, words, .. } = &self.scene;
         let mut scene = Scene::new(self.scene.width, self.scene.height);
         scene.seats.clone_from(seats);
         scene.ground.clone_from(ground);
+        scene.layout.clone_from(layout);
         scene.words.clone_from(words);
         scene.shapes.reserve(shapes.len() + HAND * seats.len());
         scene.shapes.extend_from_slice(shapes);
-        for (seat, (parts, line)) in self.game.position.board().all().zip(&self.seats) {
-            let (cards, words) = &parts.hand[usize::from(self.game.position.shows(seat, viewer))];
+        for (seat, parts) in self.game.position.board().all().zip(&self.seats) {
+            let cards = &parts.hand[usize::from(self.game.position.shows(seat, viewer))];
             scene.shapes.extend_from_slice(cards);
-            scene.words[*line] = words.clone();
         }
         scene
     }

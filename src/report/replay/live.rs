@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::layout::layout;
 use super::reel::{ReelStep, banks, kind_name};
 use super::shown::Shown;
 use super::views::Merged;
@@ -51,14 +52,18 @@ pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Valu
         .iter()
         .zip(&first.seats)
         .map(|((name, team), tone)| json!({ "name": name, "team": team, "tone": tone.name() }));
-    json!({
+    let mut head = json!({
         "match": id,
         "game": game,
         "seats": seats.collect::<Vec<_>>(),
         "views": ["Spectator"],
         "size": [first.width, first.height],
         "result": "",
-    })
+    });
+    if let Some(first) = &first.layout {
+        head["layout"] = layout(first, |row| row.places.clone());
+    }
+    head
 }
 
 impl LiveReel {

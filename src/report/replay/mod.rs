@@ -2,6 +2,7 @@
 
 mod base116;
 mod column;
+mod layout;
 mod live;
 mod motion;
 mod names;

@@ -1,11 +1,8 @@
-//! References of texts to what moves in their step: `8 t16` names a card and a square whose names the player knows.
-
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+//! References of texts to the moves of their step: lines of words name the squares and cards that moves name.
 
 use super::column::SEPARATOR;
-use super::reel::Reel;
-use super::shown::{Change, ThingState};
+use super::reel::{Reel, ReelStep};
+use crate::core::{MAX_SEATS, Seat};
 
 /// Stands for the first name of the step, the characters that follow for the others. Texts hardly ever contain these
 /// characters (C1 controls).
@@ -21,52 +18,47 @@ const NAMES: usize = SEPARATES as usize - FIRST as usize;
 /// The number of lists that the texts of events may refer to; what follows them are the names of the step.
 const LISTS: usize = 16;
 
-/// The names that the texts of a step may refer to. Empty ones are not referred to.
+/// The names that the texts of a step may refer to.
 pub(super) type Names<'a> = Vec<&'a str>;
 
-/// The first text of a look.
-fn text(look: &[Value]) -> &str {
-    let text = look.iter().filter_map(Value::as_array).find(|part| part[0] == "t");
-    text.and_then(|part| part.last()?.as_str()).unwrap_or_default()
+/// The letters and digits at the beginning of a text, and the digits alone.
+fn first_word(text: &str) -> (&str, &str) {
+    let letters = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let digits = text[letters..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - letters);
+    (&text[..letters + digits], &text[letters..letters + digits])
 }
 
-/// The names of each step: of every thing that moves in the first view, in order, the text of the board where it was,
-/// where it is, and its own text.
-pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
-    let (mut board, mut places) = (FxHashMap::default(), FxHashMap::default());
-    let texts: Vec<&str> = reel.looks.iter().map(|look| text(look)).collect();
-    let of_look = |look: u32| texts[look as usize];
-    for Change { state, .. } in reel.steps.first().iter().flat_map(|step| &step.c) {
-        if let &Some(ThingState { x, y, look, layer: 0, .. }) = state
-            && !of_look(look).is_empty()
-        {
-            board.entry((x, y)).or_insert(of_look(look));
-        }
+/// Adds the words of a text and the numbers at the ends of words.
+fn add_words<'a>(names: &mut Names<'a>, mut rest: &'a str) {
+    while let Some(next) = rest.chars().next() {
+        let (word, number) = first_word(rest);
+        names.extend(Some(word).filter(|word| !word.is_empty()));
+        names.extend(Some(number).filter(|number| !number.is_empty() && *number != word));
+        rest = &rest[word.len().max(next.len_utf8())..];
     }
-    let of_step = |changes: &[Change]| {
-        let mut names = Vec::new();
-        for change in changes {
-            let Some(ThingState { x, y, look, views, .. }) = change.state else {
-                places.remove(&change.thing);
-                continue;
-            };
-            if views.mask & 1 == 0 {
-                continue;
-            }
-            let before = places.insert(change.thing, (x, y));
-            if change.has_moved {
-                let at = |place: Option<(i16, i16)>| place.and_then(|place| board.get(&place)).copied();
-                names.extend([
-                    at(before).unwrap_or_default(),
-                    at(Some((x, y))).unwrap_or_default(),
-                    of_look(look),
-                ]);
-            }
-        }
+}
+
+/// The moves of a step as the first view knows them.
+pub(super) fn moves_of(step: &ReelStep) -> impl Iterator<Item = (Seat, &str)> {
+    let known = step.s.iter().filter(|(mask, kind, ..)| mask & 1 == 1 && *kind == "move");
+    known.filter_map(|(_, _, seat, text)| Some(((*seat)?, text.as_str())))
+}
+
+/// The numbers of seats.
+const SEATS: [&str; MAX_SEATS] = ["0", "1", "2", "3", "4", "5"];
+
+/// The names of each step: the words of its moves as the first view knows them, and the seats of the moves of the next
+/// step.
+pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
+    let of_step = |(index, step)| {
+        let mut names = Names::new();
+        moves_of(step).for_each(|(_, text)| add_words(&mut names, text));
+        let next = reel.steps.get(index + 1).into_iter().flat_map(moves_of);
+        names.extend(next.filter_map(|(seat, _)| SEATS.get(seat.index())));
         names.truncate(NAMES);
         names
     };
-    reel.steps.iter().map(|step| &step.c[..]).map(of_step).collect()
+    reel.steps.iter().enumerate().map(of_step).collect()
 }
 
 /// The character that stands for a name.
@@ -80,15 +72,13 @@ pub(super) fn refer(text: &str, names: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
-        let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-        let digits = rest[letters..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - letters);
-        let (word, after) = rest.split_at((letters + digits).max(next.len_utf8()));
+        let (word, number) = first_word(rest);
+        let (word, after) = rest.split_at(word.len().max(next.len_utf8()));
         rest = after;
-        let number = word.get(letters..).unwrap_or_default();
         if let Some(reference) = reference(names, word) {
             out.push(reference);
         } else if let Some(reference) = reference(names, number) {
-            out.push_str(&word[..letters]);
+            out.push_str(&word[..word.len() - number.len()]);
             out.push(reference);
         } else if next == SEPARATOR {
             out.push(SEPARATES);

@@ -11,11 +11,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::column::{Column, Texts, zigzag};
+use super::layout::layout;
 use super::names::{self, Names, refer, refer_to_lists};
 use super::record::PackedRecord;
 use super::reel::{Reel, ReelStep, SeatOf};
 use super::shown::{Change, SeenBy, ThingState};
 use crate::core::Seat;
+use crate::core::scene::Layout;
 
 /// What is different from the change before; bits of [`Deltas::what`].
 mod what {
@@ -72,8 +74,13 @@ struct Tables {
 }
 
 impl Tables {
-    fn new() -> Tables {
-        Tables { places: Numbered::new(), views: Numbered::new() }
+    /// The points of the rows come first.
+    fn new(layout: Option<&Layout>) -> Tables {
+        let mut tables = Tables { places: Numbered::new(), views: Numbered::new() };
+        for &place in layout.iter().flat_map(|layout| &layout.rows).flat_map(|row| &row.places) {
+            tables.places.number(place);
+        }
+        tables
     }
 }
 
@@ -146,7 +153,8 @@ struct Changes {
     first: Deltas,
     /// The other changes, relative to the change before of the same thing.
     more: Deltas,
-    /// The points that indices of places mean, each relative to the one before, as [`zigzag`].
+    /// The points that indices of places mean, each relative to the one before, as [`zigzag`]. Those of the rows of the
+    /// layout come first.
     x: Column,
     y: Column,
     /// What numbers of views mean: the masks of those that show a thing, and of those that show its other look.
@@ -154,7 +162,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(steps: &[ReelStep]) -> Changes {
+    fn of(steps: &[ReelStep], layout: Option<&Layout>) -> Changes {
         let mut things: Vec<Vec<(u32, &Change)>> = Vec::new();
         for (number, step) in (0..).zip(steps) {
             for change in &step.c {
@@ -165,7 +173,8 @@ impl Changes {
                 things[thing].push((number, change));
             }
         }
-        let (mut changes, mut tables, mut first) = (Changes::default(), Tables::new(), Known::default());
+        let (mut changes, mut tables, mut first) =
+            (Changes::default(), Tables::new(layout), Known::default());
         for thing in things {
             changes.count.push(thing.len() as u32);
             let mut known = first;
@@ -299,8 +308,11 @@ const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
 impl Columns {
     fn of(reel: &Reel) -> Columns {
         let (steps, names) = (&reel.steps, names::of_steps(reel));
-        let mut columns =
-            Columns { c: Changes::of(steps), w: Words::of(steps, &names), ..Columns::default() };
+        let mut columns = Columns {
+            c: Changes::of(steps, reel.layout.as_deref()),
+            w: Words::of(steps, &names),
+            ..Columns::default()
+        };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
         let played: Vec<&str> = reel.record.iter().flat_map(PackedRecord::moves).collect();
         let mut played = &played[..];
@@ -334,6 +346,8 @@ impl Columns {
                     used = used.max(of_text);
                     stored
                 }
+                // The names are words of the moves.
+                "move" => refer(text, &[]),
                 _ => refer(text, names),
             };
             if let Some((next, rest)) = played.split_first()
@@ -399,6 +413,8 @@ pub(super) struct Packed<'a> {
     seats: &'a [SeatOf],
     views: &'a [String],
     size: [i16; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Value>,
     result: &'a str,
     looks: Looks,
     columns: Columns,
@@ -414,6 +430,7 @@ impl<'a> Packed<'a> {
             seats: &reel.seats,
             views: &reel.views,
             size: reel.size,
+            layout: reel.layout.as_deref().map(|of| layout(of, |row| row.places.len())),
             result: &reel.result,
             looks: Looks::of(&reel.looks),
             columns: Columns::of(reel),

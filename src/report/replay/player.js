@@ -3,7 +3,7 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
-const LAYERS = 4;
+const LAYERS = 4, PIECES = 2;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
 
@@ -28,7 +28,7 @@ async function unpack(text) {
   const unpacked = await new Response(stream).json();
   for (const reel of unpacked.matches) {
     reel.looks = unpackLooks(reel.looks);
-    reel.steps = rows(reel);
+    reel.steps = stepsOf(reel);
   }
   return unpacked;
 }
@@ -78,7 +78,7 @@ function listsOf({ templates, lines, texts }) {
 }
 
 /** The steps of a match whose data is in columns (pack.rs). */
-function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
+function stepsOf({ columns: { n, c, w, s, k, b }, layout, record }) {
   const KINDS = ["move", "event", "fault", "fallback", "info"], LISTS = 16;
   const note = readers(s), answer = readers(k), told = s.text.map(textsOf);
   const played = [...textsOf(record?.texts["event move"] ?? "")], lists = record ? listsOf(record) : [];
@@ -88,8 +88,19 @@ function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
     if (b[i].length) banks = b[i];
     return { n: moves, c: [], m: [], w: [], s: [], k: [], b: banks };
   });
-  unpackChanges(steps, c);
-  const names = namesOf(steps, looks);
+  for (const step of steps) {
+    for (let left = note.count(); left > 0; left--) {
+      const mask = note.mask(), kind = note.kind(), seat = note.seat();
+      let text = told[kind].next().value;
+      if (KINDS[kind] === "move") {
+        text = resolved(text) || played[next];
+        if (text.startsWith(played[next])) next++;
+      }
+      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, text]);
+    }
+    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
+  }
+  const names = namesOf(steps);
   steps.forEach((step, i) => {
     let used = 0;
     const nameInEvent = (at) => {
@@ -97,40 +108,22 @@ function rows({ columns: { n, c, w, s, k, b }, looks, record }) {
       used = Math.max(used, at + 1);
       return lists[list + at];
     };
-    for (let left = note.count(); left > 0; left--) {
-      const mask = note.mask(), kind = note.kind(), seat = note.seat();
-      let text = resolved(told[kind].next().value, KINDS[kind] === "event" ? nameInEvent : (at) => names[i][at]);
-      if (KINDS[kind] === "move") {
-        text ||= played[next];
-        if (text.startsWith(played[next])) next++;
-      }
-      step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, text]);
+    for (const note of step.s) {
+      if (note[1] === "move") continue;
+      note[3] = resolved(note[3], note[1] === "event" ? nameInEvent : (at) => names[i][at]);
     }
     list += used;
-    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
   });
+  unpackChanges(steps, c, layout);
   unpackWords(steps, w, names);
   return steps;
 }
 
 /** By step, the names that its texts refer to, as in names.rs. */
-function namesOf(steps, looks) {
-  const text = (look) => (looks[look].find(([form]) => form === "t") || []).at(-1) || "";
-  const board = new Map(), places = new Map();
-  for (const [, , x, y, look, layer] of steps[0].c) {
-    if (layer === 0 && text(look) && !board.has(`${x},${y}`)) board.set(`${x},${y}`, text(look));
-  }
-  return steps.map(({ c, m }) => {
-    const names = [], moved = new Set(m.filter(([mask]) => mask & 1).map(([, thing]) => thing));
-    for (const [mask, thing, x, y, look] of c) {
-      if (!(mask & 1)) continue;
-      const before = places.get(thing), now = `${x},${y}`;
-      if (x === undefined) places.delete(thing);
-      else places.set(thing, now);
-      if (moved.has(thing)) names.push(board.get(before) || "", board.get(now) || "", text(look));
-    }
-    return names;
-  });
+function namesOf(steps) {
+  const moves = steps.map(({ s }) => s.filter(([mask, kind]) => mask & 1 && kind === "move"));
+  const words = ([, , , text]) => [...text.matchAll(/[A-Za-z]+(\d*)|\d+/g)].flat().filter(Boolean);
+  return moves.map((played, i) => [...played.flatMap(words), ...(moves[i + 1] ?? []).map(([, , seat]) => String(seat))]);
 }
 
 /** A text with names instead of the references to them. */
@@ -138,9 +131,11 @@ const resolved = (text, name) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
   (reference, literal) => literal ?? (reference === "\x9e" ? "\x7f" : name(reference.charCodeAt(0) - 0x80)));
 
 /** Adds the changes of things. Each is relative to another one. */
-function unpackChanges(steps, { count, first, more, x, y, views }) {
+function unpackChanges(steps, { count, first, more, x, y, views }, layout) {
   const point = [0, 0], ys = numbers(y);
   const places = numbers(x).map((dx, i) => [point[0] += signed(dx), point[1] += signed(ys[i])]);
+  let next = 0;
+  for (const row of layout?.rows ?? []) row[2] = places.slice(next, next += row[2]);
   const change = (columns, known, thing, [before, beforeOthers]) => {
     let { step, seen, place, look, other, layer, turn } = known;
     step += columns.step();
@@ -260,6 +255,29 @@ function stateAt(step) {
   const found = { things: new Map(states[kept].things), words: [...states[kept].words] };
   for (let i = kept * KEPT + 1; i <= step; i++) advance(found, reel.steps[i]);
   return found;
+}
+
+/** The first text of a look. */
+const textOf = (look) => (reel.looks[look].find(([form]) => form === "t") ?? []).at(-1) ?? "";
+
+/** The lines of words of a state, among them the lists of the pieces on rows. */
+function linesOf({ things, words }) {
+  const lines = [...words], pieces = new Map();
+  for (const [x, y, look, layer] of things.values()) if (layer === PIECES) pieces.set(`${x},${y}`, look);
+  for (const [line, of, what, text, rows] of reel.layout?.lists ?? []) {
+    const items = [];
+    for (const [row, from] of rows) {
+      const [kind, name, places] = reel.layout.rows[row];
+      for (let i = 0; i < places.length; i++) {
+        const at = (from + i) % places.length, look = pieces.get(String(places[at]));
+        if (look === undefined || (text !== null && textOf(look) !== text)) continue;
+        items.push(kind === "hand" ? textOf(look) : kind === "numbered" ? name + at : name);
+      }
+    }
+    const named = items.filter(Boolean);
+    lines.splice(line, 0, named.length ? [of, what, ...named].join(" ") : `${of} ${items.length} ${what}`);
+  }
+  return lines;
 }
 
 /** Makes a state that of the next step. Marks are things, too. */
@@ -386,8 +404,9 @@ function go(step, isQuiet) {
   else state = stateAt(step);
   at = step;
   draw(state.things);
-  $("status").textContent = state.words[0] || "";
-  $("words").textContent = state.words.join(". ");
+  const lines = linesOf(state);
+  $("status").textContent = lines[0] || "";
+  $("words").textContent = lines.join(". ");
   $("slider").value = at;
   $("slider").setAttribute("aria-valuetext", `${at} of ${reel.steps.length - 1}`);
   $("place").textContent = `${at} / ${reel.steps.length - 1}`;
@@ -402,7 +421,7 @@ function go(step, isQuiet) {
     list.scrollTop = top - list.clientHeight / 2;
   }
   const told = notesOf(reel.steps[at]).filter(([, kind]) => kind !== "info").map(words);
-  $("live").textContent = [...told, state.words[0], isLast(at) ? reel.result : ""].filter(Boolean).join(". ");
+  $("live").textContent = [...told, lines[0], isLast(at) ? reel.result : ""].filter(Boolean).join(". ");
   for (const [id, end] of [["first", at === 0], ["back", at === 0], ["next", isLast(at)], ["last", isLast(at)]]) {
     $(id).setAttribute("aria-disabled", end);
   }

@@ -2,6 +2,8 @@
 //!
 //! A `mask` is a set of views, as bits. What several views share is written once.
 
+use std::sync::Arc;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -12,6 +14,7 @@ use referee_protocol::referee::Clock;
 use super::record::PackedRecord;
 use super::shown::{Change, Said, Shown};
 use super::views::Merged;
+use crate::core::scene::Layout;
 use crate::core::{Seat, Viewer};
 use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
 use crate::referee::Header;
@@ -34,6 +37,8 @@ pub struct Reel {
     /// The names of the views; the first sees everything.
     pub(super) views: Vec<String>,
     pub(super) size: [i16; 2],
+    #[serde(skip)]
+    pub(super) layout: Option<Arc<Layout>>,
     /// The result in words.
     pub(super) result: String,
     /// What shapes look like, as lists of parts.
@@ -201,7 +206,7 @@ impl Reel {
             viewers[1..].iter().for_each(|&viewer| merged.add(step.table.scene(viewer)));
             first.get_or_insert_with(|| {
                 let scene = &merged.scene;
-                (scene.seats.clone(), [scene.width, scene.height])
+                (scene.seats.clone(), [scene.width, scene.height], scene.layout.clone())
             });
             let (c, w) = shown.show(merged);
             steps.push(ReelStep {
@@ -214,7 +219,7 @@ impl Reel {
                 b: banks(step.banks_ms),
             });
         }
-        let (meta, (tones, size)) =
+        let (meta, (tones, size, layout)) =
             meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
         let seats = header.seats.iter().zip(&tones);
         let of_seat = |(seat, name): (Seat, &String)| format!("Seat {seat}: {name}");
@@ -228,6 +233,7 @@ impl Reel {
                 .collect(),
             views: all.take(viewers.len()).collect(),
             size,
+            layout,
             seed: film.setup().seed.to_hex(),
             result: film.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
             looks: shown.looks,

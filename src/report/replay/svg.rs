@@ -94,7 +94,7 @@ pub fn svg(scene: &Scene, title: &str) -> String {
          <title>{}</title>\n<desc>{}</desc>\n<style>\n{}</style>\n\
          <rect class=\"f-paper\" width=\"{width}\" height=\"{height}\"/>\n",
         Escaped(title),
-        Escaped(&scene.words.join(". ")),
+        Escaped(&scene.lines().join(". ")),
         colours(),
     );
     for layer in Depth::ALL {
