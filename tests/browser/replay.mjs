@@ -1,7 +1,9 @@
 // Uses every control of pages of `referee show --html` in Chromium, opened from disk.
 // Usage: node replay.mjs CHROMIUM (PAGE CHECK,CHECK...)..., where a check is one of `checks` below.
 import assert from "node:assert/strict";
-import { pathToFileURL } from "node:url";
+import { readFile, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { launch, open } from "./tab.mjs";
 
 const [executablePath, ...args] = process.argv.slice(2);
@@ -106,6 +108,38 @@ const checks = {
     const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, select")]
       .filter((control) => !(control.textContent || control.ariaLabel || control.labels?.length)).map((c) => c.outerHTML));
     assert.deepEqual(unnamed, [], "every control has a name");
+  },
+
+  /** Each view shows the shapes and tells the words of the pictures beside the page, whose names are `VIEW-TURN.svg`. */
+  async pictures() {
+    const directory = dirname(fileURLToPath(address));
+    const pictures = (await readdir(directory)).filter((name) => name.endsWith(".svg"));
+    assert.ok(pictures.length > 1);
+    for (const name of pictures) {
+      const [view, turn] = name.replace(".svg", "").split("-");
+      const page = await visit(`#t=${turn}`);
+      if (await page.isVisible("#view")) {
+        await page.selectOption("#view", { all: "0", public: "1" }[view] ?? String(Number(view) + 2));
+      }
+      // Marks are those of moves as the first view sees them. The policy of the page rejects the style of the picture.
+      const [played, drawn] = await page.evaluate((svg) => {
+        const isMark = /^\S+ \S+ \w+ class=[fl]-mark /;
+        const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+        const part = ({ tagName, attributes, textContent }) =>
+          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), textContent].join(" ");
+        const shapes = (groups, transform) => [...groups].map((group) =>
+          [...transform(group).match(/-?\d+/g), ...[...group.children].map(part)].join(" "))
+          .filter((shape) => !isMark.test(shape)).sort();
+        return [
+          [document.getElementById("words").textContent,
+            ...shapes(document.querySelectorAll("#board g g"), (group) => group.style.transform)],
+          [picture.querySelector("desc").textContent,
+            ...shapes(picture.querySelectorAll("g"), (group) => group.getAttribute("transform"))],
+        ];
+      }, (await readFile(join(directory, name), "utf8")).replace(/<style>[^]*<\/style>/, ""));
+      assert.deepEqual(played, drawn, name);
+      await page.close();
+    }
   },
 
   /** The page fits a phone, and has a dark and an embedded form. */

@@ -101,6 +101,23 @@ fn the_page_of_every_game_works_in_a_browser() {
 }
 
 #[test]
+fn each_view_of_a_page_shows_the_pictures_of_its_positions() {
+    for (game, seats, views, turns) in [
+        ("checkers", 2, &["all"][..], ["1", "30"]),
+        ("xe_queo", 2, &["all", "public", "1"], ["3", "12"]),
+        ("keezen", 6, &["all", "public", "4"], ["77", "300"]),
+    ] {
+        let folder = Folder::new();
+        let record = played(&folder, game, seats, &[]);
+        for (view, turn) in views.iter().flat_map(|view| turns.map(|turn| (view, turn))) {
+            let picture = folder.text(&format!("{view}-{turn}.svg"));
+            referee(["show", &record, "--svg", "--view", view, "--turn", turn, "-o", &picture]).done();
+        }
+        browse(&[(paged(&folder, "page.html", &[&record]), "pictures")]);
+    }
+}
+
+#[test]
 fn the_page_shows_hidden_choices_only_to_those_who_saw_them() {
     let folder = Folder::new();
     let record = played(&folder, "xe_queo", 2, &[]);

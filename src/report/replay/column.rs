@@ -16,6 +16,10 @@ const SURROGATES: std::ops::Range<u32> = 0xd800..0xe000;
 pub(super) struct Column(String);
 
 impl Column {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn push(&mut self, mut number: u32) {
         while number >= MORE {
             self.push_character(MORE);

@@ -1,6 +1,7 @@
 //! Recorded matches as pictures and as a page that plays them.
 
 mod base116;
+mod changes;
 mod column;
 mod layout;
 mod live;

@@ -29,7 +29,7 @@ fn first_word(text: &str) -> (&str, &str) {
 }
 
 /// Adds the words of a text and the numbers at the ends of words.
-fn add_words<'a>(names: &mut Names<'a>, mut rest: &'a str) {
+pub(super) fn add_words<'a>(names: &mut Names<'a>, mut rest: &'a str) {
     while let Some(next) = rest.chars().next() {
         let (word, number) = first_word(rest);
         names.extend(Some(word).filter(|word| !word.is_empty()));
@@ -47,14 +47,12 @@ pub(super) fn moves_of(step: &ReelStep) -> impl Iterator<Item = (Seat, &str)> {
 /// The numbers of seats.
 const SEATS: [&str; MAX_SEATS] = ["0", "1", "2", "3", "4", "5"];
 
-/// The names of each step: the words of its moves as the first view knows them, and the seats of the moves of the next
-/// step.
+/// The names of each step: the seats of the moves of the next step, and the words of its own moves.
 pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
     let of_step = |(index, step)| {
-        let mut names = Names::new();
-        moves_of(step).for_each(|(_, text)| add_words(&mut names, text));
         let next = reel.steps.get(index + 1).into_iter().flat_map(moves_of);
-        names.extend(next.filter_map(|(seat, _)| SEATS.get(seat.index())));
+        let mut names: Names<'_> = next.map(|(seat, _)| SEATS[seat.index()]).collect();
+        moves_of(step).for_each(|(_, text)| add_words(&mut names, text));
         names.truncate(NAMES);
         names
     };

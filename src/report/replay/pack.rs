@@ -1,202 +1,21 @@
 //! Matches as the data of a page: the steps in columns, which compress to less than half the size of rows.
 //!
-//! The changes of each thing follow each other, as do those of each line, because they resemble each other more than
-//! what changes in the same step. Each is stored relative to the one before.
+//! The changes of each line follow each other, because they resemble each other more than what changes in the same step.
+//! Each is stored relative to the one before.
 
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::column::{Column, Texts, zigzag};
+use super::changes::Changes;
+use super::column::{Column, Texts};
 use super::layout::layout;
 use super::names::{self, Names, refer, refer_to_lists};
 use super::record::PackedRecord;
 use super::reel::{Reel, ReelStep, SeatOf};
-use super::shown::{Change, SeenBy, ThingState};
 use crate::core::Seat;
-use crate::core::scene::Layout;
-
-/// What is different from the change before; bits of [`Deltas::what`].
-mod what {
-    pub(super) const VIEWS: u32 = 1;
-    pub(super) const PLACE: u32 = 2;
-    pub(super) const LOOK: u32 = 4;
-    pub(super) const FORM: u32 = 8;
-    pub(super) const GONE: u32 = 16;
-    /// The thing has moved and is marked.
-    pub(super) const MOVED: u32 = 32;
-    /// The look in other views.
-    pub(super) const OTHER: u32 = 64;
-}
-
-/// A change that the next one is relative to.
-#[derive(Clone, Copy, Default)]
-struct Known {
-    step: u32,
-    /// The index of its views.
-    views: u32,
-    /// The index of its place.
-    place: i32,
-    look: i32,
-    other: i32,
-    layer: u8,
-    turn: Option<i16>,
-}
-
-/// Different values, numbered consecutively.
-#[derive(Debug)]
-struct Numbered<T> {
-    numbers: FxHashMap<T, u32>,
-    all: Vec<T>,
-}
-
-impl<T: Copy + Eq + Hash> Numbered<T> {
-    fn new() -> Numbered<T> {
-        Numbered { numbers: FxHashMap::default(), all: Vec::new() }
-    }
-
-    fn number(&mut self, value: T) -> u32 {
-        *self.numbers.entry(value).or_insert_with(|| {
-            self.all.push(value);
-            self.all.len() as u32 - 1
-        })
-    }
-}
-
-/// What changes refer to by number: points, and the masks of the views that show a thing and its other look.
-#[derive(Debug)]
-struct Tables {
-    places: Numbered<(i16, i16)>,
-    views: Numbered<(u32, u32)>,
-}
-
-impl Tables {
-    /// The points of the rows come first.
-    fn new(layout: Option<&Layout>) -> Tables {
-        let mut tables = Tables { places: Numbered::new(), views: Numbered::new() };
-        for &place in layout.iter().flat_map(|layout| &layout.rows).flat_map(|row| &row.places) {
-            tables.places.number(place);
-        }
-        tables
-    }
-}
-
-/// Changes, each relative to another one. Columns other than the first two have only the values that differ.
-#[derive(Debug, Default, Serialize)]
-struct Deltas {
-    step: Column,
-    what: Column,
-    /// The number of its views.
-    views: Column,
-    /// The difference of the indices, as [`zigzag`].
-    place: Column,
-    /// The same of looks.
-    look: Column,
-    other: Column,
-    layer: Column,
-    /// 0 without a rotation, else one more than the [`zigzag`] of the rotation.
-    turn: Column,
-}
-
-impl Deltas {
-    /// Adds a change of this step, relative to `known`, and returns what the next one is relative to.
-    fn push(&mut self, known: Known, step: u32, change: &Change, tables: &mut Tables) -> Known {
-        let mut now = Known { step, ..known };
-        let mut what = if change.has_moved { what::MOVED } else { 0 };
-        self.step.push(now.step - known.step);
-        if let Some(ThingState { x, y, look, layer, turn, views }) = change.state {
-            (now.place, now.look, now.layer, now.turn) =
-                (tables.places.number((x, y)) as i32, look as i32, layer, turn);
-            let SeenBy { mask, others, other } = views;
-            now.views = tables.views.number((mask, others));
-            if others != 0 {
-                now.other = other as i32;
-            }
-        } else {
-            what |= what::GONE;
-        }
-        if now.views != known.views {
-            what |= what::VIEWS;
-            self.views.push(now.views);
-        }
-        if now.place != known.place {
-            what |= what::PLACE;
-            self.place.push(zigzag(now.place - known.place));
-        }
-        if now.look != known.look {
-            what |= what::LOOK;
-            self.look.push(zigzag(now.look - known.look));
-        }
-        if now.other != known.other {
-            what |= what::OTHER;
-            self.other.push(zigzag(now.other - known.other));
-        }
-        if (now.layer, now.turn) != (known.layer, known.turn) {
-            what |= what::FORM;
-            self.layer.push(now.layer.into());
-            self.turn.push(now.turn.map_or(0, |turn| zigzag(turn.into()) + 1));
-        }
-        self.what.push(what);
-        now
-    }
-}
-
-/// Changes of things, one thing after the other.
-#[derive(Debug, Default, Serialize)]
-struct Changes {
-    /// By thing: the number of its changes.
-    count: Column,
-    /// By thing: its first change, relative to that of the thing before.
-    first: Deltas,
-    /// The other changes, relative to the change before of the same thing.
-    more: Deltas,
-    /// The points that indices of places mean, each relative to the one before, as [`zigzag`]. Those of the rows of the
-    /// layout come first.
-    x: Column,
-    y: Column,
-    /// What numbers of views mean: the masks of those that show a thing, and of those that show its other look.
-    views: Vec<(u32, u32)>,
-}
-
-impl Changes {
-    fn of(steps: &[ReelStep], layout: Option<&Layout>) -> Changes {
-        let mut things: Vec<Vec<(u32, &Change)>> = Vec::new();
-        for (number, step) in (0..).zip(steps) {
-            for change in &step.c {
-                let thing = change.thing as usize;
-                if things.len() <= thing {
-                    things.resize(thing + 1, Vec::new());
-                }
-                things[thing].push((number, change));
-            }
-        }
-        let (mut changes, mut tables, mut first) =
-            (Changes::default(), Tables::new(layout), Known::default());
-        for thing in things {
-            changes.count.push(thing.len() as u32);
-            let mut known = first;
-            for (index, (step, change)) in thing.into_iter().enumerate() {
-                if index == 0 {
-                    first = changes.first.push(known, step, change, &mut tables);
-                    known = first;
-                } else {
-                    known = changes.more.push(known, step, change, &mut tables);
-                }
-            }
-        }
-        let (mut x, mut y) = (0, 0);
-        for place in tables.places.all {
-            changes.x.push(zigzag(i32::from(place.0) - x));
-            changes.y.push(zigzag(i32::from(place.1) - y));
-            (x, y) = (place.0.into(), place.1.into());
-        }
-        changes.views = tables.views.all;
-        changes
-    }
-}
 
 /// Changed lines of words, one stream after the other: the changes of a line that the same views see.
 #[derive(Debug, Default, Serialize)]
@@ -308,11 +127,7 @@ const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
 impl Columns {
     fn of(reel: &Reel) -> Columns {
         let (steps, names) = (&reel.steps, names::of_steps(reel));
-        let mut columns = Columns {
-            c: Changes::of(steps, reel.layout.as_deref()),
-            w: Words::of(steps, &names),
-            ..Columns::default()
-        };
+        let mut columns = Columns { c: Changes::of(reel), w: Words::of(steps, &names), ..Columns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
         let played: Vec<&str> = reel.record.iter().flat_map(PackedRecord::moves).collect();
         let mut played = &played[..];

@@ -50,6 +50,9 @@ function numbers(text) {
 /** An iterator of the texts of a list, each of which has a separator after it. */
 const textsOf = (list) => list.split("\x7f").slice(0, -1).values();
 
+/** The first text of a look. */
+const textOf = (look) => look.find(([form]) => form === "t")?.at(-1) ?? "";
+
 const signed = (number) => (number >>> 1) ^ -(number & 1);
 
 /** A function for each column that returns its next number. */
@@ -78,7 +81,7 @@ function listsOf({ templates, lines, texts }) {
 }
 
 /** The steps of a match whose data is in columns (pack.rs). */
-function stepsOf({ columns: { n, c, w, s, k, b }, layout, record }) {
+function stepsOf({ columns: { n, c, w, s, k, b }, looks, layout, record }) {
   const KINDS = ["move", "event", "fault", "fallback", "info"], LISTS = 16;
   const note = readers(s), answer = readers(k), told = s.text.map(textsOf);
   const played = [...textsOf(record?.texts["event move"] ?? "")], lists = record ? listsOf(record) : [];
@@ -114,32 +117,33 @@ function stepsOf({ columns: { n, c, w, s, k, b }, layout, record }) {
     }
     list += used;
   });
-  unpackChanges(steps, c, layout);
+  unpackChanges(steps, c, looks, layout);
   unpackWords(steps, w, names);
   return steps;
 }
 
+/** The moves among the notes of a step, as the first view knows them. */
+const movesIn = (notes) => notes.filter(([mask, kind]) => mask & 1 && kind === "move");
+
+/** The words of a text, and the numbers at the ends of words. */
+const wordsOf = (text) => [...text.matchAll(/[A-Za-z]+(\d*)|\d+/g)].flat().filter(Boolean);
+
 /** By step, the names that its texts refer to, as in names.rs. */
 function namesOf(steps) {
-  const moves = steps.map(({ s }) => s.filter(([mask, kind]) => mask & 1 && kind === "move"));
-  const words = ([, , , text]) => [...text.matchAll(/[A-Za-z]+(\d*)|\d+/g)].flat().filter(Boolean);
-  return moves.map((played, i) => [...played.flatMap(words), ...(moves[i + 1] ?? []).map(([, , seat]) => String(seat))]);
+  const moves = steps.map(({ s }) => movesIn(s)), seats = (moves) => moves.map(([, , seat]) => String(seat));
+  return moves.map((played, i) => [...seats(moves[i + 1] ?? []), ...played.flatMap(([, , , text]) => wordsOf(text))]);
 }
 
 /** A text with names instead of the references to them. */
 const resolved = (text, name) => text.replace(/\x9f([^])|[\x80-\x9e]/g,
   (reference, literal) => literal ?? (reference === "\x9e" ? "\x7f" : name(reference.charCodeAt(0) - 0x80)));
 
-/** Adds the changes of things. Each is relative to another one. */
-function unpackChanges(steps, { count, first, more, x, y, views }, layout) {
-  const point = [0, 0], ys = numbers(y);
-  const places = numbers(x).map((dx, i) => [point[0] += signed(dx), point[1] += signed(ys[i])]);
-  let next = 0;
-  for (const row of layout?.rows ?? []) row[2] = places.slice(next, next += row[2]);
-  const change = (columns, known, thing, [before, beforeOthers]) => {
-    let { step, seen, place, look, other, layer, turn } = known;
-    step += columns.step();
-    const what = columns.what(), { c, m } = steps[step];
+/** Adds the changes of things, as changes.rs writes them. */
+function unpackChanges(steps, { count, first, more, actors: ofActors, x, y, views }, looks, layout) {
+  const point = [0, 0], ys = numbers(y), places = numbers(x).map((dx, i) => [point[0] += signed(dx), point[1] += signed(ys[i])]);
+  const change = (columns, known) => {
+    let { seen, place, look, other, layer, turn } = known;
+    const what = columns.what();
     if (what & 1) seen = columns.views();
     if (what & 2) place += signed(columns.place());
     if (what & 4) look += signed(columns.look());
@@ -149,18 +153,114 @@ function unpackChanges(steps, { count, first, more, x, y, views }, layout) {
       const rotation = columns.turn();
       turn = rotation ? signed(rotation - 1) : undefined;
     }
-    const [mask, others] = what & 16 ? [0, 0] : views[seen], lost = (before | beforeOthers) & ~(mask | others);
-    if (mask) c.push([mask, thing, ...places[place], look, layer, turn]);
-    if (others) c.push([others, thing, ...places[place], other, layer, turn]);
-    if (lost) c.push([lost, thing]);
-    if (what & 32) m.push([mask | others, thing]);
-    return { step, seen, place, look, other, layer, turn };
+    const now = { seen, place, look, other, layer, turn };
+    return { now, state: what & 16 ? null : now, hasMoved: what & 32 };
   };
-  const firsts = readers(first), others = readers(more);
-  let head = { step: 0, seen: 0, place: 0, look: 0, other: 0, layer: 0 };
+  const told = steps.map(() => []), firsts = readers(first), others = readers(more);
+  let head = { seen: 0, place: 0, look: 0, other: 0, layer: 0 }, stepOfHead = 0;
   numbers(count).forEach((count, thing) => {
-    let known = head = change(firsts, head, thing, [0, 0]);
-    for (let left = count; left > 1; left--) known = change(others, known, thing, views[known.seen]);
+    let known = head, step = stepOfHead;
+    for (let i = 0; i < count; i++) {
+      const columns = i ? others : firsts;
+      step += columns.step();
+      const made = change(columns, known);
+      told[step].push([thing, made]);
+      known = made.now;
+      if (!i) [head, stepOfHead] = [known, step];
+    }
+  });
+  const placeOf = new Map(), hands = [], states = new Map(), pieces = new Map(), columns = ofActors.map(readers);
+  let next = 0;
+  for (const row of layout?.rows ?? []) {
+    const [kind, name, length] = row;
+    row[2] = places.slice(next, next + length);
+    if (kind === "numbered") for (let i = 0; i < length; i++) placeOf.set(name + i, next + i);
+    if (kind === "hand") hands.push({ seat: name, first: next, length });
+    next += length;
+  }
+  if (!layout) {
+    for (const [, { state: { place, look, layer } }] of told[0]) {
+      const name = textOf(looks[look]);
+      if (layer === 0 && name && !placeOf.has(name)) placeOf.set(name, place);
+    }
+  }
+  const inHand = (seat, text) => {
+    for (const hand of hands) {
+      for (let i = hand.seat === seat ? hand.length : 0; i-- > 0;) {
+        const thing = pieces.get(hand.first + i);
+        if (thing !== undefined && textOf(looks[states.get(thing).look]) === text) return thing;
+      }
+    }
+  };
+  /** The actors that a move names: their things, columns and what is known of the places to which they go. */
+  const addActors = (actors, [, , seat, text]) => {
+    const before = actors.length, isKnown = (word) => placeOf.has(word) || inHand(seat, word) !== undefined;
+    let empty, card;
+    for (const word of text.split(" ").flatMap((word) => (isKnown(word) ? [word] : wordsOf(word)))) {
+      let actor;
+      if (placeOf.has(word)) {
+        const thing = pieces.get(placeOf.get(word));
+        if (thing === undefined) empty = placeOf.get(word);
+        else actor = { thing, column: 1, key: card === undefined ? undefined : `${card} ${actors.length - before}` };
+      } else if (inHand(seat, word) !== undefined) {
+        actor = { thing: inHand(seat, word), column: 0 };
+        card ??= states.get(actor.thing).look;
+      }
+      if (actor && actors.every(({ thing }) => thing !== actor.thing)) actors.push(actor);
+    }
+    for (const actor of actors.slice(before)) actor.empty = empty;
+  };
+  const distances = new Map(), latest = [0, 0, 0];
+  let played = 0;
+  steps.forEach(({ s, c, m }, i) => {
+    const changes = new Map(told[i]), actors = [];
+    for (const note of movesIn(s)) addActors(actors, note);
+    for (const { thing, column, key, empty } of actors) {
+      const state = states.get(thing);
+      let place = state.place;
+      if (column === 0) place = played;
+      if (column === 1) place = empty ?? place + (distances.get(key) ?? 0);
+      const made = change(columns[column], { ...state, place, other: latest[column] });
+      latest[column] = made.now.other;
+      changes.set(thing, made);
+      const to = made.state?.place;
+      if (to === undefined) continue;
+      if (column === 0) played = to;
+      if (column === 1 && empty === undefined && key) distances.set(key, to - state.place);
+      const other = to === state.place ? undefined : pieces.get(to);
+      if (other !== undefined && actors.every(({ thing }) => thing !== other)) actors.push({ thing: other, column: 2 });
+    }
+    for (const { first, length } of hands) {
+      const isIn = (thing) => {
+        const { state } = changes.get(thing) ?? { state: states.get(thing) };
+        return state && state.place >= first && state.place < first + length;
+      };
+      const before = Array.from({ length }, (_, i) => pieces.get(first + i)).filter((thing) => thing !== undefined);
+      const left = before.filter(isIn);
+      if (left.length === before.length) continue;
+      left.forEach((thing, i) => {
+        const state = states.get(thing);
+        if (!changes.has(thing) && state.place !== first + i) changes.set(thing, { state: { ...state, place: first + i } });
+      });
+    }
+    const arrived = [], seenBy = (state) => (state ? views[state.seen] : [0, 0]);
+    const placeOfPiece = (state) => (state?.layer === PIECES ? state.place : undefined);
+    for (const [thing, { state, hasMoved }] of [...changes].sort(([a], [b]) => a - b)) {
+      const before = states.get(thing), [mask, others] = seenBy(state), [was, wasOthers] = seenBy(before);
+      const lost = (was | wasOthers) & ~(mask | others);
+      if (mask) c.push([mask, thing, ...places[state.place], state.look, state.layer, state.turn]);
+      if (others) c.push([others, thing, ...places[state.place], state.other, state.layer, state.turn]);
+      if (lost) c.push([lost, thing]);
+      if (hasMoved) m.push([mask | others, thing]);
+      const from = placeOfPiece(before), to = placeOfPiece(state);
+      if (from !== to) {
+        if (pieces.get(from) === thing) pieces.delete(from);
+        if (to !== undefined) arrived.push([to, thing]);
+      }
+      if (state) states.set(thing, state);
+      else states.delete(thing);
+    }
+    for (const [to, thing] of arrived) pieces.set(to, thing);
   });
 }
 
@@ -257,9 +357,6 @@ function stateAt(step) {
   return found;
 }
 
-/** The first text of a look. */
-const textOf = (look) => (reel.looks[look].find(([form]) => form === "t") ?? []).at(-1) ?? "";
-
 /** The lines of words of a state, among them the lists of the pieces on rows. */
 function linesOf({ things, words }) {
   const lines = [...words], pieces = new Map();
@@ -270,8 +367,8 @@ function linesOf({ things, words }) {
       const [kind, name, places] = reel.layout.rows[row];
       for (let i = 0; i < places.length; i++) {
         const at = (from + i) % places.length, look = pieces.get(String(places[at]));
-        if (look === undefined || (text !== null && textOf(look) !== text)) continue;
-        items.push(kind === "hand" ? textOf(look) : kind === "numbered" ? name + at : name);
+        if (look === undefined || (text !== null && textOf(reel.looks[look]) !== text)) continue;
+        items.push(kind === "hand" ? textOf(reel.looks[look]) : kind === "numbered" ? name + at : name);
       }
     }
     const named = items.filter(Boolean);
