@@ -15,6 +15,7 @@ use crate::core::outcome::Outcome;
 use crate::core::perft::{self, NotCountable};
 use crate::core::playout::playout;
 use crate::core::scene::Scene;
+use crate::core::scenes::Scenes;
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};
 
 /// The rules of a game, type-erased.
@@ -352,6 +353,9 @@ pub trait Table: Debug + Send {
 
     /// Returns the position as shapes for pictures and replays, as a viewer may see it.
     fn scene(&self, viewer: Viewer) -> Scene;
+
+    /// Returns the scenes of these viewers, at least one and at most 31.
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes;
 }
 
 /// Displays a position as text for people.
@@ -624,5 +628,9 @@ impl<G: Game> Table for Seated<G> {
 
     fn scene(&self, viewer: Viewer) -> Scene {
         self.position.scene(viewer)
+    }
+
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
+        self.position.scenes(viewers)
     }
 }

@@ -15,6 +15,7 @@ use crate::core::notation::Notation;
 use crate::core::openings::{LINES, OpeningFile};
 use crate::core::outcome::Outcome;
 use crate::core::scene::Scene;
+use crate::core::scenes::Scenes;
 use crate::core::seat::{Seat, SeatSet, Seating, Viewer};
 
 /// Static description of a game.
@@ -338,6 +339,14 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// By default, it is the text of [`Game::draw_board`].
     fn scene(&self, viewer: Viewer) -> Scene {
         Scene::of_text(&Drawn(self, viewer).to_string())
+    }
+
+    /// Returns the scenes of these viewers, at least one and at most 31. A game whose scenes differ in few shapes can
+    /// override this to save time.
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
+        let mut scenes = Scenes::of(self.scene(viewers[0]));
+        viewers[1..].iter().for_each(|&viewer| scenes.add(self.scene(viewer)));
+        scenes
     }
 
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to

@@ -17,6 +17,7 @@ pub mod perft;
 pub mod playout;
 pub mod printable;
 pub mod scene;
+pub mod scenes;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod seat;
@@ -35,6 +36,7 @@ pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
 pub use scene::Scene;
+pub use scenes::Scenes;
 #[cfg(feature = "schema")]
 pub use schema::Schemas;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -1,5 +1,6 @@
 //! The events of a match as text.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use referee_protocol::words::{EndedBy, FaultCode};
@@ -137,61 +138,68 @@ impl Told {
     /// The notes of a step as a viewer may know them; `None` for a note that tells nothing or that the viewer may not
     /// know.
     pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<Told>> {
-        Told::seen(step, viewer, &mut Vec::new())
+        let notes = Told::of_views(step, &[viewer]).into_iter();
+        notes.map(|mut known| known.pop().map(|(_, told)| told)).collect()
     }
 
-    /// The same for each of these viewers.
-    pub fn of_views(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Vec<Option<Told>>> {
-        let mut read = Vec::new();
-        viewers.iter().map(|&viewer| Told::seen(step, viewer, &mut read)).collect()
-    }
-
-    /// `read` has the events of the step that other viewers have seen, by their JSON.
-    fn seen(step: &Step<'_, '_>, viewer: Viewer, read: &mut Vec<(Vec<u8>, Told)>) -> Vec<Option<Told>> {
-        let mut answer = "";
-        let told = step.notes.iter().map(|note| {
-            let mut told = Told::note(note, step.table, viewer, read);
-            let Note::Line(line) = note else { return told };
-            match (&line.entry, &mut told) {
-                (RecordEntry::Answer(RecordedAnswer { text, .. }), _) => answer = text,
-                // The fault itself does not name the move.
-                (RecordEntry::Fault(RecordedFault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
-                    told.text.extend([": ", answer]);
-                }
-                _ => {}
-            }
-            told
-        });
-        told.collect()
-    }
-
-    /// A note of a step as a viewer may know it. Faults are known to their seat, because they may tell about its
-    /// secrets; in games without hidden information to everyone.
-    fn note(
-        note: &Note<'_>,
-        table: &dyn Table,
-        viewer: Viewer,
-        read: &mut Vec<(Vec<u8>, Told)>,
-    ) -> Option<Told> {
-        match note {
+    /// The notes of a step as these viewers may know them: by note, what it tells, with the set of those whom it tells
+    /// this, as bits.
+    pub fn of_views(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Vec<(u32, Told)>> {
+        let (mut answer, mut events) = ("", Vec::new());
+        let known = step.notes.iter().map(|note| match note {
             Note::Line(line) => {
-                let is_private = matches!(line.entry, RecordEntry::Fault(_) | RecordEntry::Fallback { .. });
-                let is_known = !(is_private && table.meta().hidden)
-                    || line.seat().is_none_or(|seat| viewer.shares(seat));
-                Told::line(line).filter(|_| is_known)
-            }
-            &Note::Told(index) => {
-                let mut event = Vec::new();
-                table.write_event(index, viewer, &mut event);
-                if let Some((_, told)) = read.iter().find(|(json, _)| *json == event) {
-                    return Some(told.clone());
+                let mut told = Told::line(line);
+                match (&line.entry, &mut told) {
+                    (RecordEntry::Answer(RecordedAnswer { text, .. }), _) => answer = text,
+                    // The fault itself does not name the move.
+                    (RecordEntry::Fault(RecordedFault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
+                        told.text.extend([": ", answer]);
+                    }
+                    _ => {}
                 }
-                let told = Told::written(&event);
-                read.push((event, told.clone()));
-                Some(told)
+                let mask = set(viewers, |viewer| Told::knows(viewer, line, step.table));
+                told.filter(|_| mask != 0).map(|told| (mask, told)).into_iter().collect()
+            }
+            &Note::Told(index) => Told::event_of_views(index, step.table, viewers, &mut events),
+        });
+        known.collect()
+    }
+
+    /// Whether a viewer may know a line. Faults are known to their seat, because they may tell about its secrets; in games
+    /// without hidden information to everyone.
+    fn knows(viewer: Viewer, line: &RecordLine<'_>, table: &dyn Table) -> bool {
+        let is_private = matches!(line.entry, RecordEntry::Fault(_) | RecordEntry::Fallback { .. });
+        !(is_private && table.meta().hidden) || line.seat().is_none_or(|seat| viewer.shares(seat))
+    }
+
+    /// An event of the game as these viewers see it. `buffer` is reused.
+    fn event_of_views(
+        index: usize,
+        table: &dyn Table,
+        viewers: &[Viewer],
+        buffer: &mut Vec<u8>,
+    ) -> Vec<(u32, Told)> {
+        let mut events: Vec<(u32, Range<usize>)> = Vec::new();
+        buffer.clear();
+        for (view, &viewer) in viewers.iter().enumerate() {
+            let start = buffer.len();
+            table.write_event(index, viewer, buffer);
+            let is_same = |(_, event): &&mut (u32, Range<usize>)| buffer[event.clone()] == buffer[start..];
+            match events.iter_mut().find(is_same) {
+                Some((mask, _)) => {
+                    *mask |= 1 << view;
+                    buffer.truncate(start);
+                }
+                None => events.push((1 << view, start..buffer.len())),
             }
         }
+        events.into_iter().map(|(mask, event)| (mask, Told::written(&buffer[event]))).collect()
     }
+}
+
+/// The set of the viewers for whom this holds, as bits.
+fn set(viewers: &[Viewer], holds: impl Fn(Viewer) -> bool) -> u32 {
+    (0..).zip(viewers).filter(|&(_, &viewer)| holds(viewer)).fold(0, |mask, (view, _)| mask | 1 << view)
 }
 
 /// The result of a match in words.

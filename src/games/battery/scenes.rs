@@ -2,8 +2,8 @@
 
 use super::secrets::{imagined, seat_and_public};
 use super::*;
-use crate::core::Scene;
 use crate::core::scene::{Depth, Form, Part};
+use crate::core::{Scene, Scenes};
 
 /// The extent of a part around the origin of its shape, whatever its rotation: its farthest coordinate.
 fn extent(part: &Part) -> i16 {
@@ -86,6 +86,18 @@ pub(crate) fn layouts_have_distinct_places_and_lists_of_all_pieces<G: Game>() {
             assert!(list.rows.iter().all(|&(row, from)| from < layout.rows[row].places.len()), "{list:?}");
         }
     });
+}
+
+pub(crate) fn scenes_for_several_viewers_are_those_of_each<G: Game>() {
+    sample::<G>(
+        |_| true,
+        |seating, position| {
+            let viewers: Vec<Viewer> = viewers(seating).collect();
+            let mut scenes = Scenes::of(position.scene(viewers[0]));
+            viewers[1..].iter().for_each(|&viewer| scenes.add(position.scene(viewer)));
+            assert_eq!(position.scenes(&viewers), scenes, "{position:?}");
+        },
+    );
 }
 
 pub(crate) fn scenes_reveal_no_more_than_the_view<G: Imagine>() {

@@ -29,8 +29,8 @@ pub use self::view::View;
 #[cfg(feature = "schema")]
 use crate::core::Schemas;
 use crate::core::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat,
-    SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Scenes,
+    Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -151,7 +151,11 @@ impl Game for Keezen {
     }
 
     fn scene(&self, viewer: Viewer) -> Scene {
-        scene::scene(self, viewer)
+        scene::scenes(self, &[viewer]).scene
+    }
+
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
+        scene::scenes(self, viewers)
     }
 }
 

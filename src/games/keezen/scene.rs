@@ -13,7 +13,7 @@ use super::board::{Board, PAWNS, Spot};
 use super::cards::{HAND, Rank};
 use super::position::Position;
 use crate::core::scene::{Depth, Layout, List, Names, Part, Row, Shape, Tone};
-use crate::core::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
+use crate::core::{Game, MAX_SEATS, Scene, Scenes, Seat, Turn, Viewer};
 
 /// The width of the board.
 const WIDTH: i16 = 1000;
@@ -47,7 +47,7 @@ thread_local! {
 }
 
 thread_local! {
-    /// Those of the latest scene: the scenes of a position for its viewers are made one after the other.
+    /// Those of the latest scene: consecutive positions share most of them.
     static PARTS: RefCell<Option<Parts>> = const { RefCell::new(None) };
 }
 
@@ -406,31 +406,33 @@ impl Parts {
         Parts { game: game.clone(), scene, seats }
     }
 
-    fn seen_by(&self, viewer: Viewer) -> Scene {
-        let Scene { seats, ground, shapes, layout, words, .. } = &self.scene;
-        let mut scene = Scene::new(self.scene.width, self.scene.height);
-        scene.seats.clone_from(seats);
-        scene.ground.clone_from(ground);
-        scene.layout.clone_from(layout);
-        scene.words.clone_from(words);
-        scene.shapes.reserve(shapes.len() + HAND * seats.len());
-        scene.shapes.extend_from_slice(shapes);
-        for (seat, parts) in self.game.position.board().all().zip(&self.seats) {
-            let cards = &parts.hand[usize::from(self.game.position.shows(seat, viewer))];
-            scene.shapes.extend_from_slice(cards);
+    fn seen_by(&self, viewers: &[Viewer]) -> Scenes {
+        let position = &self.game.position;
+        let mut scenes = Scenes::shared(self.scene.clone(), viewers.len());
+        for (seat, parts) in position.board().all().zip(&self.seats) {
+            let shows = |&viewer: &Viewer| position.shows(seat, viewer);
+            let masks = viewers.iter().enumerate().filter(|(_, viewer)| shows(viewer));
+            let mask = masks.fold(0, |mask, (view, _)| mask | 1 << view);
+            let [back, face] = &*parts.hand;
+            for (back, face) in back.iter().zip(face) {
+                match mask & 1 {
+                    1 => scenes.add_shape(face.clone(), mask, back),
+                    _ => scenes.add_shape(back.clone(), scenes.all() & !mask, face),
+                }
+            }
         }
-        scene
+        scenes
     }
 }
 
-pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {
+pub(super) fn scenes(game: &Keezen, viewers: &[Viewer]) -> Scenes {
     PARTS.with_borrow_mut(|latest| {
         let parts = match latest.take() {
             Some(parts) if parts.game == *game => parts,
             before => Parts::of(game, before.as_ref()),
         };
-        let scene = parts.seen_by(viewer);
+        let scenes = parts.seen_by(viewers);
         *latest = Some(parts);
-        scene
+        scenes
     })
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::layout::layout;
 use super::reel::{ReelStep, banks, kind_name};
 use super::shown::Shown;
-use super::views::Merged;
 use crate::core::erased::{BoardText, Table};
 use crate::core::{Scene, Seat, Viewer};
 use crate::referee::Faults;
@@ -95,7 +94,7 @@ impl LiveReel {
         told.extend(Told::events(events));
         let before = self.moves;
         self.moves += told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
-        let (c, w) = self.shown.show(Merged::of(table.scene(Viewer::Public)));
+        let (c, w) = self.shown.show(table.scenes(&[Viewer::Public]));
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
         let notes = told.iter().map(|told| (1, kind_name(told.kind), told.seat, told.text.clone()));

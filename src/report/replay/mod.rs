@@ -12,7 +12,6 @@ mod record;
 mod reel;
 mod shown;
 mod svg;
-mod views;
 
 use std::io::{self, Read, Write};
 

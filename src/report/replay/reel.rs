@@ -13,7 +13,6 @@ use referee_protocol::referee::Clock;
 
 use super::record::PackedRecord;
 use super::shown::{Change, Said, Shown};
-use super::views::Merged;
 use crate::core::scene::Layout;
 use crate::core::{Seat, Viewer};
 use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
@@ -130,9 +129,8 @@ fn info(info: &RawValue) -> Option<String> {
 
 /// What happened in a step: kind, seat and text, with the views that know it.
 fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
-    let told = Told::of_views(step, viewers);
     let mut notes = Vec::new();
-    for (index, note) in step.notes.iter().enumerate() {
+    for (note, known) in step.notes.iter().zip(Told::of_views(step, viewers)) {
         if let Note::Line(line) = note
             && let RecordEntry::Answer(RecordedAnswer { seat, info: Some(given), .. }) = &line.entry
             && let Some(info) = info(given)
@@ -142,16 +140,8 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
             notes.push((mask, "info", Some(*seat), info));
         }
-        let mut known: Vec<(u32, &Told)> = Vec::new();
-        for (view, told) in told.iter().enumerate() {
-            let Some(told) = &told[index] else { continue };
-            match known.iter_mut().find(|(_, other)| *other == told) {
-                Some((mask, _)) => *mask |= 1 << view,
-                None => known.push((1 << view, told)),
-            }
-        }
-        let known = known.into_iter();
-        notes.extend(known.map(|(mask, told)| (mask, kind_name(told.kind), told.seat, told.text.clone())));
+        notes
+            .extend(known.into_iter().map(|(mask, told)| (mask, kind_name(told.kind), told.seat, told.text)));
     }
     notes
 }
@@ -202,13 +192,12 @@ impl Reel {
                 viewers.extend(all.take(count));
                 meta = Some(step.table.meta());
             }
-            let mut merged = Merged::of(step.table.scene(viewers[0]));
-            viewers[1..].iter().for_each(|&viewer| merged.add(step.table.scene(viewer)));
+            let scenes = step.table.scenes(&viewers);
             first.get_or_insert_with(|| {
-                let scene = &merged.scene;
+                let scene = &scenes.scene;
                 (scene.seats.clone(), [scene.width, scene.height], scene.layout.clone())
             });
-            let (c, w) = shown.show(merged);
+            let (c, w) = shown.show(scenes);
             steps.push(ReelStep {
                 n: step.moves,
                 t: Some(step.at_us / 1000),

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::motion::{moved, origins, unchanged};
 use super::svg::{classes, polygon};
-use super::views::{Line, Merged, Seen};
+use crate::core::Scenes;
 use crate::core::scene::{Depth, Form, Part, Shape};
+use crate::core::scenes::{Line, Seen};
 
 /// The state of a thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,9 +170,9 @@ impl Shown {
     }
 
     /// Shows the next position. Most shapes are as before, and cost a comparison.
-    pub(super) fn show(&mut self, merged: Merged) -> (Vec<Change>, Vec<Said>) {
-        let all = merged.all();
-        let Merged { scene, seen, lines, .. } = merged;
+    pub(super) fn show(&mut self, scenes: Scenes) -> (Vec<Change>, Vec<Said>) {
+        let all = scenes.all();
+        let Scenes { scene, seen, lines, .. } = scenes;
         let mut changes = Vec::with_capacity(16);
         let is_first = !self.has_ground;
         if is_first {
@@ -300,9 +301,7 @@ mod tests {
         let mut shown = Shown::default();
         let mut views = vec![(BTreeMap::new(), Vec::new()); viewers.len()];
         for position in positions::<G>(seating) {
-            let mut merged = Merged::of(position.scene(viewers[0]));
-            viewers[1..].iter().for_each(|&viewer| merged.add(position.scene(viewer)));
-            let (changes, said) = shown.show(merged);
+            let (changes, said) = shown.show(position.scenes(&viewers));
             for (view, (&viewer, (things, lines))) in viewers.iter().zip(&mut views).enumerate() {
                 for Row(mask, thing, state) in changes.iter().flat_map(Change::rows) {
                     let has_view = mask >> view & 1 == 1;

@@ -1,4 +1,4 @@
-//! What the views of a position show, relative to the first view: most shapes are the same in all views, and some look
+//! The scenes of a position for several viewers as one: most shapes are the same in all of them, and some look
 //! different, such as the back of a card.
 
 use std::sync::Arc;
@@ -6,31 +6,32 @@ use std::sync::Arc;
 use crate::core::Scene;
 use crate::core::scene::Shape;
 
-/// The number of shapes among which [`Merged::add`] looks for the one of the first view.
+/// The number of shapes among which [`Scenes::add`] looks for the one of the first view.
 const AHEAD: usize = 16;
 
 /// The views that show a shape, as masks: sets of views, as bits.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
     /// The views that show it as it is.
-    pub(super) mask: u32,
+    pub mask: u32,
     /// The views that show another shape at its place.
-    pub(super) others: u32,
+    pub others: u32,
     /// The shape that the others show.
-    pub(super) other: Option<Arc<Shape>>,
+    pub other: Option<Arc<Shape>>,
 }
 
 /// A line of words: the texts of it, with the masks of the views that have them. `None`: the views have no such line.
-pub(super) type Line = Vec<(u32, Option<Arc<str>>)>;
+pub type Line = Vec<(u32, Option<Arc<str>>)>;
 
-/// The scenes of a position as one.
-#[derive(Debug)]
-pub(super) struct Merged {
+/// The scenes of a position for several viewers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Scenes {
     /// The scene of the first view, followed by the shapes that only others show.
-    pub(super) scene: Scene,
+    pub scene: Scene,
     /// By shape: the views that show it.
-    pub(super) seen: Vec<Seen>,
-    pub(super) lines: Vec<Line>,
+    pub seen: Vec<Seen>,
+    /// The words by line.
+    pub lines: Vec<Line>,
     /// The number of views so far.
     views: u32,
     /// The number of shapes of the first view.
@@ -41,26 +42,36 @@ fn is_at_place_of(one: &Shape, other: &Shape) -> bool {
     (one.layer, one.x, one.y, one.turn) == (other.layer, other.x, other.y, other.turn)
 }
 
-impl Merged {
-    pub(super) fn of(mut first: Scene) -> Merged {
-        let lines = std::mem::take(&mut first.words).into_iter().map(|words| vec![(1, Some(words))]);
-        let seen = first.shapes.iter().map(|_| Seen { mask: 1, ..Seen::default() });
-        Merged {
-            seen: seen.collect(),
-            lines: lines.collect(),
-            own: first.shapes.len(),
-            scene: first,
-            views: 1,
-        }
+impl Scenes {
+    /// The scene of one viewer.
+    pub fn of(scene: Scene) -> Scenes {
+        Scenes::shared(scene, 1)
+    }
+
+    /// A scene that this many viewers, at most 31, see alike.
+    pub fn shared(scene: Scene, views: usize) -> Scenes {
+        let all = (1 << views) - 1;
+        let lines = scene.words.iter().map(|words| vec![(all, Some(words.clone()))]).collect();
+        let seen = vec![Seen { mask: all, ..Seen::default() }; scene.shapes.len()];
+        Scenes { seen, lines, own: scene.shapes.len(), scene, views: views as u32 }
+    }
+
+    /// Adds a shape to a scene that all viewers saw alike: the views of the mask, among them the first one, show it, and
+    /// the others show another shape at its place.
+    pub fn add_shape(&mut self, shape: Arc<Shape>, mask: u32, other: &Arc<Shape>) {
+        let others = self.all() & !mask;
+        self.seen.push(Seen { mask, others, other: (others != 0).then(|| other.clone()) });
+        self.scene.add(shape);
+        self.own += 1;
     }
 
     /// The mask of all views.
-    pub(super) fn all(&self) -> u32 {
+    pub fn all(&self) -> u32 {
         (1 << self.views) - 1
     }
 
     /// Adds the scene of the next view.
-    pub(super) fn add(&mut self, scene: Scene) {
+    pub fn add(&mut self, scene: Scene) {
         let view = 1 << self.views;
         let mut next = 0;
         for shape in scene.shapes {
@@ -138,7 +149,7 @@ mod tests {
 
     #[test]
     fn views_share_shapes_or_show_others_at_their_places() {
-        let mut merged = Merged::of(scene(&[("a", 10, 1), ("b", 20, 2), ("c", 30, 3)], &["x", "y"]));
+        let mut merged = Scenes::of(scene(&[("a", 10, 1), ("b", 20, 2), ("c", 30, 3)], &["x", "y"]));
         merged.add(scene(&[("a", 10, 1), ("back", 20, 9), ("c", 40, 3)], &["x"]));
         merged.add(scene(&[("back", 20, 9), ("c", 30, 3), ("c", 40, 3)], &["z", "y", "w"]));
         let seen = merged.scene.shapes.iter().zip(&merged.seen);
