@@ -231,13 +231,17 @@ pub struct Board {
 impl Default for Board {
     /// The initial position.
     fn default() -> Board {
-        Board { own: by_place(0x0000_0fff), enemy: by_place(0xfff0_0000), ..Board::empty(Colour::Black) }
+        Board {
+            own: by_place(0x0000_0fff),
+            enemy: by_place(0xfff0_0000),
+            ..Board::without_pieces(Colour::Black)
+        }
     }
 }
 
 impl Board {
     /// A board without pieces.
-    pub(super) const fn empty(to_move: Colour) -> Board {
+    pub(super) const fn without_pieces(to_move: Colour) -> Board {
         Board { own: 0, enemy: 0, kings: 0, to_move }
     }
 
@@ -271,19 +275,20 @@ impl Board {
         *(if colour as u8 == self.to_move as u8 { &mut self.own } else { &mut self.enemy }) |= set;
     }
 
-    pub(super) const fn free(&self) -> u32 {
+    /// The squares without a piece.
+    pub(super) const fn empty(&self) -> u32 {
         !(self.own | self.enemy)
     }
 
     /// The empty squares that a step of `pieces` this way reaches.
     const fn steps(&self, pieces: u32, way: Way) -> u32 {
-        way.step(pieces) & self.free()
+        way.step(pieces) & self.empty()
     }
 
     /// The squares from which a piece could jump an enemy this way.
     const fn jumps(&self, way: Way) -> u32 {
         let back = way.back();
-        back.step(back.step(self.free()) & self.enemy)
+        back.step(back.step(self.empty()) & self.enemy)
     }
 
     /// Whether the side to move has a legal move. Usually one is a step forward.
@@ -382,7 +387,7 @@ impl Board {
         let (at, enemy) = (way.step(over), enemy & !over);
         let path = path.then(at.trailing_zeros());
         let origin = bit(path.first());
-        let empty = self.free() | origin;
+        let empty = self.empty() | origin;
         let mut is_end = true;
         let mut go = |way: Way| {
             if way.step(way.step(at) & enemy) & empty != 0 {

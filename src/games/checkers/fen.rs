@@ -124,7 +124,7 @@ impl FromStr for Board {
         if lists[0].0 == lists[1].0 {
             return Err(BadFen::OneColour(lists[0].0));
         }
-        let mut board = Board::empty(to_move);
+        let mut board = Board::without_pieces(to_move);
         for (colour, list) in lists {
             for piece in list.split(',').filter(|_| !list.is_empty()) {
                 board.put(colour, piece)?;
@@ -139,7 +139,7 @@ impl Board {
         let (is_king, number) = piece.strip_prefix('K').map_or((false, piece), |number| (true, number));
         let square = read_square(number).ok_or_else(|| BadFen::Piece(excerpt(piece)))?;
         let set = bit(place(square));
-        if self.free() & set == 0 {
+        if self.empty() & set == 0 {
             return Err(BadFen::Twice(square + 1));
         }
         if is_king {
