@@ -64,13 +64,20 @@ fn assert_plays(program: &str, bot: &str, folder: &Folder) {
 /// A bot with the SDK for Python.
 const IN_PYTHON: &str = "from referee_bot import run\nrun(lambda turn: turn.legal[0], name='first')\n";
 
-/// A Python of its own with these wheels, and the command line of a bot in it.
+/// Installs wheels into a Python of their own, with these options of pip. Returns its path.
+fn environment(folder: &Folder, options: &[&str], wheels: &[String]) -> String {
+    // Without a pip of its own, which takes most of the time.
+    run("python3", &["-m", "venv", "--without-pip", "env"], folder);
+    let (pip, python) = (format!("{ROOT}/target/python/bin/python"), folder.text("env/bin/python"));
+    let install = ["-m", "pip", "--python", &python, "install", "--quiet", "--no-index"];
+    let wheels: Vec<&str> = wheels.iter().map(String::as_str).collect();
+    run(&pip, &[&install, options, &wheels].concat(), folder);
+    python
+}
+
+/// The command line of a bot in a Python of its own with these wheels.
 fn installed(folder: &Folder, wheels: &[String]) -> String {
-    run("python3", &["-m", "venv", "env"], folder);
-    let mut pip = vec!["-m", "pip", "install", "--quiet", "--no-index"];
-    pip.extend(wheels.iter().map(String::as_str));
-    run(&folder.text("env/bin/python"), &pip, folder);
-    format!("'{}' '{}'", folder.text("env/bin/python"), folder.write("bot.py", IN_PYTHON))
+    format!("'{}' '{}'", environment(folder, &[], wheels), folder.write("bot.py", IN_PYTHON))
 }
 
 #[test]
@@ -85,11 +92,8 @@ fn the_wheel_of_the_sdk_plays() {
 fn the_native_wheel_opens_matches() {
     LazyLock::force(&BUILT);
     let folder = Folder::new();
-    run("python3", &["-m", "venv", "env"], &folder);
-    let python = folder.text("env/bin/python");
-    let wheel = package("referee_bot_native-", ".whl");
     // Only its batches need NumPy.
-    run(&python, &["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", &wheel], &folder);
+    let python = environment(&folder, &["--no-deps"], &[package("referee_bot_native-", ".whl")]);
     let open = r#"{"type":"open","game":"jeex","seed":"SEED","deal":"e0","auto_ready":true}"#;
     let open = open.replace("SEED", &"0".repeat(64));
     let code = format!("import referee_bot_native\nprint(referee_bot_native.Referee().handle(b'{open}'))");
