@@ -175,7 +175,7 @@ pub(crate) fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<Stri
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         // Most of a job is waiting for limits to expire.
-        for _ in 0..10 {
+        for _ in 0..20 {
             scope.spawn(|| {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     wrong.lock().expect("no panic").extend(work(job));
