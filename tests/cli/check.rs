@@ -169,13 +169,13 @@ const HOSTILE: [(&str, &[&str]); 40] = [
     ("wrong_id", &["first match failed"]),
 ];
 
-/// Runs jobs concurrently: they mostly wait.
-pub(crate) fn side_by_side<J: Sync>(jobs: &[J], work: impl Fn(&J) -> Option<String> + Sync) {
+/// Runs jobs, at most `most` at a time: they mostly wait.
+pub(crate) fn side_by_side<J: Sync>(most: usize, jobs: &[J], work: impl Fn(&J) -> Option<String> + Sync) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         // Most of a job is waiting for limits to expire.
-        for _ in 0..20 {
+        for _ in 0..most {
             scope.spawn(|| {
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     wrong.lock().expect("no panic").extend(work(job));
@@ -197,7 +197,7 @@ fn every_hostile_bot_fails_at_the_expected_step() {
         .collect();
     let listed: BTreeSet<String> = HOSTILE.iter().map(|(bot, _)| (*bot).to_owned()).collect();
     assert_eq!(bots, listed, "each hostile bot has a row");
-    side_by_side(&HOSTILE, |(bot, expected)| {
+    side_by_side(10, &HOSTILE, |(bot, expected)| {
         let bot_line = sample(&format!("hostile/{bot}.py"));
         // The sandbox hides from some of them what the referee waits for.
         let options =
@@ -333,7 +333,7 @@ const FLAWS: [(&str, &str, &[&str]); 21] = [
 #[test]
 fn every_defect_is_found_in_its_step() {
     let folder = tempfile::tempdir().expect("a folder");
-    side_by_side(&FLAWS, |(name, flaw, expected)| {
+    side_by_side(10, &FLAWS, |(name, flaw, expected)| {
         let ended = check(&flawed(folder.path(), name, flaw), &[]);
         let found: BTreeSet<String> = findings(&ended).into_iter().collect();
         let missing: Vec<&&str> = expected.iter().filter(|step| !found.contains(**step)).collect();

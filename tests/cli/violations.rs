@@ -390,7 +390,8 @@ const VIOLATIONS: &[Violation] = &[
 fn a_failure_names_the_problem_and_quotes_the_violated_sentence() {
     let folder = Folder::new();
     let limits = ["--move-limit", "2s", "--hello-limit", "8s", "--ready-limit", "2s"];
-    side_by_side(VIOLATIONS, |(name, script, wrong, section, says)| {
+    // It is among the last tests: nothing else would run while it waits.
+    side_by_side(20, VIOLATIONS, |(name, script, wrong, section, says)| {
         let ended =
             referee(["check", "checkers", &folder.bot(name, script), "--json"].into_iter().chain(limits));
         let steps = ended.all("step");
