@@ -10,6 +10,7 @@ use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use rustc_hash::FxHashMap;
+use tokio::task::coop::unconstrained;
 
 use crate::driver::arena::Arena;
 use crate::driver::clock::LaneClock;
@@ -215,7 +216,8 @@ impl<S: ByteStream> Lane<S> {
 
     /// Serves the streams until there is a notice.
     pub async fn next(&mut self) -> Notice {
-        poll_fn(|cx| self.poll_next(cx)).await
+        // With a budget, tokio would put off all reads of a round beyond the 128th, and those behind newer ones.
+        unconstrained(poll_fn(|cx| self.poll_next(cx))).await
     }
 
     /// Takes a notice that is already pending.

@@ -97,6 +97,23 @@ async fn a_pause_postpones_deadlines() {
     assert_eq!(ended.await.unwrap().ending.reason, "timeout");
 }
 
+#[tokio::test]
+async fn a_round_reads_all_ready_streams_however_many() {
+    const STREAMS: usize = 300;
+    let mut lane = Lane::new();
+    let mut peers = Vec::new();
+    for _ in 0..STREAMS {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        far.write_all(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\"}\n").unwrap();
+        let stream = Stream::watch(Wire::socket(near.into(), None)).unwrap();
+        lane.add(Role::Process, stream, Duration::from_secs(60));
+        peers.push(far);
+    }
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    let others = std::iter::from_fn(|| lane.noticed()).filter(|notice| matches!(notice, Notice::Greeted(_)));
+    assert_eq!(1 + others.count(), STREAMS);
+}
+
 /// A lane with two bots in memory, whose `hello` has been accepted, and a match for which no seat has to be ready.
 async fn in_memory(clock: Option<Limits>) -> (Lane<MemoryStream>, [MemoryPeer; 2]) {
     let mut lane = Lane::new();
