@@ -344,9 +344,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// Returns the scenes of these viewers, at least one and at most 31. A game whose scenes differ in few shapes can
     /// override this to save time.
     fn scenes(&self, viewers: &[Viewer]) -> Scenes {
-        let mut scenes = Scenes::of(self.scene(viewers[0]));
-        viewers[1..].iter().for_each(|&viewer| scenes.add(self.scene(viewer)));
-        scenes
+        Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))
     }
 
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::core::Scene;
 use crate::core::scene::Shape;
 
-/// The number of shapes among which [`Scenes::add`] looks for the one of the first view.
+/// The number of shapes among which [`Scenes::merged`] looks for the one of the first view.
 const AHEAD: usize = 16;
 
-/// The views that show a shape, as masks: sets of views, as bits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+/// A shape and the views that show it, as masks: sets of views, as bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenShape {
+    /// The shape.
+    pub shape: Arc<Shape>,
     /// The views that show it as it is.
     pub mask: u32,
     /// The views that show another shape at its place.
@@ -20,68 +22,107 @@ pub struct Seen {
     pub other: Option<Arc<Shape>>,
 }
 
+/// Shapes that change together. Consecutive positions may share a group.
+pub type Group = Arc<[SeenShape]>;
+
 /// A line of words: the texts of it, with the masks of the views that have them. `None`: the views have no such line.
 pub type Line = Vec<(u32, Option<Arc<str>>)>;
 
 /// The scenes of a position for several viewers.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Scenes {
-    /// The scene of the first view, followed by the shapes that only others show.
+    /// The scene of the first view, without its shapes and words.
     pub scene: Scene,
-    /// By shape: the views that show it.
-    pub seen: Vec<Seen>,
+    /// The shapes of the first view, followed by those that only others show.
+    pub groups: Vec<Group>,
     /// The words by line.
     pub lines: Vec<Line>,
-    /// The number of views so far.
-    views: u32,
-    /// The number of shapes of the first view.
-    own: usize,
+    /// The number of views.
+    views: usize,
+}
+
+/// The set of the first views, at most 31 of them.
+pub const fn all(views: usize) -> u32 {
+    (1 << views) - 1
 }
 
 fn is_at_place_of(one: &Shape, other: &Shape) -> bool {
     (one.layer, one.x, one.y, one.turn) == (other.layer, other.x, other.y, other.turn)
 }
 
+impl SeenShape {
+    /// A shape that these views show.
+    pub const fn by(mask: u32, shape: Arc<Shape>) -> SeenShape {
+        SeenShape { shape, mask, others: 0, other: None }
+    }
+
+    /// Adds the view to those that show the shape or the other one, if this is what it shows at the place of the shape.
+    fn is_shown_as(&mut self, shape: &Arc<Shape>, view: u32) -> bool {
+        if Arc::ptr_eq(&self.shape, shape) {
+            self.mask |= view;
+            return true;
+        }
+        if !is_at_place_of(&self.shape, shape) {
+            return false;
+        }
+        if self.shape.parts == shape.parts {
+            self.mask |= view;
+            return true;
+        }
+        let other = self.other.get_or_insert_with(|| shape.clone());
+        let is_other = Arc::ptr_eq(other, shape) || other.parts == shape.parts;
+        if is_other {
+            self.others |= view;
+        }
+        is_other
+    }
+}
+
 impl Scenes {
-    /// The scene of one viewer.
-    pub fn of(scene: Scene) -> Scenes {
-        Scenes::shared(scene, 1)
+    /// A scene that this many viewers, at most 31, see alike, with further groups.
+    pub fn shared(mut scene: Scene, views: usize, groups: Vec<Group>) -> Scenes {
+        let words = std::mem::take(&mut scene.words).into_iter();
+        let lines = words.map(|line| vec![(all(views), Some(line))]).collect();
+        Scenes { scene, groups, lines, views }
     }
 
-    /// A scene that this many viewers, at most 31, see alike.
-    pub fn shared(scene: Scene, views: usize) -> Scenes {
-        let all = (1 << views) - 1;
-        let lines = scene.words.iter().map(|words| vec![(all, Some(words.clone()))]).collect();
-        let seen = vec![Seen { mask: all, ..Seen::default() }; scene.shapes.len()];
-        Scenes { seen, lines, own: scene.shapes.len(), scene, views: views as u32 }
-    }
-
-    /// Adds a shape to a scene that all viewers saw alike: the views of the mask, among them the first one, show it, and
-    /// the others show another shape at its place.
-    pub fn add_shape(&mut self, shape: Arc<Shape>, mask: u32, other: &Arc<Shape>) {
-        let others = self.all() & !mask;
-        self.seen.push(Seen { mask, others, other: (others != 0).then(|| other.clone()) });
-        self.scene.add(shape);
-        self.own += 1;
+    /// The scenes of several viewers, at least one and at most 31.
+    pub fn merged(mut scenes: impl Iterator<Item = Scene>) -> Scenes {
+        let mut first = scenes.next().unwrap_or_else(|| unreachable!("there is a viewer"));
+        let mut shapes: Vec<_> =
+            std::mem::take(&mut first.shapes).into_iter().map(|shape| SeenShape::by(1, shape)).collect();
+        let (mut merged, own) = (Scenes::shared(first, 1, Vec::new()), shapes.len());
+        for scene in scenes {
+            merged.add(scene, &mut shapes, own);
+        }
+        merged.groups.push(shapes.into());
+        merged
     }
 
     /// The mask of all views.
-    pub fn all(&self) -> u32 {
-        (1 << self.views) - 1
+    pub const fn all(&self) -> u32 {
+        all(self.views)
     }
 
-    /// Adds the scene of the next view.
-    pub fn add(&mut self, scene: Scene) {
-        let view = 1 << self.views;
+    /// The scene of the first view.
+    pub fn into_first(self) -> Scene {
+        let shapes = self.groups.iter().flat_map(|group| group.iter()).filter(|seen| seen.mask & 1 == 1);
+        let shapes = shapes.map(|seen| seen.shape.clone()).collect();
+        let of_first = |line: Line| line.into_iter().find(|(mask, _)| mask & 1 == 1)?.1;
+        Scene { shapes, words: self.lines.into_iter().filter_map(of_first).collect(), ..self.scene }
+    }
+
+    /// Adds the scene of the next view. The first `own` shapes are those of the first view.
+    fn add(&mut self, scene: Scene, shapes: &mut Vec<SeenShape>, own: usize) {
+        let (known, view) = (self.all(), 1 << self.views);
         let mut next = 0;
         for shape in scene.shapes {
-            let ahead = (next..self.own).take(AHEAD);
-            match ahead.into_iter().find(|&index| self.shows(index, &shape, view)) {
+            let ahead = (next..own).take(AHEAD);
+            match ahead.into_iter().find(|&index| shapes[index].is_shown_as(&shape, view)) {
                 Some(index) => next = index + 1,
-                None => self.add_extra(&shape, view),
+                None => add_extra(shapes, own, &shape, view),
             }
         }
-        let known = self.all();
         let lines = scene.words.len().max(self.lines.len());
         self.lines.resize_with(lines, || vec![(known, None)]);
         let words = scene.words.into_iter().map(Some).chain(std::iter::repeat(None));
@@ -93,43 +134,17 @@ impl Scenes {
         }
         self.views += 1;
     }
+}
 
-    /// Adds the view to those that show a shape, if this is what it shows at the place of the shape.
-    fn shows(&mut self, index: usize, shape: &Arc<Shape>, view: u32) -> bool {
-        let (own, seen) = (&self.scene.shapes[index], &mut self.seen[index]);
-        if Arc::ptr_eq(own, shape) {
-            seen.mask |= view;
-            return true;
-        }
-        if !is_at_place_of(own, shape) {
-            return false;
-        }
-        if own.parts == shape.parts {
-            seen.mask |= view;
-            return true;
-        }
-        let other = seen.other.get_or_insert_with(|| shape.clone());
-        let is_other = Arc::ptr_eq(other, shape) || other.parts == shape.parts;
-        if is_other {
-            seen.others |= view;
-        }
-        is_other
-    }
-
-    /// Adds a shape that the first view does not show.
-    fn add_extra(&mut self, shape: &Arc<Shape>, view: u32) {
-        let own = self.own;
-        // The id may be that of a shape of the first view.
-        let id = format!("{} ", shape.id);
-        let is_same =
-            |other: &Arc<Shape>| other.id == id && is_at_place_of(other, shape) && other.parts == shape.parts;
-        match self.scene.shapes[own..].iter().position(is_same) {
-            Some(index) => self.seen[own + index].mask |= view,
-            None => {
-                self.scene.add(Shape { id, ..Shape::clone(shape) });
-                self.seen.push(Seen { mask: view, ..Seen::default() });
-            }
-        }
+/// Adds a shape that the first view does not show.
+fn add_extra(shapes: &mut Vec<SeenShape>, own: usize, shape: &Arc<Shape>, view: u32) {
+    // The id may be that of a shape of the first view.
+    let id = format!("{} ", shape.id);
+    let is_same =
+        |other: &Shape| other.id == id && is_at_place_of(other, shape) && other.parts == shape.parts;
+    match shapes[own..].iter_mut().find(|other| is_same(&other.shape)) {
+        Some(other) => other.mask |= view,
+        None => shapes.push(SeenShape::by(view, Shape { id, ..Shape::clone(shape) }.into())),
     }
 }
 
@@ -149,13 +164,16 @@ mod tests {
 
     #[test]
     fn views_share_shapes_or_show_others_at_their_places() {
-        let mut merged = Scenes::of(scene(&[("a", 10, 1), ("b", 20, 2), ("c", 30, 3)], &["x", "y"]));
-        merged.add(scene(&[("a", 10, 1), ("back", 20, 9), ("c", 40, 3)], &["x"]));
-        merged.add(scene(&[("back", 20, 9), ("c", 30, 3), ("c", 40, 3)], &["z", "y", "w"]));
-        let seen = merged.scene.shapes.iter().zip(&merged.seen);
-        let seen: Vec<_> = seen.map(|(shape, seen)| (&*shape.id, seen.mask, seen.others)).collect();
+        let scenes = [
+            scene(&[("a", 10, 1), ("b", 20, 2), ("c", 30, 3)], &["x", "y"]),
+            scene(&[("a", 10, 1), ("back", 20, 9), ("c", 40, 3)], &["x"]),
+            scene(&[("back", 20, 9), ("c", 30, 3), ("c", 40, 3)], &["z", "y", "w"]),
+        ];
+        let merged = Scenes::merged(scenes.iter().cloned());
+        let seen = merged.groups[0].iter();
+        let seen: Vec<_> = seen.map(|seen| (&*seen.shape.id, seen.mask, seen.others)).collect();
         assert_eq!(seen, [("a", 0b11, 0), ("b", 0b1, 0b110), ("c", 0b101, 0), ("c ", 0b110, 0)]);
-        assert_eq!(merged.seen[1].other.as_ref().expect("the back").id, "back");
+        assert_eq!(merged.groups[0][1].other.as_ref().expect("the back").id, "back");
         let text = |text: &str| Some(Arc::from(text));
         assert_eq!(
             merged.lines,
@@ -165,5 +183,6 @@ mod tests {
                 vec![(0b11, None), (0b100, text("w"))]
             ]
         );
+        assert_eq!(merged.into_first(), scenes[0]);
     }
 }

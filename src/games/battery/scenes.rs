@@ -93,9 +93,11 @@ pub(crate) fn scenes_for_several_viewers_are_those_of_each<G: Game>() {
         |_| true,
         |seating, position| {
             let viewers: Vec<Viewer> = viewers(seating).collect();
-            let mut scenes = Scenes::of(position.scene(viewers[0]));
-            viewers[1..].iter().for_each(|&viewer| scenes.add(position.scene(viewer)));
-            assert_eq!(position.scenes(&viewers), scenes, "{position:?}");
+            let merged = Scenes::merged(viewers.iter().map(|&viewer| position.scene(viewer)));
+            let scenes = position.scenes(&viewers);
+            let shapes = |scenes: &Scenes| scenes.groups.concat();
+            assert_eq!(shapes(&scenes), shapes(&merged), "{position:?}");
+            assert_eq!((scenes.scene, scenes.lines), (merged.scene, merged.lines), "{position:?}");
         },
     );
 }

@@ -21,12 +21,32 @@ pub enum Spot {
     Home(Seat, u8),
 }
 
+/// Writes a number.
+pub(super) fn spell_number(number: u8, out: &mut impl fmt::Write) -> fmt::Result {
+    out.write_str(itoa::Buffer::new().format(number))
+}
+
+impl Spot {
+    /// Writes the text form, much faster than through a formatter.
+    pub(super) fn spell(self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self {
+            Spot::Track(square) => {
+                out.write_char('t')?;
+                spell_number(square, out)
+            }
+            Spot::Home(Seat(seat), square) => {
+                out.write_char('h')?;
+                spell_number(seat, out)?;
+                out.write_char('.')?;
+                spell_number(square, out)
+            }
+        }
+    }
+}
+
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Spot::Track(square) => write!(f, "t{square}"),
-            Spot::Home(seat, square) => write!(f, "h{seat}.{square}"),
-        }
+        self.spell(f)
     }
 }
 

@@ -150,8 +150,12 @@ impl Game for Keezen {
         view::draw(self, viewer, f)
     }
 
+    fn write_move(mv: Move, out: &mut String) {
+        mv.spell(out).unwrap_or_else(|error| unreachable!("writing to memory: {error}"));
+    }
+
     fn scene(&self, viewer: Viewer) -> Scene {
-        scene::scenes(self, &[viewer]).scene
+        scene::scenes(self, &[viewer]).into_first()
     }
 
     fn scenes(&self, viewers: &[Viewer]) -> Scenes {

@@ -3,16 +3,16 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxBuildHasher;
 
 use super::Keezen;
-use super::board::{Board, PAWNS, Spot};
-use super::cards::{HAND, Rank};
+use super::board::{Board, PAWNS, Place, Spot};
+use super::cards::{HAND, Hand, Rank};
 use super::position::Position;
 use crate::core::scene::{Depth, Layout, List, Names, Part, Row, Shape, Tone};
+use crate::core::scenes::{Group, SeenShape, all};
 use crate::core::{Game, MAX_SEATS, Scene, Scenes, Seat, Turn, Viewer};
 
 /// The width of the board.
@@ -47,8 +47,8 @@ thread_local! {
 }
 
 thread_local! {
-    /// Those of the latest scene: consecutive positions share most of them.
-    static PARTS: RefCell<Option<Parts>> = const { RefCell::new(None) };
+    /// Consecutive positions share most shapes.
+    static LATEST: RefCell<Option<Latest>> = const { RefCell::new(None) };
 }
 
 /// The shape of an item, which is made once.
@@ -272,7 +272,7 @@ fn to_move(plan: &Plan, board: &Board, seat: Seat) -> Arc<Shape> {
 }
 
 /// The pawns of a seat.
-fn pawns(plan: &Plan, board: &Board, seat: Seat) -> Rc<[Arc<Shape>]> {
+fn pawns(plan: &Plan, board: &Board, seat: Seat, all: u32) -> Group {
     let in_base = (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()).map(|(n, _)| {
         shared(board, Item::InBase(seat, n), || {
             plan.pawn(seat, &format!("base-{n}"), plan.base(board, seat, n.into()))
@@ -282,30 +282,43 @@ fn pawns(plan: &Plan, board: &Board, seat: Seat) -> Rc<[Arc<Shape>]> {
         let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
         shared(board, Item::Pawn(seat, spot), pawn)
     });
-    in_base.chain(others).collect()
+    in_base.chain(others).map(|pawn| SeenShape::by(all, pawn)).collect()
 }
 
-/// The cards of a seat.
-fn cards(plan: &Plan, position: &Position, seat: Seat, is_shown: bool) -> Vec<Arc<Shape>> {
+/// A card of a seat, `None` for its back, at this place of the hand.
+fn card(plan: &Plan, board: &Board, seat: Seat, n: usize, face: Option<(Rank, usize)>) -> Arc<Shape> {
+    shared(board, Item::Card(seat, n, face), || {
+        let id = match face {
+            Some((rank, copy)) => format!("card-{seat}-{rank}-{copy}"),
+            None => format!("card-{seat}-back-{n}"),
+        };
+        let card = plan.card(face.map(|(rank, _)| rank));
+        Shape::new(Depth::Piece, id, plan.hand(board, seat, n)).kind("card").with_all(card)
+    })
+}
+
+/// The cards of a seat. The views of the mask show their faces.
+fn hand(plan: &Plan, position: &Position, seat: Seat, shown: u32, all: u32) -> Group {
     let board = position.board();
     let hand = position.hands().of(seat);
-    let card = |(n, &rank): (usize, &Rank)| {
+    let cards = hand.cards().iter().enumerate().map(|(n, &rank)| {
         let copy = hand.cards()[..n].iter().filter(|&&other| other == rank).count();
-        let face = is_shown.then_some((rank, copy));
-        shared(board, Item::Card(seat, n, face), || {
-            let id = match face {
-                Some((rank, copy)) => format!("card-{seat}-{rank}-{copy}"),
-                None => format!("card-{seat}-back-{n}"),
-            };
-            let card = plan.card(face.map(|(rank, _)| rank));
-            Shape::new(Depth::Piece, id, plan.hand(board, seat, n)).kind("card").with_all(card)
-        })
-    };
-    hand.cards().iter().enumerate().map(card).collect()
+        let face = card(plan, board, seat, n, Some((rank, copy)));
+        if shown == all {
+            return SeenShape::by(all, face);
+        }
+        let back = card(plan, board, seat, n, None);
+        let (mask, shape, other) =
+            if shown & 1 == 1 { (shown, face, back) } else { (all & !shown, back, face) };
+        let others = all & !mask;
+        SeenShape { shape, mask, others, other: (others != 0).then_some(other) }
+    });
+    cards.collect()
 }
 
 /// The undealt cards and the pile.
-fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
+fn middle(plan: &Plan, position: &Position) -> Vec<Arc<Shape>> {
+    let mut shapes = Vec::with_capacity(3 + TOP_OF_PILE + 1);
     let (x, y) = (WIDTH / 2, plan.height() / 2);
     let (board, pile, undealt) = (position.board(), position.pile(), position.undealt().len());
     let spread = plan.card + 6;
@@ -315,124 +328,135 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
         let below = y + plan.card_height() / 2 + 26;
         Shape::new(Depth::Board, format!("{id}-label"), (x, below)).with(label)
     };
-    scene.add(shared(board, Item::PileLabel(pile.len()), || label("pile", pile.len(), x + spread / 2)));
-    scene.add(shared(board, Item::DeckLabel(undealt), || label("deck", undealt, deck_x)));
+    shapes.push(shared(board, Item::PileLabel(pile.len()), || label("pile", pile.len(), x + spread / 2)));
+    shapes.push(shared(board, Item::DeckLabel(undealt), || label("deck", undealt, deck_x)));
     if undealt > 0 {
         let deck = || Shape::new(Depth::Board, "deck", (deck_x, y)).with_all(plan.card(None));
-        scene.add(shared(board, Item::Deck, deck));
+        shapes.push(shared(board, Item::Deck, deck));
     }
     // Each card stays at its place until another one takes it.
-    for (at, &rank) in pile.iter().enumerate().skip(pile.len().saturating_sub(TOP_OF_PILE)) {
-        let slot = at % TOP_OF_PILE;
-        let place = (x - spread + slot as i16 * spread, y);
-        let is_last = at + 1 == pile.len();
-        if is_last {
-            scene.add(shared(board, Item::LastCard(slot), || {
-                let outline = Part::rect(plan.card + 8, plan.card_height() + 8, 11).line(Tone::Gold, 6);
-                Shape::new(Depth::Mark, "last-card", place).with(outline)
-            }));
-        }
-        scene.add(shared(board, Item::OnPile(at, rank, is_last), || {
-            let card = Shape::new(Depth::Piece, format!("pile-{at}"), place).with_all(plan.card(Some(rank)));
+    let place = |slot: usize| (x - spread + slot as i16 * spread, y);
+    let slots = pile.len().min(TOP_OF_PILE);
+    for slot in 0..slots {
+        // The last card of those that this place has had.
+        let at = slot + (pile.len() - 1 - slot) / TOP_OF_PILE * TOP_OF_PILE;
+        let (rank, is_last) = (pile[at], at + 1 == pile.len());
+        shapes.push(shared(board, Item::OnPile(at, rank, is_last), || {
+            let card =
+                Shape::new(Depth::Piece, format!("pile-{at}"), place(slot)).with_all(plan.card(Some(rank)));
             // Only the last card can have come from a hand.
             if is_last { card.kind("card") } else { card }
         }));
     }
+    if let Some(last) = pile.len().checked_sub(1) {
+        let slot = last % TOP_OF_PILE;
+        shapes.push(shared(board, Item::LastCard(slot), || {
+            let outline = Part::rect(plan.card + 8, plan.card_height() + 8, 11).line(Tone::Gold, 6);
+            Shape::new(Depth::Mark, "last-card", place(slot)).with(outline)
+        }));
+    }
+    shapes
 }
 
-/// What the scenes of a position show of a seat. Most of it is as in the position before.
-#[derive(Clone)]
-struct SeatParts {
-    pawns: Rc<[Arc<Shape>]>,
-    /// The hidden and the open hand.
-    hand: Rc<[Vec<Arc<Shape>>; 2]>,
+/// The shapes of a seat in the latest scenes, and what they depend on.
+struct SeatShapes {
+    places: [Place; PAWNS],
+    pawns: Group,
+    cards: Hand,
+    /// The views that show the faces of the cards.
+    shown: u32,
+    hand: Group,
 }
 
-impl SeatParts {
-    fn of(plan: &Plan, position: &Position, seat: Seat, before: Option<&Parts>) -> SeatParts {
-        let (board, hands) = (position.board(), position.hands());
-        let before = before.map(|parts| (&parts.game.position, &parts.seats[seat.index()]));
-        let same_pawns = before.filter(|(other, _)| other.board().pawns(seat).eq(board.pawns(seat)));
-        let same_hand = before.filter(|(other, _)| other.hands().of(seat) == hands.of(seat));
-        let hand = |is_shown| cards(plan, position, seat, is_shown);
-        SeatParts {
-            pawns: same_pawns.map_or_else(|| pawns(plan, board, seat), |(_, parts)| parts.pawns.clone()),
-            hand: same_hand.map_or_else(|| [false, true].map(hand).into(), |(_, parts)| parts.hand.clone()),
+impl SeatShapes {
+    fn of(plan: &Plan, position: &Position, seat: Seat, viewers: &[Viewer]) -> SeatShapes {
+        let (board, all) = (position.board(), all(viewers.len()));
+        let shown = shown_to(position, seat, viewers);
+        SeatShapes {
+            places: *board.places(seat),
+            pawns: pawns(plan, board, seat, all),
+            cards: position.hands().of(seat),
+            shown,
+            hand: hand(plan, position, seat, shown, all),
+        }
+    }
+
+    /// Draws again what has changed.
+    fn update(&mut self, plan: &Plan, position: &Position, seat: Seat, viewers: &[Viewer]) {
+        let (board, all) = (position.board(), all(viewers.len()));
+        let (places, cards) = (board.places(seat), position.hands().of(seat));
+        if self.places != *places {
+            (self.places, self.pawns) = (*places, pawns(plan, board, seat, all));
+        }
+        let shown = shown_to(position, seat, viewers);
+        if (self.cards, self.shown) != (cards, shown) {
+            (self.cards, self.shown) = (cards, shown);
+            self.hand = hand(plan, position, seat, shown, all);
         }
     }
 }
 
-/// What the scenes of a position consist of.
-struct Parts {
-    game: Keezen,
-    /// Without the hands.
-    scene: Scene,
-    seats: Vec<SeatParts>,
+/// The viewers that see the cards of a seat, as a set.
+fn shown_to(position: &Position, seat: Seat, viewers: &[Viewer]) -> u32 {
+    let shown = viewers.iter().enumerate().filter(|&(_, &viewer)| position.shows(seat, viewer));
+    shown.fold(0, |mask, (view, _)| mask | 1 << view)
 }
 
-impl Parts {
-    /// The parts of a position. `before` are those of another one, usually the one before.
-    fn of(game: &Keezen, before: Option<&Parts>) -> Parts {
-        let Keezen { position, cycle, .. } = game;
-        let board = position.board();
-        let before = before.filter(|parts| parts.seats.len() == board.all().count());
-        let plan = Plan::of(board);
-        let mut scene = Scene::new(WIDTH, plan.height());
-        scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
-        scene.ground = Some(ground(plan, board));
-        scene.layout = Some(layout(plan, board));
-        scene.say(match (game.turn(), position.to_move) {
-            (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
-            (_, Some(seat)) => {
-                let own = board.played_by(seat);
-                let whose =
-                    if own == seat { String::new() } else { format!(" with the pawns of seat {own}") };
-                format!("seat {seat} to move{whose}")
-            }
-            (_, None) => format!("seat {} to deal", position.dealer),
-        });
-        let mut seats = Vec::new();
-        for seat in board.all() {
-            if position.to_move == Some(seat) {
-                scene.add(to_move(plan, board, seat));
-            }
-            let parts = SeatParts::of(plan, position, seat, before);
-            scene.shapes.extend_from_slice(&parts.pawns);
-            seats.push(parts);
+/// The scene without its shapes.
+fn frame(game: &Keezen, plan: &Plan) -> Scene {
+    let Keezen { position, cycle, .. } = game;
+    let board = position.board();
+    let mut scene = Scene::new(WIDTH, plan.height());
+    scene.seats = board.all().map(|seat| TONES[seat.index()]).collect();
+    scene.ground = Some(ground(plan, board));
+    scene.layout = Some(layout(plan, board));
+    scene.say(match (game.turn(), position.to_move) {
+        (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
+        (_, Some(seat)) => {
+            let own = board.played_by(seat);
+            let whose = if own == seat { String::new() } else { format!(" with the pawns of seat {own}") };
+            format!("seat {seat} to move{whose}")
         }
-        middle(&mut scene, plan, position);
-        let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
-        scene.say(format!("cycle {cycle}, deal {}, dealer {}{last}", position.deal, position.dealer));
-        Parts { game: game.clone(), scene, seats }
-    }
+        (_, None) => format!("seat {} to deal", position.dealer),
+    });
+    let last = position.pile().last().map_or(String::new(), |card| format!(", last card {card}"));
+    scene.say(format!("cycle {cycle}, deal {}, dealer {}{last}", position.deal, position.dealer));
+    scene
+}
 
-    fn seen_by(&self, viewers: &[Viewer]) -> Scenes {
-        let position = &self.game.position;
-        let mut scenes = Scenes::shared(self.scene.clone(), viewers.len());
-        for (seat, parts) in position.board().all().zip(&self.seats) {
-            let shows = |&viewer: &Viewer| position.shows(seat, viewer);
-            let masks = viewers.iter().enumerate().filter(|(_, viewer)| shows(viewer));
-            let mask = masks.fold(0, |mask, (view, _)| mask | 1 << view);
-            let [back, face] = &*parts.hand;
-            for (back, face) in back.iter().zip(face) {
-                match mask & 1 {
-                    1 => scenes.add_shape(face.clone(), mask, back),
-                    _ => scenes.add_shape(back.clone(), scenes.all() & !mask, face),
-                }
-            }
-        }
-        scenes
-    }
+/// The shapes of the seats in the latest scenes of these viewers.
+struct Latest {
+    viewers: Vec<Viewer>,
+    seats: Vec<SeatShapes>,
 }
 
 pub(super) fn scenes(game: &Keezen, viewers: &[Viewer]) -> Scenes {
-    PARTS.with_borrow_mut(|latest| {
-        let parts = match latest.take() {
-            Some(parts) if parts.game == *game => parts,
-            before => Parts::of(game, before.as_ref()),
-        };
-        let scenes = parts.seen_by(viewers);
-        *latest = Some(parts);
-        scenes
-    })
+    let position = &game.position;
+    let board = position.board();
+    let (plan, all) = (Plan::of(board), all(viewers.len()));
+    let of_all = |shapes: Vec<Arc<Shape>>| -> Group {
+        shapes.into_iter().map(|shape| SeenShape::by(all, shape)).collect()
+    };
+    let mark = position.to_move.map(|seat| to_move(plan, board, seat));
+    let mut groups = Vec::with_capacity(2 + 2 * MAX_SEATS);
+    groups.push(of_all(mark.into_iter().collect()));
+    groups.push(of_all(middle(plan, position)));
+    LATEST.with_borrow_mut(|latest| {
+        let is_alike =
+            |latest: &&mut Latest| latest.viewers == viewers && latest.seats.len() == board.all().count();
+        match latest.as_mut().filter(is_alike) {
+            Some(latest) => {
+                for (seat, shapes) in board.all().zip(&mut latest.seats) {
+                    shapes.update(plan, position, seat, viewers);
+                }
+            }
+            None => {
+                let seats = board.all().map(|seat| SeatShapes::of(plan, position, seat, viewers)).collect();
+                *latest = Some(Latest { viewers: viewers.to_vec(), seats });
+            }
+        }
+        let seats = latest.iter().flat_map(|latest| &latest.seats);
+        groups.extend(seats.flat_map(|shapes| [shapes.pawns.clone(), shapes.hand.clone()]));
+    });
+    Scenes::shared(frame(game, plan), viewers.len(), groups)
 }

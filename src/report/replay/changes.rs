@@ -445,14 +445,18 @@ impl Changes {
         let is_actor = |thing: u32| actors.iter().any(|(actor, _)| *actor == thing);
         let mut others: Vec<(u32, Changed)> =
             changed.iter().copied().filter(|&(thing, _)| !is_actor(thing)).collect();
+        let leaves = |(thing, (now, _)): &(u32, Changed), places: &Range<i32>| {
+            let is_in = |state: &State| places.contains(&state.place);
+            board.state(*thing).as_ref().is_some_and(is_in) && !now.as_ref().is_some_and(is_in)
+        };
         for (_, places) in &board.hands {
-            let pieces = places.clone().filter_map(|place| board.piece_at(place));
-            let after = |thing: u32| change_of(thing).map_or_else(|| board.state(thing), |change| change.0);
-            let (staying, leaving): (Vec<u32>, Vec<u32>) =
-                pieces.partition(|&thing| after(thing).is_some_and(|state| places.contains(&state.place)));
-            if leaving.is_empty() {
+            if !changed.iter().any(|change| leaves(change, places)) {
                 continue;
             }
+            let pieces = places.clone().filter_map(|place| board.piece_at(place));
+            let after = |thing: u32| change_of(thing).map_or_else(|| board.state(thing), |change| change.0);
+            let staying =
+                pieces.filter(|&thing| after(thing).is_some_and(|state| places.contains(&state.place)));
             for (place, thing) in places.clone().zip(staying).filter(|&(_, thing)| !is_actor(thing)) {
                 let closed_up = board.state(thing).map(|state| State { place, ..state });
                 let change = change_of(thing).unwrap_or_else(|| (board.state(thing), false));

@@ -87,7 +87,7 @@ pub(super) fn data(reels: &[&Reel], view: usize, turn: u32) -> String {
     let text = serde_json::to_string(&Data { view, turn, matches });
     let text = text.unwrap_or_else(|error| unreachable!("the data has keys of text: {error}"));
     // Level 9 takes twice the time and saves 0.5%.
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(7));
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
     let mut write = || -> io::Result<()> {
         let mut rest = text.as_str();
         for part in PARTS.iter().cycle() {

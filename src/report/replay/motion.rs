@@ -1,6 +1,6 @@
 //! What moved from one scene to the next.
 
-use std::sync::Arc;
+use std::ptr;
 
 use crate::core::Scene;
 use crate::core::scene::{Depth, Form, Part, Shape, Tone};
@@ -8,27 +8,11 @@ use crate::core::scene::{Depth, Form, Part, Shape, Tone};
 /// The most shapes of one kind whose move is marked: more of them were dealt out or collected.
 const MOST_MARKED: usize = 3;
 
-/// The number of shapes among which [`unchanged`] looks for the next one that both scenes have.
-const AHEAD: usize = 8;
-
-/// For each shape of a scene, its index in the previous one if both scenes share it, in the same order. A shape may be
-/// missed.
-pub(super) fn unchanged(before: &[Arc<Shape>], after: &[Arc<Shape>]) -> Vec<Option<usize>> {
-    let mut next = 0;
-    let found = after.iter().map(|shape| {
-        let ahead = before[next..].iter().take(AHEAD);
-        let found = ahead.into_iter().position(|other| Arc::ptr_eq(other, shape)).map(|found| next + found);
-        next = found.map_or(next, |found| found + 1);
-        found
-    });
-    found.collect()
-}
-
 /// The indices of the shapes of the previous scene with the same ids. Most are the one behind the one before.
-fn same_ids(before: &[Arc<Shape>], after: &[Arc<Shape>]) -> Vec<Option<usize>> {
+fn same_ids(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>> {
     let mut next = 0;
-    let same = after.iter().map(|shape| {
-        let is_same = |other: &Arc<Shape>| Arc::ptr_eq(other, shape) || other.id == shape.id;
+    let same = after.iter().map(|&shape| {
+        let is_same = |&other: &&Shape| ptr::eq(other, shape) || other.id == shape.id;
         let (earlier, later) = before.split_at(next);
         let found = later.iter().position(is_same).map(|found| next + found);
         let found = found.or_else(|| earlier.iter().position(is_same));
@@ -40,7 +24,7 @@ fn same_ids(before: &[Arc<Shape>], after: &[Arc<Shape>]) -> Vec<Option<usize>> {
 
 /// For each shape of a scene, the index in the previous one of the shape that it was; `None` if it is new. A shape
 /// whose id is new was the nearest shape of its kind that is gone.
-pub(super) fn origins(before: &[Arc<Shape>], after: &[Arc<Shape>]) -> Vec<Option<usize>> {
+pub(super) fn origins(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>> {
     let mut origins = same_ids(before, after);
     let mut is_taken = vec![false; before.len()];
     origins.iter().flatten().for_each(|&origin| is_taken[origin] = true);
@@ -77,11 +61,12 @@ fn outline(shape: &Shape, by: i16) -> Option<Part> {
 }
 
 /// The indices of the shapes of a scene that moved and are marked. `origins` are those of `after`.
-pub(super) fn moved(before: &[Arc<Shape>], after: &[Arc<Shape>], origins: &[Option<usize>]) -> Vec<usize> {
+pub(super) fn moved(before: &[&Shape], after: &[&Shape], origins: &[Option<usize>]) -> Vec<usize> {
     let has_moved = |&index: &usize| {
         let shape = &after[index];
-        let is_same = |origin: &Shape| origin.id == shape.id && origin.turn == shape.turn;
-        shape.kind.is_some() && !origins[index].is_some_and(|origin| is_same(&before[origin]))
+        let is_same =
+            |origin: &Shape| ptr::eq(origin, *shape) || origin.id == shape.id && origin.turn == shape.turn;
+        shape.kind.is_some() && !origins[index].is_some_and(|origin| is_same(before[origin]))
     };
     let moved: Vec<usize> = (0..after.len()).filter(has_moved).collect();
     let kind = |index: usize| &after[index].kind;
@@ -89,14 +74,18 @@ pub(super) fn moved(before: &[Arc<Shape>], after: &[Arc<Shape>], origins: &[Opti
     moved.iter().copied().filter(|&index| alike(index) <= MOST_MARKED).collect()
 }
 
+fn shapes(scene: &Scene) -> Vec<&Shape> {
+    scene.shapes.iter().map(|shape| &**shape).collect()
+}
+
 /// Marks for what moved: where it was and where it is. The player draws the same marks.
 pub(super) fn marks(before: &Scene, after: &Scene) -> Vec<Shape> {
-    let (before, after) = (&before.shapes, &after.shapes);
-    let origins = origins(before, after);
+    let (before, after) = (shapes(before), shapes(after));
+    let origins = origins(&before, &after);
     let mut marks = Vec::new();
-    for index in moved(before, after, &origins) {
-        let shape = &after[index];
-        let origin = origins[index].map(|origin| &before[origin]);
+    for index in moved(&before, &after, &origins) {
+        let shape = after[index];
+        let origin = origins[index].map(|origin| before[origin]);
         if let Some(origin) = origin.filter(|origin| (origin.x, origin.y) != (shape.x, shape.y)) {
             let from = Shape::new(Depth::Mark, format!("from-{}", marks.len()), (origin.x, origin.y));
             marks.push(from.with_all(outline(origin, -5).map(|part| part.fill(Tone::Mark))));
@@ -123,17 +112,7 @@ mod tests {
     fn a_new_shape_was_the_nearest_one_of_its_kind_that_is_gone() {
         let before = scene(&[("a1", "a", 10), ("a2", "a", 40), ("b1", "b", 60), ("a3", "a", 90)]);
         let after = scene(&[("a3", "a", 90), ("a4", "a", 50), ("c1", "c", 10)]);
-        assert_eq!(origins(&before.shapes, &after.shapes), [Some(3), Some(1), None]);
-    }
-
-    #[test]
-    fn shapes_that_both_scenes_share_are_found_in_order() {
-        let shapes = scene(&[("a", "a", 10), ("b", "a", 20), ("c", "a", 30), ("d", "a", 40)]).shapes;
-        let [a, b, c, d] = shapes.clone().try_into().expect("four shapes");
-        let other = scene(&[("b", "a", 20)]).shapes.remove(0);
-        assert_eq!(unchanged(&shapes, &[a.clone(), other, c, d.clone()]), [Some(0), None, Some(2), Some(3)]);
-        assert_eq!(unchanged(&shapes, &[b, a, d]), [Some(1), None, Some(3)]);
-        assert_eq!(unchanged(&[], &shapes), [None; 4]);
+        assert_eq!(origins(&shapes(&before), &shapes(&after)), [Some(3), Some(1), None]);
     }
 
     #[test]

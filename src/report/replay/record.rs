@@ -56,17 +56,22 @@ fn kind(line: &str) -> &str {
 
 /// The field at the end of a text that precedes a colon.
 fn field(text: &str) -> Option<&str> {
-    let (_, field) = text.strip_suffix('"')?.rsplit_once('"')?;
-    let is_field =
-        !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_field.then_some(field)
+    let text = text.strip_suffix('"')?;
+    let length = text.bytes().rev().position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))?;
+    let (before, field) = text.split_at(text.len() - length);
+    (before.ends_with('"') && !field.is_empty()).then_some(field)
+}
+
+/// The index of the next colon after a quotation mark.
+fn colon(text: &str) -> Option<usize> {
+    memchr::memchr_iter(b':', text.as_bytes()).find(|&at| at > 0 && text.as_bytes()[at - 1] == b'"')
 }
 
 /// The digits of a number at the beginning of a text.
 fn digits(text: &str) -> Option<&str> {
-    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit())?;
     let is_number = matches!(end, 1..=15) && (end == 1 || !text.starts_with('0'));
-    (is_number && text[end..].starts_with([',', '}', ']'])).then_some(&text[..end])
+    (is_number && matches!(text.as_bytes()[end], b',' | b'}' | b']')).then_some(&text[..end])
 }
 
 /// A number in the range of columns.
@@ -115,11 +120,11 @@ impl<'a> Packer<'a> {
     /// Adds the values of a line to the columns, and the rest to the template.
     fn take_values(&mut self, line: &'a str, template: &mut String) {
         let (kind, mut rest, mut before) = (kind(line), line, 0);
-        while let Some(at) = rest.find("\":") {
-            let (head, tail) = rest.split_at(at + 2);
+        while let Some(at) = colon(rest) {
+            let (head, tail) = rest.split_at(at + 1);
             template.push_str(head);
             rest = tail;
-            let Some(field) = field(&head[..=at]) else { continue };
+            let Some(field) = field(&head[..at]) else { continue };
             let mark = FIELDS.iter().find(|(name, _)| *name == field).map_or(NUMBER, |&(_, mark)| mark);
             let name = (kind, field);
             if mark == MOVE {
@@ -177,7 +182,7 @@ impl PackedRecord {
     /// The packed form; `None` if this is not a record.
     pub(super) fn of(record: &[u8]) -> Option<PackedRecord> {
         let text = std::str::from_utf8(record).ok()?;
-        if text.contains(|c| (NUMBER..=WORDS).contains(&c)) {
+        if record.iter().any(|&byte| (NUMBER..=WORDS).contains(&char::from(byte))) {
             return None;
         }
         let (mut templates, mut lines) = (Vec::new(), Column::default());

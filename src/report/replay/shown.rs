@@ -1,16 +1,17 @@
 //! What a page shows of a match: things, which are shapes over time, and their changes from step to step.
 
+use std::ptr;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::motion::{moved, origins, unchanged};
+use super::motion::{moved, origins};
 use super::svg::{classes, polygon};
 use crate::core::Scenes;
 use crate::core::scene::{Depth, Form, Part, Shape};
-use crate::core::scenes::{Line, Seen};
+use crate::core::scenes::{Group, Line, SeenShape};
 
 /// The state of a thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +97,17 @@ impl Change {
 /// A changed line of words: mask, line, text; `None`: this line and the following ones are gone.
 pub(super) type Said = (u32, usize, Option<Arc<str>>);
 
+/// A shape and what is shown of it.
+type Known<'a> = (&'a SeenShape, (u32, ThingState));
+
+/// Shapes, and what is shown of them.
+#[derive(Debug, Default)]
+struct ShownGroup {
+    shapes: Group,
+    /// By shape: the number of the thing that it is, and how it is drawn.
+    drawn: Vec<(u32, ThingState)>,
+}
+
 /// What the views of a match show.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
@@ -103,11 +115,8 @@ pub(super) struct Shown {
     has_ground: bool,
     /// The number of things so far.
     things: u32,
-    /// The shapes of the latest position, and for each the views that show it.
-    shapes: Vec<Arc<Shape>>,
-    seen: Vec<Seen>,
-    /// By shape: the number of the thing that it is, and how it is drawn.
-    drawn: Vec<(u32, ThingState)>,
+    /// The shapes of the latest position.
+    groups: Vec<ShownGroup>,
     lines: Vec<Line>,
     by_parts: FxHashMap<Vec<Part>, u32>,
     /// What shapes look like, as the player reads it.
@@ -126,12 +135,24 @@ fn part(part: &Part) -> Value {
 }
 
 /// Whether two shapes are drawn alike, whatever their ids.
-fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
-    if Arc::ptr_eq(one, other) {
+fn looks_alike(one: &Shape, other: &Shape) -> bool {
+    if ptr::eq(one, other) {
         return true;
     }
-    let Shape { id: _, kind: _, layer, x, y, turn, parts } = &**one;
+    let Shape { id: _, kind: _, layer, x, y, turn, parts } = one;
     (layer, x, y, turn) == (&other.layer, &other.x, &other.y, &other.turn) && *parts == other.parts
+}
+
+/// Whether the same views show the same shapes.
+fn is_same(before: &SeenShape, seen: &SeenShape) -> bool {
+    Arc::ptr_eq(&before.shape, &seen.shape)
+        && (before.mask, before.others) == (seen.mask, seen.others)
+        && is_same_other(before, seen)
+}
+
+/// Whether the same shape is shown to the other views.
+fn is_same_other(before: &SeenShape, seen: &SeenShape) -> bool {
+    before.other.as_ref().map(Arc::as_ptr) == seen.other.as_ref().map(Arc::as_ptr)
 }
 
 impl Shown {
@@ -156,12 +177,10 @@ impl Shown {
         self.things - 1
     }
 
-    /// The views that show a shape. `origin` is the index of the shape that it was.
-    fn seen_by(&mut self, seen: &Seen, origin: Option<usize>) -> SeenBy {
+    /// The views that show a shape. `origin` is the shape that it was.
+    fn seen_by(&mut self, seen: &SeenShape, origin: Option<Known<'_>>) -> SeenBy {
         let other = seen.other.as_ref().map_or(0, |other| {
-            let before =
-                origin.and_then(|origin| self.seen[origin].other.as_ref().zip(self.drawn.get(origin)));
-            match before.filter(|(before, _)| Arc::ptr_eq(before, other)) {
+            match origin.filter(|(before, _)| is_same_other(before, seen)) {
                 Some((_, (_, state))) => state.views.other,
                 None => self.look(&other.parts),
             }
@@ -169,65 +188,86 @@ impl Shown {
         SeenBy { mask: seen.mask, others: seen.others, other }
     }
 
-    /// Shows the next position. Most shapes are as before, and cost a comparison.
+    /// Shows the ground.
+    fn show_ground(&mut self, ground: &[Shape], all: u32, changes: &mut Vec<Change>) {
+        let views = SeenBy { mask: all, ..SeenBy::default() };
+        for shape in ground {
+            let state = self.state(shape, views);
+            changes.push(Change::of(self.new_thing(), None, Some(state), false));
+        }
+    }
+
+    /// Replaces the groups that are not as before. Returns their indices and what they were.
+    fn replace(&mut self, groups: &[Group]) -> Vec<(usize, ShownGroup)> {
+        self.groups.resize_with(self.groups.len().max(groups.len()), ShownGroup::default);
+        let mut changed = Vec::with_capacity(groups.len());
+        for (index, before) in self.groups.iter_mut().enumerate() {
+            if groups.get(index).is_some_and(|shapes| Arc::ptr_eq(&before.shapes, shapes)) {
+                continue;
+            }
+            let shapes = groups.get(index).cloned().unwrap_or_default();
+            let drawn = vec![(0, ThingState::default()); shapes.len()];
+            changed.push((index, std::mem::replace(before, ShownGroup { shapes, drawn })));
+        }
+        changed
+    }
+
+    /// Shows the next position. Groups of shapes that are as before cost nothing.
     pub(super) fn show(&mut self, scenes: Scenes) -> (Vec<Change>, Vec<Said>) {
         let all = scenes.all();
-        let Scenes { scene, seen, lines, .. } = scenes;
+        let Scenes { scene, groups, lines, .. } = scenes;
         let mut changes = Vec::with_capacity(16);
         let is_first = !self.has_ground;
         if is_first {
             self.has_ground = true;
-            let views = SeenBy { mask: all, ..SeenBy::default() };
-            for shape in scene.ground.iter().flat_map(|ground| ground.iter()) {
-                let state = self.state(shape, views);
-                changes.push(Change::of(self.new_thing(), None, Some(state), false));
+            self.show_ground(scene.ground.as_deref().unwrap_or_default(), all, &mut changes);
+        }
+        // The shapes that were not at the same place of their group, and those that are not.
+        let changed = self.replace(&groups);
+        let (mut known, mut new): (Vec<Known<'_>>, Vec<_>) = (Vec::with_capacity(32), Vec::with_capacity(32));
+        for (index, group) in &changed {
+            let shapes = groups.get(*index).map_or(&[][..], |shapes| shapes);
+            for place in 0..shapes.len().max(group.shapes.len()) {
+                match (group.shapes.get(place), shapes.get(place)) {
+                    (Some(before), Some(seen)) if is_same(before, seen) => {
+                        self.groups[*index].drawn[place] = group.drawn[place];
+                    }
+                    (before, seen) => {
+                        known.extend(before.map(|before| (before, group.drawn[place])));
+                        new.extend(seen.map(|seen| (*index, place, seen)));
+                    }
+                }
             }
         }
-        let mut drawn = vec![(0, ThingState::default()); scene.shapes.len()];
-        let mut is_gone = vec![true; self.drawn.len()];
-        let mut later = Vec::new();
-        for (index, origin) in unchanged(&self.shapes, &scene.shapes).into_iter().enumerate() {
-            let Some(origin) = origin else {
-                later.push(index);
-                continue;
-            };
-            is_gone[origin] = false;
-            let (thing, before) = self.drawn[origin];
-            let state = ThingState { views: self.seen_by(&seen[index], Some(origin)), ..before };
-            if state != before {
-                changes.push(Change::of(thing, Some(before.views), Some(state), false));
-            }
-            drawn[index] = (thing, state);
-        }
-        let earlier: Vec<usize> = (0..is_gone.len()).filter(|&index| is_gone[index]).collect();
-        let before: Vec<_> = earlier.iter().map(|&index| self.shapes[index].clone()).collect();
-        let after: Vec<_> = later.iter().map(|&index| scene.shapes[index].clone()).collect();
+        let before: Vec<&Shape> = known.iter().map(|(seen, _)| &*seen.shape).collect();
+        let after: Vec<&Shape> = new.iter().map(|(.., seen)| &*seen.shape).collect();
         let origins = origins(&before, &after);
         let moved = if is_first { Vec::new() } else { moved(&before, &after, &origins) };
-        for (index, (shape, &at)) in after.iter().zip(&later).enumerate() {
-            let (has_moved, origin) = (moved.contains(&index), origins[index]);
-            let views = self.seen_by(&seen[at], origin.map(|origin| earlier[origin]));
-            let known = origin.map(|origin| (origin, self.drawn[earlier[origin]]));
-            let (thing, state) = match known {
-                Some((origin, (thing, state))) if looks_alike(&before[origin], shape) => {
+        let mut is_gone = vec![true; known.len()];
+        for (index, ((group, place, seen), origin)) in new.into_iter().zip(origins).enumerate() {
+            let origin = origin.map(|origin| {
+                is_gone[origin] = false;
+                known[origin]
+            });
+            let views = self.seen_by(seen, origin);
+            let (thing, state) = match origin {
+                Some((before, (thing, state))) if looks_alike(&before.shape, &seen.shape) => {
                     (thing, ThingState { views, ..state })
                 }
-                Some((_, (thing, _))) => (thing, self.state(shape, views)),
-                None => (self.new_thing(), self.state(shape, views)),
+                Some((_, (thing, _))) => (thing, self.state(&seen.shape, views)),
+                None => (self.new_thing(), self.state(&seen.shape, views)),
             };
-            if let Some((origin, _)) = known {
-                is_gone[earlier[origin]] = false;
-            }
-            if has_moved || known.is_none_or(|(_, (_, before))| before != state) {
-                let before = known.map(|(_, (_, before))| before.views);
+            let has_moved = moved.contains(&index);
+            if has_moved || origin.is_none_or(|(_, (_, before))| before != state) {
+                let before = origin.map(|(_, (_, before))| before.views);
                 changes.push(Change::of(thing, before, Some(state), has_moved));
             }
-            drawn[at] = (thing, state);
+            self.groups[group].drawn[place] = (thing, state);
         }
-        let gone = self.drawn.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
-        changes.extend(gone.map(|(&(thing, before), _)| Change::of(thing, Some(before.views), None, false)));
+        let gone = known.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
+        let gone = gone.map(|(&(_, (thing, before)), _)| Change::of(thing, Some(before.views), None, false));
+        changes.extend(gone);
         changes.sort_unstable_by_key(|change| change.thing);
-        (self.shapes, self.seen, self.drawn) = (scene.shapes, seen, drawn);
         (changes, self.say(lines, all))
     }
 
