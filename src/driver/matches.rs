@@ -116,6 +116,10 @@ impl<S: ByteStream> Lane<S> {
         if let Some(session) = self.sessions.get_mut(session) {
             // The seats of a match are adjacent.
             session.matches += u32::from(session.seats.last().is_none_or(|&(last, _)| last != key));
+            if session.seats.is_empty() {
+                // Most sessions have one seat; a vector begins with room for four.
+                session.seats.reserve_exact(1);
+            }
             session.seats.push((key, seat));
         }
     }

@@ -59,12 +59,14 @@ pub(super) struct FaultyTurn {
 
 impl Common {
     pub(super) fn new(setup: Setup, table: Box<dyn Table>) -> Common {
-        let players = setup.seating.all().iter().map(|seat| {
+        // Collected, they would have room for four.
+        let mut players = Vec::with_capacity(setup.seating.seats());
+        players.extend(setup.seating.all().iter().map(|seat| {
             let clock = setup.header.clock_of(seat).map(Into::into);
             Player::new(seat, clock.map(Bank::new), &setup.header.r#match)
-        });
+        }));
         Common {
-            players: players.collect(),
+            players,
             log: Log::open(&setup.header),
             news: Vec::new(),
             events: VecDeque::new(),

@@ -109,9 +109,12 @@ impl Playing {
         let nonces: Vec<&str> = common.players.iter().map(|player| player.nonce.as_str()).collect();
         let header = &common.setup.header;
         let key = common.setup.seed.match_key(&header.game, &header.deal, &nonces);
-        let seats = common.setup.seating.all();
+        let seating = common.setup.seating;
+        // Collected, they would have room for four.
+        let mut deciders = Vec::with_capacity(seating.seats());
+        deciders.extend(seating.all().iter().map(|seat| Decider::new(seat, &header.r#match)));
         let playing = Playing {
-            deciders: seats.iter().map(|seat| Decider::new(seat, &header.r#match)).collect(),
+            deciders,
             decision: None,
             chance: key.stream(),
             fallback: key.fallback(),
