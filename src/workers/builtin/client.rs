@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite, split};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{interval, sleep, timeout};
@@ -27,6 +27,8 @@ use crate::workers::unit::{Outcome, UnitId};
 /// How long the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
 const AGAIN_MOST: Duration = Duration::from_secs(15);
+/// How long a worker that ends waits until the coordinator has read everything.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// A worker's end of the built-in carrier.
 pub struct BuiltInWorker {
@@ -249,7 +251,10 @@ impl State {
                     biased;
                     message = of_state.recv() => match message {
                         Some(message) => message,
-                        None => return None,
+                        None => {
+                            let _ = writer.shutdown().await;
+                            return None;
+                        }
                     },
                     _ = ticks.tick() => (FromWorker::Alive, Vec::new()),
                 };
@@ -280,10 +285,12 @@ impl State {
                 }
             }
         }
-        // Writes what is left.
+        // Writes what is left, and reads until the coordinator closes the connection: the kernel resets one that is closed
+        // with unread data, and the coordinator would lose what it has not read yet.
         send(FromWorker::Bye, Vec::new());
         drop(to_writer);
         let _ = timeout(SILENCE, write).await;
+        let _ = timeout(CLOSING, read).await;
         Ok(())
     }
 

@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex, split};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::client::{greet, serve};
-use super::frame::{Hello, VERSION};
+use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
 use super::hub::Hub;
 use super::server::Gate;
 use crate::core::Catalog;
@@ -25,7 +26,7 @@ use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::runner::{RunEnd, RunEvent};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::Coordinator;
-use crate::workers::carrier::{Assignment, Request};
+use crate::workers::carrier::{Assignment, Request, Returned};
 use crate::workers::committer::Committer;
 use crate::workers::dispatcher::Dispatcher;
 use crate::workers::machine::Machine;
@@ -278,4 +279,41 @@ async fn a_network_that_drops_delays_and_doubles_changes_no_result() {
         }
     };
     LocalSet::new().run_until(results).await;
+}
+
+/// A worker returns a unit and ends while the coordinator writes.
+async fn end_while_the_coordinator_writes() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (requests, of_worker) = unbounded_channel();
+    let unit = UnitId { run: "run".to_owned(), set: 1, attempt: 1 };
+    let worker = serve(async |_| TcpStream::connect(address).await, of_worker, unbounded_channel().0);
+    let coordinator = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        frame::read::<FromWorker>(&mut stream).await.expect("the worker is connected");
+        requests.send(Request::Return(unit.clone(), Returned::Stopped)).unwrap();
+        drop(requests);
+        for _ in 0..1000 {
+            // It fails when the worker has closed the connection.
+            let _ = frame::write(&mut stream, &FromCoordinator::Alive, &[]).await;
+        }
+        sleep(Duration::from_millis(50)).await;
+        loop {
+            match frame::read::<FromWorker>(&mut stream).await.expect("what the worker sent").0 {
+                FromWorker::Returned(id, _) => assert_eq!(id, unit),
+                FromWorker::Bye => break,
+                _ => {}
+            }
+        }
+    };
+    let (worker, ()) = tokio::join!(worker, coordinator);
+    worker.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_worker_sends_last_arrives_while_the_coordinator_writes() {
+    // Data that the worker has not read must be left when it ends, which happens in some of the runs.
+    for _ in 0..10 {
+        end_while_the_coordinator_writes().await;
+    }
 }
