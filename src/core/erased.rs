@@ -336,6 +336,10 @@ pub trait Table: Debug + Send {
     /// The number of events since the last [`Table::forget`].
     fn told(&self) -> usize;
 
+    /// The seat and the text of one of these events, and whether it belongs to the opening, if it is a move that all
+    /// viewers may see.
+    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)>;
+
     /// Writes one of these events as a viewer may see it.
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
 
@@ -593,6 +597,15 @@ impl<G: Game> Table for Seated<G> {
 
     fn told(&self) -> usize {
         self.told.len()
+    }
+
+    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
+        match self.told[index] {
+            Told::Move { seat, text: (start, end), secret: false, opening } => {
+                Some((seat, &self.told_texts[start..end], opening))
+            }
+            Told::Move { .. } | Told::Fact(_) => None,
+        }
     }
 
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {

@@ -246,7 +246,9 @@ fn kind(text: &[u8]) -> Result<Text<'_>, String> {
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(text).map_err(|error| error.to_string())
+    // To check the encoding once is faster than to check it for each key and text.
+    let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Parses a line that must be of this kind.
@@ -418,7 +420,9 @@ impl<'a> Fields<'a> {
 impl<'a> RecordedEvent<'a> {
     fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, String> {
         Ok(match tag(event.get().as_bytes(), "kind") {
-            Some("move") => RecordedEvent::Move(parse(event.get().as_bytes())?),
+            Some("move") => {
+                RecordedEvent::Move(serde_json::from_str(event.get()).map_err(|error| error.to_string())?)
+            }
             Some("draw_offered" | "out") => RecordedEvent::OfReferee,
             _ => RecordedEvent::OfGame,
         })
@@ -428,9 +432,19 @@ impl<'a> RecordedEvent<'a> {
 /// Reads the lines of a record, with or without its seal, without replaying them. The first line must be a `record`
 /// line. The first invalid line is the last item.
 pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<RecordLine<'_>, Difference>> {
+    lines_except(record, &[])
+}
+
+/// The same without lines of these types, which are not even checked.
+pub(super) fn lines_except<'a>(
+    record: &'a [u8],
+    others: &'static [&'static str],
+) -> impl Iterator<Item = Result<RecordLine<'a>, Difference>> {
     let texts = record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n');
+    let is_other = |text: &[u8]| tag(text, "type").is_some_and(|kind| others.contains(&kind));
     let mut is_valid = true;
-    texts.zip(1..).map_while(move |(text, line)| {
+    let texts = texts.zip(1..).filter(move |&(text, line)| line == 1 || !is_other(text));
+    texts.map_while(move |(text, line)| {
         if !is_valid {
             return None;
         }

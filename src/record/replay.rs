@@ -57,8 +57,8 @@ pub struct Replay<'a> {
     /// The number of the next line, counted from 1.
     line: usize,
     replayed: Match,
-    /// The text of the next line that the replayed match wrote, if any.
-    written: Option<Vec<u8>>,
+    /// The text of the next line that the replayed match wrote; empty if there is none.
+    written: Vec<u8>,
     /// The position in its log after that line.
     compared: usize,
     turn: Option<u32>,
@@ -113,8 +113,17 @@ impl<'a> Replay<'a> {
             .map_err(|what| at_line(1, what))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
-        let mut replay =
-            Replay { rest, unsealed, seal, last, line: 1, replayed, written: None, compared: 0, turn: None };
+        let mut replay = Replay {
+            rest,
+            unsealed,
+            seal,
+            last,
+            line: 1,
+            replayed,
+            written: Vec::new(),
+            compared: 0,
+            turn: None,
+        };
         replay.read_written();
         if replay.is_written(parts.header) != Some(true) {
             let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
@@ -164,14 +173,14 @@ impl<'a> Replay<'a> {
 
     /// Reads the next line that the replayed match wrote.
     fn read_written(&mut self) {
-        let mut text = self.written.take().unwrap_or_default();
-        text.clear();
-        if let Some(next) = self.replayed.log().line_at(self.compared, &mut text) {
-            (self.written, self.compared) = (Some(text), next);
-        } else {
-            // Free the compared lines.
-            self.replayed.clear_log();
-            self.compared = 0;
+        self.written.clear();
+        match self.replayed.log().line_at(self.compared, &mut self.written) {
+            Some(next) => self.compared = next,
+            None => {
+                // Free the compared lines.
+                self.replayed.clear_log();
+                self.compared = 0;
+            }
         }
     }
 
@@ -183,10 +192,12 @@ impl<'a> Replay<'a> {
 
     /// Whether this line equals what the match wrote; `None` if it wrote nothing.
     fn is_written(&self, text: &[u8]) -> Option<bool> {
-        let written = self.written.as_deref()?;
+        if self.written.is_empty() {
+            return None;
+        }
         Some(match self.replayed.setup().header.format {
-            format1::FORMAT => format1::is_same(text, written),
-            _ => written == text,
+            format1::FORMAT => format1::is_same(text, &self.written),
+            _ => self.written == text,
         })
     }
 
@@ -197,10 +208,12 @@ impl<'a> Replay<'a> {
     pub fn step(&mut self) -> Result<Option<RecordLine<'a>>, Difference> {
         let mut rest = self.rest;
         let Some(text) = take_line(&mut rest) else {
-            return match (&self.written, self.replayed.ending()) {
-                (Some(line), _) => Err(self.difference(format!("missing: {}", shorten(line)))),
-                (None, None) => Err(self.difference("the record has no result".to_owned())),
-                (None, Some(_)) => Ok(None),
+            return match self.replayed.ending() {
+                _ if !self.written.is_empty() => {
+                    Err(self.difference(format!("missing: {}", shorten(&self.written))))
+                }
+                None => Err(self.difference("the record has no result".to_owned())),
+                Some(_) => Ok(None),
             };
         };
         if text.len() > MOST_BYTES {
@@ -212,14 +225,14 @@ impl<'a> Replay<'a> {
         self.rest = rest;
         if matches!(line.entry, RecordEntry::Bots(_))
             && rest.is_empty()
-            && self.written.is_none()
+            && self.written.is_empty()
             && self.replayed.ending().is_some()
         {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             self.line += 1;
             return Ok(Some(line));
         }
-        if self.written.is_none() {
+        if self.written.is_empty() {
             line.repeat(&mut self.replayed);
             self.read_written();
         }
@@ -229,7 +242,7 @@ impl<'a> Replay<'a> {
                 Ok(Some(line))
             }
             Some(false) => {
-                let written = shorten(self.written.as_deref().unwrap_or_default());
+                let written = shorten(&self.written);
                 Err(self.difference(format!("recorded {}, but the rules give {written}", shorten(text))))
             }
             None => Err(self.difference(format!("this cannot happen here: {}", shorten(text)))),

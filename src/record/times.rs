@@ -4,7 +4,8 @@ use referee_protocol::words::FaultCode;
 
 use crate::core::MAX_SEATS;
 use crate::core::seat::Seat;
-use crate::record::{Accepted, Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
+use crate::record::line::lines_except;
+use crate::record::{Accepted, Difference, RecordEntry, RecordedAnswer, RecordedFault};
 
 /// The time that a seat took for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +29,18 @@ pub struct Times {
     pub is_sealed: bool,
 }
 
+/// Most lines of a record are of these types, which have no timing data.
+const WITHOUT_TIMES: &[&str] = &["request", "event", "draw"];
+
 /// Reads the timing data of a record, with or without its seal.
 ///
 /// # Errors
-/// The first invalid line.
+/// The first invalid line among those that may have such data.
 pub fn times(record: &[u8]) -> Result<Times, Difference> {
     let mut times = Times::default();
     // By seat: the last request that was counted. A late answer has a line of its own before that of its fault.
     let mut counted = [None; MAX_SEATS];
-    for line in lines(record) {
+    for line in lines_except(record, WITHOUT_TIMES) {
         let entry = line?.entry;
         times.is_sealed = matches!(entry, RecordEntry::Seal(_));
         let (seat, turn, took_us, lag_us) = match entry {

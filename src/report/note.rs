@@ -187,6 +187,9 @@ impl Told {
         viewers: &[Viewer],
         buffer: &mut Vec<u8>,
     ) -> Vec<(u32, Told)> {
+        if let Some((seat, text, is_opening)) = table.open_move(index) {
+            return vec![(set(viewers, |_| true), Told::moved(Some(seat), Some(text), is_opening))];
+        }
         let mut events: Vec<(u32, Range<usize>)> = Vec::new();
         buffer.clear();
         for (view, &viewer) in viewers.iter().enumerate() {

@@ -240,7 +240,7 @@ const CORRUPT: [(&[u8], &str); 8] = [
     (b"{\"type\":\"answer\",\"at_us\":1,\"turn\":1}", "missing field `seat`"),
     (b"{\"type\":\"novelty\",\"at_us\":1}", "unknown type `novelty`"),
     (b"{\"type\":\"fault\",\"at_us\":1,\"seat\":0,\"code\":\"rude\"}", "unknown code `rude`"),
-    (b"{\"type\":\"fallback\",\"at_us\":1,\"seat\":0,\"move\":\"\xff\"}", "invalid unicode"),
+    (b"{\"type\":\"fallback\",\"at_us\":1,\"seat\":0,\"move\":\"\xff\"}", "invalid utf-8 sequence"),
 ];
 
 #[test]

@@ -65,6 +65,7 @@ macro_rules! battery {
             changed_views_are_rejected_or_can_be_played,
             positions_that_differ_in_secrets_stay_indistinguishable,
             only_the_mover_sees_a_secret_move,
+            open_moves_are_those_that_all_viewers_see,
             events_reveal_no_more_than_the_view,
             scenes_have_unique_ids_and_lie_within_their_bounds,
             scenes_of_a_match_share_size_and_seats,

@@ -216,6 +216,25 @@ pub(crate) fn only_the_mover_sees_a_secret_move<G: Game>() {
     });
 }
 
+pub(crate) fn open_moves_are_those_that_all_viewers_see<G: Game>() {
+    for &seating in G::META.seatings {
+        table_playout::<G>(seating, 0, |table, _| {
+            for index in 0..table.told() {
+                let event = |viewer| written(|out| table.write_event(index, viewer, out));
+                let mut events: Vec<String> = viewers(seating).map(event).collect();
+                events.dedup();
+                let is_open = events.len() == 1 && events[0].starts_with(r#"{"kind":"move","#);
+                let open = table.open_move(index).map(|(seat, text, is_opening)| {
+                    assert!(!is_opening);
+                    format!(r#"{{"kind":"move","seat":{seat},"move":"{text}"}}"#)
+                });
+                assert_eq!(open, is_open.then(|| events.swap_remove(0)));
+            }
+            true
+        });
+    }
+}
+
 pub(crate) fn events_reveal_no_more_than_the_view<G: Game>() {
     let mut rng = stream(u8::MAX);
     let check = |viewer: Viewer, worlds: &[World<G>; 2]| {

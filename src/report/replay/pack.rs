@@ -39,9 +39,13 @@ struct Words {
 
 /// The words of a text, all but the first with the space before them.
 fn split(text: &str) -> Vec<&str> {
-    let spaces = text.match_indices(' ').map(|(at, _)| at).filter(|&at| at > 0);
-    let ends = spaces.clone().chain([text.len()]);
-    [0].into_iter().chain(spaces).zip(ends).map(|(start, end)| &text[start..end]).collect()
+    let (mut words, mut start) = (Vec::with_capacity(16), 0);
+    for at in memchr::memchr_iter(b' ', text.as_bytes()).filter(|&at| at > 0) {
+        words.push(&text[start..at]);
+        start = at;
+    }
+    words.push(&text[start..]);
+    words
 }
 
 /// The changes of a stream: step and text.
@@ -60,26 +64,26 @@ impl Words {
             words.line.push(line as u32);
             words.mask.push(mask);
             words.count.push(changes.len() as u32);
-            let (mut before, mut said) = (0, "");
+            let (mut before, mut said) = (0, split(""));
             for (step, text) in changes {
                 words.step.push((step - before) as u32);
-                words.push(said, text, &names[step]);
-                (before, said) = (step, text.unwrap_or_default());
+                let text = text.map(split);
+                words.push(&said, text.as_deref(), &names[step]);
+                (before, said) = (step, text.unwrap_or_else(|| split("")));
             }
         }
         words
     }
 
-    /// Adds a text that replaces the one before.
-    fn push(&mut self, before: &str, text: Option<&str>, names: &[&str]) {
+    /// Adds the words of a text that replaces the one before.
+    fn push(&mut self, before: &[&str], text: Option<&[&str]>, names: &[&str]) {
         let Some(text) = text else {
             self.start.push(0);
             return;
         };
-        let (before, text) = (split(before), split(text));
         let same =
             |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-        let start = same(&mut before.iter().zip(&text));
+        let start = same(&mut before.iter().zip(text));
         let end = same(&mut before[start..].iter().rev().zip(text[start..].iter().rev()));
         self.start.push(start as u32 + 1);
         self.end.push(end as u32);

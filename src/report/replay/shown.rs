@@ -1,6 +1,5 @@
 //! What a page shows of a match: things, which are shapes over time, and their changes from step to step.
 
-use std::ptr;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -134,25 +133,22 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// Whether two shapes are drawn alike, whatever their ids.
-fn looks_alike(one: &Shape, other: &Shape) -> bool {
-    if ptr::eq(one, other) {
-        return true;
-    }
-    let Shape { id: _, kind: _, layer, x, y, turn, parts } = one;
-    (layer, x, y, turn) == (&other.layer, &other.x, &other.y, &other.turn) && *parts == other.parts
+/// Whether two shapes look the same, wherever they are.
+fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
+    Arc::ptr_eq(one, other) || one.parts == other.parts
 }
 
 /// Whether the same views show the same shapes.
 fn is_same(before: &SeenShape, seen: &SeenShape) -> bool {
     Arc::ptr_eq(&before.shape, &seen.shape)
         && (before.mask, before.others) == (seen.mask, seen.others)
-        && is_same_other(before, seen)
+        && before.other.as_ref().map(Arc::as_ptr) == seen.other.as_ref().map(Arc::as_ptr)
 }
 
-/// Whether the same shape is shown to the other views.
-fn is_same_other(before: &SeenShape, seen: &SeenShape) -> bool {
-    before.other.as_ref().map(Arc::as_ptr) == seen.other.as_ref().map(Arc::as_ptr)
+/// The state of a thing with this shape.
+fn drawn(shape: &Shape, look: u32, views: SeenBy) -> ThingState {
+    let layer = Depth::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
+    ThingState { x: shape.x, y: shape.y, look, layer: layer as u8, turn: shape.turn, views }
 }
 
 impl Shown {
@@ -167,9 +163,7 @@ impl Shown {
     }
 
     fn state(&mut self, shape: &Shape, views: SeenBy) -> ThingState {
-        let layer = Depth::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
-        let (look, layer) = (self.look(&shape.parts), layer as u8);
-        ThingState { x: shape.x, y: shape.y, look, layer, turn: shape.turn, views }
+        drawn(shape, self.look(&shape.parts), views)
     }
 
     fn new_thing(&mut self) -> u32 {
@@ -180,7 +174,9 @@ impl Shown {
     /// The views that show a shape. `origin` is the shape that it was.
     fn seen_by(&mut self, seen: &SeenShape, origin: Option<Known<'_>>) -> SeenBy {
         let other = seen.other.as_ref().map_or(0, |other| {
-            match origin.filter(|(before, _)| is_same_other(before, seen)) {
+            let is_known =
+                |before: &SeenShape| before.other.as_ref().is_some_and(|of| looks_alike(of, other));
+            match origin.filter(|(before, _)| is_known(before)) {
                 Some((_, (_, state))) => state.views.other,
                 None => self.look(&other.parts),
             }
@@ -252,7 +248,7 @@ impl Shown {
             let views = self.seen_by(seen, origin);
             let (thing, state) = match origin {
                 Some((before, (thing, state))) if looks_alike(&before.shape, &seen.shape) => {
-                    (thing, ThingState { views, ..state })
+                    (thing, drawn(&seen.shape, state.look, views))
                 }
                 Some((_, (thing, _))) => (thing, self.state(&seen.shape, views)),
                 None => (self.new_thing(), self.state(&seen.shape, views)),
@@ -327,7 +323,7 @@ mod tests {
     }
 
     /// What a view shows of a scene.
-    fn drawn(shown: &mut Shown, scene: &Scene) -> Vec<String> {
+    fn drawn_in(shown: &mut Shown, scene: &Scene) -> Vec<String> {
         let states = scene.all().map(|shape| format!("{:?}", shown.state(shape, SeenBy::default())));
         let mut states: Vec<_> = states.collect();
         states.sort();
@@ -361,7 +357,7 @@ mod tests {
                 let scene = position.scene(viewer);
                 let mut states: Vec<_> = things.values().map(|state| format!("{state:?}")).collect();
                 states.sort();
-                assert_eq!(states, drawn(&mut shown, &scene), "{viewer:?} of {position:?}");
+                assert_eq!(states, drawn_in(&mut shown, &scene), "{viewer:?} of {position:?}");
                 assert_eq!(*lines, scene.words, "{viewer:?} of {position:?}");
             }
         }
