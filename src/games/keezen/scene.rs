@@ -22,7 +22,7 @@ const TONES: [Tone; 6] = [Tone::Red, Tone::Blue, Tone::Yellow, Tone::Green, Tone
 const TOP_OF_PILE: usize = 4;
 
 /// What a shape shows. Equal ones look the same in all matches with the same number of seats.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 enum Item {
     /// The mark of the seat to move.
     ToMove(Seat),
@@ -39,9 +39,29 @@ enum Item {
     Deck,
 }
 
+impl Item {
+    /// A number that no other item has. Seats, places and counts of cards are below 256.
+    fn key(self, seats: usize) -> u64 {
+        let [kind, a, b, c, d] = match self {
+            Item::ToMove(seat) => [0, seat.0, 0, 0, 0],
+            Item::InBase(seat, n) => [1, seat.0, n, 0, 0],
+            Item::Pawn(seat, Spot::Track(square)) => [2, seat.0, square, 0, 0],
+            Item::Pawn(seat, Spot::Home(owner, square)) => [3, seat.0, owner.0, square, 0],
+            Item::Card(seat, n, None) => [4, seat.0, n as u8, 0, 0],
+            Item::Card(seat, n, Some((rank, copy))) => [5, seat.0, n as u8, rank as u8, copy as u8],
+            Item::OnPile(at, rank, is_last) => [6, at as u8, rank as u8, is_last.into(), 0],
+            Item::LastCard(slot) => [7, slot as u8, 0, 0, 0],
+            Item::PileLabel(count) => [8, count as u8, 0, 0, 0],
+            Item::DeckLabel(count) => [9, count as u8, 0, 0, 0],
+            Item::Deck => [10, 0, 0, 0, 0],
+        };
+        u64::from_be_bytes([0, 0, seats as u8, kind, a, b, c, d])
+    }
+}
+
 thread_local! {
-    /// By number of seats. Scenes are made by the thousand, from few different shapes.
-    static SHAPES: RefCell<HashMap<(usize, Item), Arc<Shape>, FxBuildHasher>> = const {
+    /// By key. Scenes are made by the thousand, from few different shapes.
+    static SHAPES: RefCell<HashMap<u64, Arc<Shape>, FxBuildHasher>> = const {
         RefCell::new(HashMap::with_hasher(FxBuildHasher))
     };
 }
@@ -53,7 +73,7 @@ thread_local! {
 
 /// The shape of an item, which is made once.
 fn shared(board: &Board, item: Item, make: impl FnOnce() -> Shape) -> Arc<Shape> {
-    let key = (board.all().count(), item);
+    let key = item.key(board.all().count());
     SHAPES.with_borrow_mut(|shapes| shapes.entry(key).or_insert_with(|| make().into()).clone())
 }
 

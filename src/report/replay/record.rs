@@ -100,18 +100,32 @@ fn words(text: &str) -> Option<(String, &str)> {
     list.split("\",\"").all(is_word).then(|| (list.replace("\",\"", " "), after))
 }
 
-/// A type of line and a field.
-type Field<'a> = (&'a str, &'a str);
+/// The values of a field.
+#[derive(Default)]
+struct FieldValues {
+    numbers: Option<Column>,
+    texts: Option<Texts>,
+    /// The last number after another number.
+    counts: FxHashMap<u64, u64>,
+}
+
+impl FieldValues {
+    fn push_number(&mut self, number: u32) {
+        self.numbers.get_or_insert_default().push(number);
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.texts.get_or_insert_default().push(text);
+    }
+}
 
 /// Takes the values out of lines.
 #[derive(Default)]
 struct Packer<'a> {
     /// The time of the line before.
     time: u64,
-    /// The last number of a field after another number.
-    counts: FxHashMap<(Field<'a>, u64), u64>,
-    numbers: FxHashMap<Field<'a>, Column>,
-    texts: FxHashMap<Field<'a>, Texts>,
+    /// By type of line and field.
+    values: FxHashMap<&'a str, FxHashMap<&'a str, FieldValues>>,
     /// The lists of words in events.
     lists: Vec<String>,
 }
@@ -120,18 +134,18 @@ impl<'a> Packer<'a> {
     /// Adds the values of a line to the columns, and the rest to the template.
     fn take_values(&mut self, line: &'a str, template: &mut String) {
         let (kind, mut rest, mut before) = (kind(line), line, 0);
+        let values = self.values.entry(kind).or_default();
         while let Some(at) = colon(rest) {
             let (head, tail) = rest.split_at(at + 1);
             template.push_str(head);
             rest = tail;
             let Some(field) = field(&head[..at]) else { continue };
             let mark = FIELDS.iter().find(|(name, _)| *name == field).map_or(NUMBER, |&(_, mark)| mark);
-            let name = (kind, field);
             if mark == MOVE {
                 let text = tail.strip_prefix('"').and_then(|text| text.split_once('"'));
                 if let Some((text, after)) = text.filter(|(text, _)| !text.contains(['\\', SEPARATOR])) {
                     template.extend(['"', mark, '"']);
-                    self.texts.entry(name).or_default().push(text);
+                    values.entry(field).or_default().push_text(text);
                     rest = after;
                 }
             } else if let Some((words, after)) = words(tail) {
@@ -139,42 +153,37 @@ impl<'a> Packer<'a> {
                 if kind == EVENT {
                     self.lists.push(words.clone());
                 }
-                self.texts.entry(name).or_default().push(&words);
+                values.entry(field).or_default().push_text(&words);
                 rest = after;
             } else if let Some((numbers, after)) = numbers(tail) {
                 template.push(NUMBERS);
-                let column = self.numbers.entry(name).or_default();
-                column.push(numbers.len() as u32);
-                numbers.into_iter().for_each(|number| column.push(number));
+                let values = values.entry(field).or_default();
+                values.push_number(numbers.len() as u32);
+                numbers.into_iter().for_each(|number| values.push_number(number));
                 rest = after;
             } else if let Some(digits) = digits(tail) {
                 let number = digits.parse().unwrap_or(u64::MAX);
-                if let Some(value) = self.value(number, mark, name, before) {
+                let values = values.entry(field).or_default();
+                let value = match mark {
+                    TIME => number.checked_sub(self.time).and_then(small),
+                    COUNT => small(number).map(|count| {
+                        let last = values.counts.insert(before, number).unwrap_or(0);
+                        zigzag(count as i32 - last as i32)
+                    }),
+                    _ => small(number),
+                };
+                if let Some(value) = value {
                     template.push(mark);
-                    self.numbers.entry(name).or_default().push(value);
+                    values.push_number(value);
+                    if mark == TIME {
+                        self.time = number;
+                    }
                     before = number;
                     rest = &tail[digits.len()..];
                 }
             }
         }
         template.push_str(rest);
-    }
-
-    /// A number as it is stored; `None` if it is out of range. `before` is the number before it.
-    fn value(&mut self, number: u64, mark: char, field: Field<'a>, before: u64) -> Option<u32> {
-        match mark {
-            TIME => {
-                let passed = small(number.checked_sub(self.time)?)?;
-                self.time = number;
-                Some(passed)
-            }
-            COUNT => {
-                let count = small(number)?;
-                let last = self.counts.insert((field, before), number).unwrap_or(0);
-                Some(zigzag(count as i32 - last as i32))
-            }
-            _ => small(number),
-        }
     }
 }
 
@@ -197,9 +206,14 @@ impl PackedRecord {
             });
             lines.push(number);
         }
-        let name = |(kind, field): Field<'_>| format!("{kind} {field}");
-        let numbers = packer.numbers.into_iter().map(|(field, column)| (name(field), column)).collect();
-        let texts = packer.texts.into_iter().map(|(field, texts)| (name(field), texts)).collect();
+        let (mut numbers, mut texts) = (BTreeMap::new(), BTreeMap::new());
+        let named = packer.values.into_iter().flat_map(|(kind, values)| {
+            values.into_iter().map(move |(field, values)| (format!("{kind} {field}"), values))
+        });
+        for (name, values) in named {
+            numbers.extend(values.numbers.map(|column| (name.clone(), column)));
+            texts.extend(values.texts.map(|of_field| (name, of_field)));
+        }
         Some(PackedRecord { templates, lines, numbers, texts, lists: packer.lists })
     }
 
