@@ -68,7 +68,7 @@ thread_local! {
 
 thread_local! {
     /// Consecutive positions share most shapes.
-    static LATEST: RefCell<Option<Latest>> = const { RefCell::new(None) };
+    static LATEST: RefCell<Latest> = const { RefCell::new(Latest { viewers: Vec::new(), seats: Vec::new() }) };
 }
 
 /// The shape of an item, which is made once.
@@ -379,39 +379,27 @@ fn middle(plan: &Plan, position: &Position) -> Vec<Arc<Shape>> {
 }
 
 /// The shapes of a seat in the latest scenes, and what they depend on.
+#[derive(Default)]
 struct SeatShapes {
-    places: [Place; PAWNS],
+    places: Option<[Place; PAWNS]>,
     pawns: Group,
-    cards: Hand,
-    /// The views that show the faces of the cards.
-    shown: u32,
+    /// The cards, and the views that show their faces.
+    cards: Option<(Hand, u32)>,
     hand: Group,
 }
 
 impl SeatShapes {
-    fn of(plan: &Plan, position: &Position, seat: Seat, viewers: &[Viewer]) -> SeatShapes {
-        let (board, all) = (position.board(), all(viewers.len()));
-        let shown = shown_to(position, seat, viewers);
-        SeatShapes {
-            places: *board.places(seat),
-            pawns: pawns(plan, board, seat, all),
-            cards: position.hands().of(seat),
-            shown,
-            hand: hand(plan, position, seat, shown, all),
-        }
-    }
-
     /// Draws again what has changed.
     fn update(&mut self, plan: &Plan, position: &Position, seat: Seat, viewers: &[Viewer]) {
         let (board, all) = (position.board(), all(viewers.len()));
-        let (places, cards) = (board.places(seat), position.hands().of(seat));
-        if self.places != *places {
-            (self.places, self.pawns) = (*places, pawns(plan, board, seat, all));
+        let places = Some(*board.places(seat));
+        if self.places != places {
+            (self.places, self.pawns) = (places, pawns(plan, board, seat, all));
         }
         let shown = shown_to(position, seat, viewers);
-        if (self.cards, self.shown) != (cards, shown) {
-            (self.cards, self.shown) = (cards, shown);
-            self.hand = hand(plan, position, seat, shown, all);
+        let cards = Some((position.hands().of(seat), shown));
+        if self.cards != cards {
+            (self.cards, self.hand) = (cards, hand(plan, position, seat, shown, all));
         }
     }
 }
@@ -462,21 +450,15 @@ pub(super) fn scenes(game: &Keezen, viewers: &[Viewer]) -> Scenes {
     groups.push(of_all(mark.into_iter().collect()));
     groups.push(of_all(middle(plan, position)));
     LATEST.with_borrow_mut(|latest| {
-        let is_alike =
-            |latest: &&mut Latest| latest.viewers == viewers && latest.seats.len() == board.all().count();
-        match latest.as_mut().filter(is_alike) {
-            Some(latest) => {
-                for (seat, shapes) in board.all().zip(&mut latest.seats) {
-                    shapes.update(plan, position, seat, viewers);
-                }
-            }
-            None => {
-                let seats = board.all().map(|seat| SeatShapes::of(plan, position, seat, viewers)).collect();
-                *latest = Some(Latest { viewers: viewers.to_vec(), seats });
-            }
+        let seats = board.all().count();
+        if latest.viewers != viewers || latest.seats.len() != seats {
+            latest.viewers = viewers.to_vec();
+            latest.seats = (0..seats).map(|_| SeatShapes::default()).collect();
         }
-        let seats = latest.iter().flat_map(|latest| &latest.seats);
-        groups.extend(seats.flat_map(|shapes| [shapes.pawns.clone(), shapes.hand.clone()]));
+        for (seat, shapes) in board.all().zip(&mut latest.seats) {
+            shapes.update(plan, position, seat, viewers);
+            groups.extend([shapes.pawns.clone(), shapes.hand.clone()]);
+        }
     });
     Scenes::shared(frame(game, plan), viewers.len(), groups)
 }
