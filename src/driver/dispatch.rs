@@ -27,7 +27,7 @@ impl<S: ByteStream> Lane<S> {
     /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
-        if session.is_held {
+        if session.is_held || session.has_lines {
             return;
         }
         if session.is_pending()
@@ -37,7 +37,6 @@ impl<S: ByteStream> Lane<S> {
         }
         // Handling a line may change the session, so its lines are taken out.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
-        session.has_lines = false;
         while let Some(line) = lines.next_line() {
             self.handle_line(key, line, now);
             let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {

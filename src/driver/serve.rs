@@ -3,10 +3,11 @@
 use referee_protocol::limits;
 
 use crate::core::seat::Seat;
-use crate::driver::keys::MatchKey;
+use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
+use crate::driver::session::Session;
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
@@ -17,18 +18,26 @@ impl<S: ByteStream> Lane<S> {
     /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
     /// no bot is billed for the lines of another one.
     pub(super) fn serve(&mut self) {
+        let waits = |&key: &SessionKey| self.sessions.get(key).is_some_and(Session::has_waiting_lines);
+        let has_waiting_lines = self.ready.iter().any(waits);
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let (started, asked) = (self.now(), self.measured);
         let away = self.away.take().map_or(0, |since| started - since);
+        // Lines waited for the owner of the lane, and for this round.
+        let away = if has_waiting_lines { started - self.measured } else { away };
         // Timers may fire one millisecond late. Anything more is lag, even if a bot blocked the lane. Lag must be
         // known before the input is judged.
         let late = self.timers.overdue(started).min(started - self.measured);
-        self.lag += away.max(if late > 2_000 { late } else { 0 }).max(self.clock.take_waited());
+        // What arrives one microsecond before a timer is in time.
+        let late = if late > 2_000 { late + 1 } else { 0 };
+        self.lag += away.max(late).max(self.clock.take_waited());
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.lines.take_buffer(&mut self.read_buffers);
                 session.read();
+                // The owner of the lane has handled all notices.
+                session.has_lines &= session.is_held;
             }
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
@@ -102,8 +111,14 @@ impl<S: ByteStream> Lane<S> {
                 }
                 self.handle_lines(session, stamp);
             }
-            self.report_received(key, stamp);
-            self.notify_match(key, stamp, Event::Tick);
+            let Some(running) = self.matches.get(key) else { return };
+            let sessions = running.places.iter().flatten();
+            let mut sessions = sessions.filter_map(|&session| self.sessions.get(session));
+            // An answer may be among lines that wait: the next round decides.
+            if !sessions.any(Session::has_waiting_lines) {
+                self.report_received(key, stamp);
+                self.notify_match(key, stamp, Event::Tick);
+            }
         }
         self.touch(key);
     }

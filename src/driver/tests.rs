@@ -114,6 +114,51 @@ async fn a_round_reads_all_ready_streams_however_many() {
     assert_eq!(1 + others.count(), STREAMS);
 }
 
+/// Asserts that the answer to the first request counts if it arrives after these lines at once, and the referee reads
+/// them after the time limit.
+async fn counts_after(lines: &str) {
+    let mut lane = Lane::with_clock(LaneClock::unwatched().0);
+    let (stream, peer) = memory_stream(1 << 20);
+    let host = lane.add(Role::Host { may_open: true }, stream, Duration::from_secs(60));
+    peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"host\"}\n");
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    let (setup, table) = match_of_checkers(SECOND, false);
+    let key = lane.open(setup, table, vec![Ok(host); 2]);
+    run(&mut lane).await;
+    let answer = "{\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":0,\"move\":\"11-15\"}\n";
+    peer.send(format!("{lines}{answer}").as_bytes());
+    std::thread::sleep(Duration::from_millis(1_100));
+    assert!(news(&mut lane).await.is_none());
+    let record = String::from_utf8(lane.match_mut(key).unwrap().log().text()).unwrap();
+    assert!(record.contains(r#""move":"11-15""#) && !record.contains(r#""type":"fault""#), "{record}");
+}
+
+#[tokio::test]
+async fn an_answer_that_the_referee_reads_late_counts() {
+    counts_after("").await;
+}
+
+#[tokio::test]
+async fn an_answer_behind_an_open_that_the_referee_reads_late_counts() {
+    counts_after("{\"type\":\"open\",\"game\":\"jeex\"}\n").await;
+}
+
+#[tokio::test]
+async fn a_line_waits_until_the_owner_has_handled_the_one_before() {
+    let mut lane = Lane::new();
+    let (stream, peer) = memory_stream(1 << 20);
+    lane.add(Role::Host { may_open: true }, stream, Duration::from_secs(60));
+    peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"host\"}\n");
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    // More than a round reads.
+    let open = format!("{{\"type\":\"open\",{}\"game\":\"jeex\"}}\n", " ".repeat(10_000));
+    (0..5).for_each(|_| peer.send(open.as_bytes()));
+    for number in 0..5 {
+        assert!(matches!(lane.next().await, Notice::OpenAsked(..)));
+        assert!(lane.noticed().is_none(), "line {number}");
+    }
+}
+
 /// A lane with two bots in memory, whose `hello` has been accepted, and a match for which no seat has to be ready.
 async fn in_memory(clock: Option<Limits>) -> (Lane<MemoryStream>, [MemoryPeer; 2]) {
     let mut lane = Lane::new();

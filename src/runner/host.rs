@@ -209,6 +209,10 @@ impl Server {
     }
 
     fn open_or_refuse(&mut self, open: Open<Box<RawValue>>) {
+        if !self.lane.is_live(self.session) {
+            // A match that waited for the record backlog, of a host that has left.
+            return;
+        }
         let id = open.id.clone();
         if let Err((code, what)) = self.open_asked(open) {
             self.lane.refuse(self.session, code, what, id);

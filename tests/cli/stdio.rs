@@ -501,3 +501,20 @@ fn a_host_may_leave_without_reading_what_was_sent() {
     assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&ended.stderr));
     assert!(ended.stdout.starts_with(b"{\"type\":\"hello\""));
 }
+
+#[test]
+fn a_host_may_leave_after_any_line() {
+    let lines = [
+        json!({"type": "move", "match": "x", "seat": 0, "turn": 0, "move": "a"}),
+        json!({"type": "abort", "match": "m1"}),
+        json!({"type": "abort", "match": "m60"}),
+    ];
+    let hello = json!({"type": "hello", "protocol": 1, "name": "host", "slots": 64});
+    // In all they have a few bytes more than the referee reads at once.
+    let open = r#"{"type": "open", "game": "keezen", "seats": 6, "auto_ready": true}"#;
+    for line in lines.iter().cycle().take(9) {
+        let mut referee = Referee::start(["stdio", "--clock", "none"]);
+        referee.write(format!("{hello}\n{}{line}\n", format!("{open}\n").repeat(60)));
+        referee.end().with_code(0);
+    }
+}
