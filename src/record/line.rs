@@ -247,7 +247,10 @@ fn kind(text: &[u8]) -> Result<Text<'_>, String> {
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, String> {
     // To check the encoding once is faster than to check it for each key and text.
-    let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
+    parse_text(std::str::from_utf8(text).map_err(|error| error.to_string())?)
+}
+
+fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
@@ -420,9 +423,7 @@ impl<'a> Fields<'a> {
 impl<'a> RecordedEvent<'a> {
     fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, String> {
         Ok(match tag(event.get().as_bytes(), "kind") {
-            Some("move") => {
-                RecordedEvent::Move(serde_json::from_str(event.get()).map_err(|error| error.to_string())?)
-            }
+            Some("move") => RecordedEvent::Move(parse_text(event.get())?),
             Some("draw_offered" | "out") => RecordedEvent::OfReferee,
             _ => RecordedEvent::OfGame,
         })
