@@ -7,7 +7,6 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
-use crate::driver::session::Session;
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
@@ -18,8 +17,7 @@ impl<S: ByteStream> Lane<S> {
     /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
     /// no bot is billed for the lines of another one.
     pub(super) fn serve(&mut self) {
-        let waits = |&key: &SessionKey| self.sessions.get(key).is_some_and(Session::has_waiting_lines);
-        let has_waiting_lines = self.ready.iter().any(waits);
+        let has_waiting_lines = self.ready.iter().any(|&key| self.has_waiting_lines(key));
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
         let (started, asked) = (self.now(), self.measured);
@@ -75,6 +73,11 @@ impl<S: ByteStream> Lane<S> {
         self.flush(stamp);
     }
 
+    /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
+    fn has_waiting_lines(&self, key: SessionKey) -> bool {
+        self.sessions.get(key).is_some_and(|session| session.has_lines && !session.is_held)
+    }
+
     /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
     fn report_pauses(&mut self, stamp: u64) {
         let paused = self.clock.paused();
@@ -105,17 +108,15 @@ impl<S: ByteStream> Lane<S> {
         running.alarm = None;
         let clock = running.clock;
         if running.play.next_deadline().is_some_and(|at| clock.due(at) <= stamp) {
-            for session in running.places.clone().into_iter().flatten() {
+            let sessions: Vec<SessionKey> = running.places.iter().flatten().copied().collect();
+            for &session in &sessions {
                 if let Some(session) = self.sessions.get_mut(session) {
                     session.drain();
                 }
                 self.handle_lines(session, stamp);
             }
-            let Some(running) = self.matches.get(key) else { return };
-            let sessions = running.places.iter().flatten();
-            let mut sessions = sessions.filter_map(|&session| self.sessions.get(session));
             // An answer may be among lines that wait: the next round decides.
-            if !sessions.any(Session::has_waiting_lines) {
+            if !sessions.into_iter().any(|session| self.has_waiting_lines(session)) {
                 self.report_received(key, stamp);
                 self.notify_match(key, stamp, Event::Tick);
             }

@@ -300,11 +300,6 @@ impl<S: ByteStream> Session<S> {
         }
     }
 
-    /// Whether lines wait until the owner of the lane has handled a notice, which it does at once.
-    pub(super) fn has_waiting_lines(&self) -> bool {
-        self.has_lines && !self.is_held
-    }
-
     /// Whether output is pending.
     pub(super) fn has_output(&self) -> bool {
         !self.out.is_empty()
