@@ -161,8 +161,8 @@ class Chat:
         url = self.base_url.rstrip("/") + "/chat/completions"
         request = urllib.request.Request(url, json.dumps(body).encode(), headers)
         done: queue.Queue[_Response] = queue.Queue()
-        # A socket's timeout limits each read, not their sum, and no look-up of a name.
-        threading.Thread(target=lambda: done.put(_fetch(request, timeout)), daemon=True).start()
+        # A socket's timeout limits each read, not their sum, and no look-up of a name. Here it only ends the thread.
+        threading.Thread(target=lambda: done.put(_fetch(request, timeout + 1)), daemon=True).start()
         try:
             response = done.get(timeout=timeout)
         except queue.Empty:
