@@ -22,7 +22,7 @@ use crate::record;
 use crate::report::replay::{check_packed_record, record_of_page};
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
-use crate::workers::unit::Outcome;
+use crate::workers::unit::UnitOutcome;
 
 /// Splits bytes into lines. How many bytes a read returns does not matter.
 pub fn lines(data: &[u8]) {
@@ -150,9 +150,9 @@ pub fn archive(data: &[u8]) {
 
 /// Decodes the outcome of a worker. What can be decoded survives another round.
 pub fn outcome(data: &[u8]) {
-    let Ok(outcome) = Outcome::decode(data) else { return };
+    let Ok(outcome) = UnitOutcome::decode(data) else { return };
     let encoded = outcome.encode().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(Outcome::decode(&encoded), Ok(outcome));
+    assert_eq!(UnitOutcome::decode(&encoded), Ok(outcome));
 }
 
 /// Reads a tournament file. A valid one round-trips: it is equal after writing and reading.

@@ -62,22 +62,22 @@ pub(super) enum Streams {
     Sockets,
 }
 
-type Job = Box<dyn FnOnce(&Starter) + Send>;
+type StartJob = Box<dyn FnOnce(&Starter) + Send>;
 
 /// Starts bots, and kills those that block the referee by holding a pipe.
 ///
 /// One thread starts all bots and lives as long as any of them: for PR_SET_PDEATHSIG(2const) the parent is that thread.
 #[derive(Debug)]
 pub struct Launcher {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<StartJob>,
     room: Arc<Semaphore>,
 }
 
 /// Held by a process for as long as it lives: keeps the thread that started it alive, and counts towards the limit of
 /// processes.
 #[derive(Debug)]
-pub(super) struct Lease {
-    _jobs: mpsc::Sender<Job>,
+pub(super) struct ProcessLease {
+    _jobs: mpsc::Sender<StartJob>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -102,7 +102,7 @@ impl Launcher {
 
     fn over(streams: Streams, launch: Launch, most: usize) -> io::Result<Launcher> {
         let starter = Starter { launch, streams, pipe_guard: PipeGuard::open()?, runtime: Handle::current() };
-        let (jobs, to_do) = mpsc::channel::<Job>();
+        let (jobs, to_do) = mpsc::channel::<StartJob>();
         let work = move || to_do.into_iter().for_each(|job| job(&starter));
         thread::Builder::new().name("starter".to_owned()).spawn(work)?;
         Ok(Launcher { jobs, room: Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))) })
@@ -119,8 +119,9 @@ impl Launcher {
     ) -> io::Result<(Process, Wire)> {
         let (tell, told) = oneshot::channel();
         // The semaphore is never closed.
-        let lease = Lease { _jobs: self.jobs.clone(), _place: self.room.clone().acquire_owned().await.ok() };
-        let job: Job = Box::new(move |starter| {
+        let lease =
+            ProcessLease { _jobs: self.jobs.clone(), _place: self.room.clone().acquire_owned().await.ok() };
+        let job: StartJob = Box::new(move |starter| {
             let started = work(starter).map(|(process, wire)| (process.with(lease), wire));
             // If the caller is gone, dropping the process kills it.
             drop(tell.send(started));

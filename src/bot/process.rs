@@ -14,7 +14,7 @@ use referee_protocol::limits;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use tokio::sync::watch;
 
-use crate::bot::launcher::{Lease, Spawned, Starter, Stdio, Streams};
+use crate::bot::launcher::{ProcessLease, Spawned, Starter, Stdio, Streams};
 use crate::bot::lineage::first_child;
 use crate::bot::sandbox::Enclosure;
 use crate::bot::{Command, Stderr};
@@ -38,7 +38,7 @@ pub struct Process {
     mark: Arc<Mark>,
     /// `/proc/PID/stat`, where it exists: kept open because it is read at every match.
     stat: Option<File>,
-    lease: Option<Lease>,
+    lease: Option<ProcessLease>,
     enclosure: Enclosure,
 }
 
@@ -99,7 +99,7 @@ impl Process {
     }
 
     /// Keeps this for as long as the process lives.
-    pub(super) fn with(mut self, lease: Lease) -> Process {
+    pub(super) fn with(mut self, lease: ProcessLease) -> Process {
         self.lease = Some(lease);
         self
     }

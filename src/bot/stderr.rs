@@ -26,10 +26,10 @@ const STACK: usize = 64 * 1024;
 
 /// The standard error of a process. It can be read after the process has exited.
 #[derive(Debug, Clone)]
-pub struct Stderr(Arc<Inner>);
+pub struct Stderr(Arc<StderrPipe>);
 
 #[derive(Debug)]
-struct Inner {
+struct StderrPipe {
     pipe: OwnedFd,
     drained: Mutex<Drained>,
     changed: Condvar,
@@ -37,19 +37,19 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Drained {
-    kept: Said,
+    kept: StderrText,
     /// The number of bytes read.
     bytes: usize,
     is_reading: bool,
     /// Cuts that are pending until the pipe is empty, the oldest first.
-    cuts: VecDeque<Pending>,
+    cuts: VecDeque<PendingCut>,
     /// Whether a cut timed out since the last read.
     is_stuck: bool,
 }
 
 #[derive(Debug)]
-struct Pending {
-    said: SyncSender<Said>,
+struct PendingCut {
+    said: SyncSender<StderrText>,
     /// The cut is made after this number of bytes at the latest.
     enough: usize,
 }
@@ -60,18 +60,18 @@ pub struct Cut(Made);
 
 #[derive(Debug)]
 enum Made {
-    Now(Said),
-    Later(Stderr, Receiver<Said>),
+    Now(StderrText),
+    Later(Stderr, Receiver<StderrText>),
 }
 
 /// The text, or the end of it.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct StderrText {
     end: VecDeque<u8>,
     dropped: u64,
 }
 
-impl Said {
+impl StderrText {
     fn add(&mut self, bytes: &[u8]) {
         self.end.extend(bytes);
         let excess = self.end.len().saturating_sub(limits::STDERR);
@@ -80,7 +80,7 @@ impl Said {
     }
 
     /// Appends later text.
-    pub fn append(&mut self, mut later: Said) {
+    pub fn append(&mut self, mut later: StderrText) {
         if later.dropped > 0 {
             self.dropped += self.end.len() as u64;
             self.end.clear();
@@ -98,7 +98,7 @@ impl Said {
 impl Stderr {
     pub(super) fn new(pipe: OwnedFd) -> io::Result<Stderr> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Stderr(Arc::new(Inner { pipe, drained: Mutex::default(), changed: Condvar::new() })))
+        Ok(Stderr(Arc::new(StderrPipe { pipe, drained: Mutex::default(), changed: Condvar::new() })))
     }
 
     /// Adds the first line of the text to an error of a process that has ended before it was drained, unless the error
@@ -184,7 +184,7 @@ impl Stderr {
         let (said, made) = sync_channel(1);
         // A bot that keeps writing does not delay the cut.
         let enough = drained.bytes + 2 * READ;
-        drained.cuts.push_back(Pending { said, enough });
+        drained.cuts.push_back(PendingCut { said, enough });
         self.0.changed.notify_all();
         Cut(Made::Later(self.clone(), made))
     }
@@ -192,7 +192,7 @@ impl Stderr {
 
 impl Cut {
     /// The text up to the cut. Wait for the cuts of a process in their order.
-    pub fn wait(self) -> Said {
+    pub fn wait(self) -> StderrText {
         let (stderr, made) = match self.0 {
             Made::Now(said) => return said,
             Made::Later(stderr, made) => (stderr, made),
@@ -214,8 +214,8 @@ impl Cut {
 mod tests {
     use super::*;
 
-    fn said(bytes: &[u8]) -> Said {
-        let mut said = Said::default();
+    fn said(bytes: &[u8]) -> StderrText {
+        let mut said = StderrText::default();
         said.add(bytes);
         said
     }

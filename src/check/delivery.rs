@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use referee_protocol::limits;
 
-/// How lines are written. A bot has to handle all variations except [`Delivery::Crlf`].
+/// How lines are written. A bot has to handle all variations except [`Variation::Crlf`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Delivery {
+pub(super) enum Variation {
     /// Unchanged, in one write.
     #[default]
     Plain,
@@ -38,10 +38,10 @@ const PAUSE: Duration = Duration::from_millis(250);
 const PIECE: usize = 24;
 const WEATHER: &str = r#"{"type":"weather","sky":"grey","wind":{"from":["N","NE"],"knots":12.5}}"#;
 
-impl Delivery {
+impl Variation {
     /// Whether it sends pings, so that pongs are checked.
     pub(super) fn has_pings(self) -> bool {
-        matches!(self, Delivery::Pings | Delivery::Joined)
+        matches!(self, Variation::Pings | Variation::Joined)
     }
 
     /// Splits lines into writes. `ping` creates a `ping` message.
@@ -50,31 +50,31 @@ impl Delivery {
         let at_once = |bytes: Vec<u8>| vec![(bytes, Duration::ZERO)];
         let strange = format!("{WEATHER}\n");
         match self {
-            Delivery::Plain => at_once(lines.to_vec()),
-            Delivery::UnknownFields => {
+            Variation::Plain => at_once(lines.to_vec()),
+            Variation::UnknownFields => {
                 at_once(each().flat_map(|line| with_field(line, r#"{"sky":["grey",null]}"#)).collect())
             }
-            Delivery::UnknownMessages => {
+            Variation::UnknownMessages => {
                 at_once(each().flat_map(|line| [strange.as_bytes(), line].concat()).collect())
             }
-            Delivery::Pings => each()
+            Variation::Pings => each()
                 .flat_map(|line| [(ping().into_bytes(), MOMENT), (line.to_vec(), Duration::ZERO)])
                 .collect(),
-            Delivery::Joined => {
+            Variation::Joined => {
                 let (before, after) = (ping(), ping());
                 at_once([before.as_bytes(), strange.as_bytes(), lines, after.as_bytes()].concat())
             }
-            Delivery::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), MOMENT)).collect(),
-            Delivery::Slow => {
+            Variation::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), MOMENT)).collect(),
+            Variation::Slow => {
                 let last = each().next_back().map_or(0, <[u8]>::len);
                 let (first, second) = lines.split_at(lines.len() - last / 2);
                 vec![(first.to_vec(), PAUSE), (second.to_vec(), Duration::ZERO)]
             }
-            Delivery::Crlf => {
+            Variation::Crlf => {
                 let end = |line: &[u8]| [line.strip_suffix(b"\n").unwrap_or(line), b"\r\n"].concat();
                 at_once(each().flat_map(end).collect())
             }
-            Delivery::Large => at_once(each().flat_map(padded).collect()),
+            Variation::Large => at_once(each().flat_map(padded).collect()),
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_large_request_has_the_maximum_line_length() {
-        let pieces = Delivery::Large.pieces(b"{\"type\":\"turn\"}\n", String::new);
+        let pieces = Variation::Large.pieces(b"{\"type\":\"turn\"}\n", String::new);
         assert_eq!(pieces[0].0.len(), limits::LINE_FROM_REFEREE + 1);
         let read: serde_json::Value = serde_json::from_slice(&pieces[0].0).unwrap();
         assert_eq!(read["type"], "turn");
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn split_and_slow_delivery_preserve_all_bytes() {
         let lines = b"{\"type\":\"ping\",\"id\":1}\n{\"type\":\"turn\",\"match\":\"m1\",\"seat\":0}\n";
-        for delivery in [Delivery::Split, Delivery::Slow, Delivery::Plain] {
+        for delivery in [Variation::Split, Variation::Slow, Variation::Plain] {
             let pieces = delivery.pieces(lines, String::new);
             let all: Vec<u8> = pieces.into_iter().flat_map(|(bytes, _)| bytes).collect();
             assert_eq!(all, lines, "{delivery:?}");

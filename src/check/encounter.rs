@@ -207,13 +207,13 @@ impl Encounter {
 }
 
 /// The matches of one bot, with its seat in each, as its lines see them.
-struct MatchesOf<'a, 'e> {
+struct EncounterMatches<'a, 'e> {
     matches: &'a [(&'e mut Encounter, Seat)],
     /// Those that have not ended, by index.
     seats: Vec<(usize, Seat)>,
 }
 
-impl Matches for MatchesOf<'_, '_> {
+impl Matches for EncounterMatches<'_, '_> {
     type Key = usize;
 
     fn find(&self, id: &str) -> Option<(usize, SeatSet)> {
@@ -248,7 +248,7 @@ pub(crate) fn hear(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> He
     let running = (0..).zip(&*matches).filter(|(_, (encounter, _))| !encounter.has_sent_end);
     let seats = running.map(|(index, (_, seat))| (index, *seat)).collect();
     let sender = Sender { has_greeted: true, may_open: false };
-    match route(line, sender, &MatchesOf { matches, seats }) {
+    match route(line, sender, &EncounterMatches { matches, seats }) {
         // After its `hello`, and as it may not open matches, only the first is possible.
         Routed::Nothing | Routed::Hello(_) | Routed::NoMessage(..) | Routed::Open(_) => Heard::Nothing,
         Routed::Bye => {
@@ -276,5 +276,5 @@ pub(crate) fn hear(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> He
 /// Finds out what a line means of a bot whose `hello` is awaited, as a lane does.
 pub(crate) fn hear_greeting(line: Line<'_>) -> Routed<'_, usize> {
     let sender = Sender { has_greeted: false, may_open: false };
-    route(line, sender, &MatchesOf { matches: &[], seats: Vec::new() })
+    route(line, sender, &EncounterMatches { matches: &[], seats: Vec::new() })
 }

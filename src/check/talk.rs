@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::bot::{Command, Launch, Launcher, Process};
-use crate::check::delivery::Delivery;
+use crate::check::delivery::Variation;
 use crate::check::rule::Rule;
 use crate::check::verdict::Complaint;
 use crate::core::excerpt::excerpt;
@@ -54,7 +54,7 @@ pub struct Talk {
     lines: Lines,
     /// How the process ended.
     exit: watch::Receiver<Option<Detail>>,
-    pub(super) delivery: Delivery,
+    pub(super) delivery: Variation,
     pings: u64,
     /// Lines and bytes received since the last write.
     chatter: (u32, usize),
@@ -92,7 +92,7 @@ impl Talk {
             stdio: Some(wire),
             lines: Lines::new(limits::LINE_FROM_BOT),
             exit,
-            delivery: Delivery::Plain,
+            delivery: Variation::Plain,
             pings: 0,
             chatter: (0, 0),
             sent: VecDeque::new(),

@@ -64,11 +64,11 @@ impl fmt::Display for Complaint {
 
 fn in_words<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Words {
+    struct RuleWords {
         section: &'static str,
         says: &'static str,
     }
-    Words { section: rule.section, says: rule.says }.serialize(serializer)
+    RuleWords { section: rule.section, says: rule.says }.serialize(serializer)
 }
 
 /// The outcome of a step.

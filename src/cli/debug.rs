@@ -60,7 +60,7 @@ pub(super) struct Args {
 }
 
 /// A bot and its seat.
-struct Player {
+struct SeatedBot {
     talk: Talk,
     seat: Seat,
     wants: Wants,
@@ -69,14 +69,14 @@ struct Player {
 }
 
 /// Displays the lines.
-struct Screen {
+struct DebugScreen {
     out: Tolerant,
     began: Instant,
     /// Whether to ask before a line is sent.
     is_asking: bool,
 }
 
-impl Screen {
+impl DebugScreen {
     fn show(&mut self, mark: char, line: &[u8]) -> io::Result<()> {
         let time = self.began.elapsed().as_secs_f64();
         writeln!(self.out, "{time:10.6} {mark} {}", printable(String::from_utf8_lossy(line).trim_end()))
@@ -94,7 +94,7 @@ impl Screen {
     }
 
     /// Sends lines to a player and displays them.
-    async fn send(&mut self, player: &mut Player, lines: &[u8]) -> io::Result<()> {
+    async fn send(&mut self, player: &mut SeatedBot, lines: &[u8]) -> io::Result<()> {
         let patience = Duration::from_millis(limits::STALLED_MS);
         if !player.is_shown {
             player.talk.send(lines, patience).await;
@@ -113,7 +113,7 @@ impl Screen {
     }
 
     /// Displays output of a player.
-    fn came(&mut self, player: &Player, came: &BotOutput) -> io::Result<()> {
+    fn came(&mut self, player: &SeatedBot, came: &BotOutput) -> io::Result<()> {
         if !player.is_shown {
             return Ok(());
         }
@@ -146,7 +146,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     rules.open(&options, seating).map_err(Failure::usage)?;
     let run = Run { seed: random_seed()?, terms: Terms { clock: args.clock.0, ..Terms::default() } };
     block_on(async {
-        let mut screen = Screen { out: Tolerant::new(), began: Instant::now(), is_asking: args.step };
+        let mut screen = DebugScreen { out: Tolerant::new(), began: Instant::now(), is_asking: args.step };
         let mut players = start(args, rules.meta().id, seating, &mut screen).await?;
         let named = |seat: usize| players.iter().find(|player| player.seat.index() == seat);
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {
@@ -190,8 +190,8 @@ async fn start(
     args: &Args,
     game: &str,
     seating: Seating,
-    screen: &mut Screen,
-) -> Result<Vec<Player>, Failure> {
+    screen: &mut DebugScreen,
+) -> Result<Vec<SeatedBot>, Failure> {
     let mut players = Vec::new();
     let mut commands: Vec<Command> =
         [Some(&args.bot), args.against.as_ref()].into_iter().flatten().cloned().collect();
@@ -201,7 +201,8 @@ async fn start(
         let talk = Talk::start(command, launch()?)
             .await
             .map_err(|error| Failure::cannot_run(format!("cannot start the bot: {error}")))?;
-        let mut player = Player { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
+        let mut player =
+            SeatedBot { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         screen.send(&mut player, &hello()).await?;
         let hello = greet(&mut player, screen).await?.and_then(|hello| {
             hello.check_game(game).map_err(|detail| format!("{}: {detail}", FaultCode::NoStart))?;
@@ -216,7 +217,7 @@ async fn start(
 }
 
 /// Waits for the `hello` of a bot. A rejected line gets an `error`, and the bot may try again.
-async fn greet(player: &mut Player, screen: &mut Screen) -> io::Result<Result<BotHello, String>> {
+async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<Result<BotHello, String>> {
     let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
     let mut received = Received::Nothing;
     loop {
@@ -270,9 +271,9 @@ fn error(rejection: Rejection<usize>) -> Vec<u8> {
 
 /// Plays the match to its end.
 async fn play(
-    players: &mut [Player],
+    players: &mut [SeatedBot],
     mut encounter: Encounter,
-    screen: &mut Screen,
+    screen: &mut DebugScreen,
 ) -> Result<Exit, Failure> {
     loop {
         encounter.others_act();
@@ -311,7 +312,7 @@ async fn play(
 }
 
 /// Waits for the next output of any player, or for the deadline.
-async fn next(players: &mut [Player], until: Option<Instant>) -> (usize, BotOutput) {
+async fn next(players: &mut [SeatedBot], until: Option<Instant>) -> (usize, BotOutput) {
     match players {
         [one] if one.is_here => (0, one.talk.receive(until).await),
         [one, two] => tokio::select! {

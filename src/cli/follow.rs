@@ -24,7 +24,7 @@ const MOST_LINE: u64 = 16 * 1024 * 1024;
 
 /// A step as text.
 #[derive(Debug, Deserialize)]
-struct Step {
+struct StepText {
     lines: Vec<String>,
     board: String,
 }
@@ -34,17 +34,17 @@ struct Step {
 struct Snapshot {
     r#match: String,
     game: String,
-    seats: Vec<Seat>,
-    step: Option<Step>,
+    seats: Vec<SeatName>,
+    step: Option<StepText>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Seat {
+struct SeatName {
     name: String,
 }
 
 #[derive(Debug, Deserialize)]
-struct End {
+struct EndEvent {
     result: String,
 }
 
@@ -57,7 +57,7 @@ struct StreamEvent {
 }
 
 /// Why a stream ended before the match did.
-enum Cut {
+enum StreamEnd {
     /// It may be continued.
     Lost(String),
     Failed(Failure),
@@ -79,8 +79,8 @@ pub(super) fn follow(url: &str) -> Result<Exit, Failure> {
         let before: Option<String> = last.clone();
         match read(&agent, &events, &mut last) {
             Ok(()) => return Ok(Exit::Done),
-            Err(Cut::Failed(failure)) => return Err(failure),
-            Err(Cut::Lost(why)) => {
+            Err(StreamEnd::Failed(failure)) => return Err(failure),
+            Err(StreamEnd::Lost(why)) => {
                 if last != before {
                     since = now();
                 }
@@ -125,12 +125,12 @@ fn get(agent: &Agent, url: &str) -> Result<Value, Failure> {
 }
 
 /// Prints the events after the last one.
-fn read(agent: &Agent, url: &str, last: &mut Option<String>) -> Result<(), Cut> {
+fn read(agent: &Agent, url: &str, last: &mut Option<String>) -> Result<(), StreamEnd> {
     let mut request = agent.get(url).header("Accept", "text/event-stream");
     if let Some(id) = &last {
         request = request.header("Last-Event-ID", id);
     }
-    let answer = request.call().map_err(|error| Cut::Lost(error.to_string()))?;
+    let answer = request.call().map_err(|error| StreamEnd::Lost(error.to_string()))?;
     let status = answer.status().as_u16();
     let mut input = BufReader::new(answer.into_body().into_reader());
     match status {
@@ -143,17 +143,17 @@ fn read(agent: &Agent, url: &str, last: &mut Option<String>) -> Result<(), Cut> 
             let error = serde_json::from_str::<Value>(&text).ok();
             let error = error.as_ref().and_then(|error| error["error"].as_str()).unwrap_or_default();
             let what = format!("{url}: status {status}: {error}");
-            return Err(Cut::Failed(Failure::cannot_run(what)));
+            return Err(StreamEnd::Failed(Failure::cannot_run(what)));
         }
     }
     let mut event = StreamEvent::default();
     loop {
         let mut line = String::new();
         let read = (&mut input).take(MOST_LINE).read_line(&mut line);
-        let read = read.map_err(|error| Cut::Lost(error.to_string()))?;
+        let read = read.map_err(|error| StreamEnd::Lost(error.to_string()))?;
         let Some(text) = line.strip_suffix('\n') else {
             let why = if read as u64 == MOST_LINE { "a line is too long" } else { "the stream ended" };
-            return Err(Cut::Lost(why.to_owned()));
+            return Err(StreamEnd::Lost(why.to_owned()));
         };
         match text.split_once(": ") {
             Some(("id", id)) => id.clone_into(&mut event.id),
@@ -161,7 +161,7 @@ fn read(agent: &Agent, url: &str, last: &mut Option<String>) -> Result<(), Cut> 
             Some(("data", data)) => data.clone_into(&mut event.data),
             _ if text.is_empty() && !event.data.is_empty() => {
                 let StreamEvent { id, kind, data } = std::mem::take(&mut event);
-                let is_over = print(&kind, &data).map_err(Cut::Failed)?;
+                let is_over = print(&kind, &data).map_err(StreamEnd::Failed)?;
                 *last = Some(id);
                 if is_over {
                     return Ok(());
@@ -190,7 +190,7 @@ fn print(kind: &str, data: &str) -> Result<bool, Failure> {
         }
         "step" => write_step(&mut out, &parsed(data)?)?,
         "end" => {
-            let End { result } = parsed(data)?;
+            let EndEvent { result } = parsed(data)?;
             writeln!(out, "{result}")?;
             return Ok(true);
         }
@@ -201,7 +201,7 @@ fn print(kind: &str, data: &str) -> Result<bool, Failure> {
     Ok(false)
 }
 
-fn write_step(out: &mut impl Write, Step { lines, board }: &Step) -> Result<(), Failure> {
+fn write_step(out: &mut impl Write, StepText { lines, board }: &StepText) -> Result<(), Failure> {
     for line in lines {
         writeln!(out, "{line}")?;
     }

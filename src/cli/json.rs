@@ -48,7 +48,7 @@ use crate::tournament::rating::Estimate;
 use crate::tournament::sprt::EloModel;
 use crate::workers::WorkerEvent;
 use crate::workers::calibration::Calibration;
-use crate::workers::carrier::Verdict;
+use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
 
 /// Bots can connect.
@@ -90,7 +90,7 @@ pub(super) enum WorkerLine<'a> {
     /// It has played a set.
     Played { set: String },
     /// What became of the result.
-    Verdict { set: String, verdict: &'a Verdict },
+    Verdict { set: String, verdict: &'a OutcomeVerdict },
     /// Whether it gets sets.
     State { state: MachineState },
     /// The run is over.

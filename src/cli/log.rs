@@ -11,24 +11,24 @@ const MOST: usize = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The log. Dropping it waits until everything has been written, unless the reader is blocked.
-pub(super) struct StderrLog(Arc<Shared>);
+pub(super) struct StderrLog(Arc<SharedLog>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedLog {
+    state: Mutex<LogState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct LogState {
     waiting: Vec<u8>,
     dropped: u64,
     is_over: bool,
     is_written: bool,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedLog {
+    fn state(&self) -> MutexGuard<'_, LogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -39,7 +39,7 @@ impl StderrLog {
     /// # Errors
     /// If the thread cannot be started.
     pub(super) fn open() -> io::Result<StderrLog> {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<SharedLog>::default();
         let log = shared.clone();
         thread::Builder::new().name("log".to_owned()).spawn(move || write(&log))?;
         Ok(StderrLog(shared))
@@ -62,7 +62,7 @@ impl Drop for StderrLog {
 
 /// An entry of the log.
 #[derive(Clone)]
-pub(super) struct LogEntry(Arc<Shared>);
+pub(super) struct LogEntry(Arc<SharedLog>);
 
 impl Write for LogEntry {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
@@ -81,9 +81,9 @@ impl Write for LogEntry {
     }
 }
 
-fn write(log: &Shared) {
+fn write(log: &SharedLog) {
     loop {
-        let is_quiet = |state: &mut State| state.waiting.is_empty() && !state.is_over;
+        let is_quiet = |state: &mut LogState| state.waiting.is_empty() && !state.is_over;
         let mut state = log.changed.wait_while(log.state(), is_quiet).unwrap_or_else(PoisonError::into_inner);
         let waiting = std::mem::take(&mut state.waiting);
         let dropped = std::mem::take(&mut state.dropped);

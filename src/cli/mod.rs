@@ -60,7 +60,7 @@ mod workers;
 
 pub use exit::{Exit, Failure};
 #[cfg(feature = "fuzzing")]
-pub(crate) use imagine::Server as ImagineServer;
+pub(crate) use imagine::ImagineServer;
 use screen::complain;
 #[cfg(feature = "fuzzing")]
 pub(crate) use tournament::read_file as read_tournament;

@@ -36,13 +36,13 @@ pub(super) struct OpeningOptions {
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// The order of the openings; the random order is derived from the run seed
-    #[arg(long, value_enum, requires = "openings", default_value_t = Order::File)]
-    order: Order,
+    #[arg(long, value_enum, requires = "openings", default_value_t = OpeningOrder::File)]
+    order: OpeningOrder,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Order {
+pub(super) enum OpeningOrder {
     #[default]
     File,
     Random,
@@ -64,7 +64,7 @@ pub(super) enum OpeningSource {
     /// The seed of each match.
     Random { plies: u32 },
     /// A file.
-    File { path: PathBuf, order: Order },
+    File { path: PathBuf, order: OpeningOrder },
 }
 
 impl OpeningSource {
@@ -74,8 +74,8 @@ impl OpeningSource {
             OpeningSource::Random { plies } => Ok(format!("{plies} random moves")),
             OpeningSource::File { path, order } => {
                 let order = match order {
-                    Order::File => "file",
-                    Order::Random => "random",
+                    OpeningOrder::File => "file",
+                    OpeningOrder::Random => "random",
                 };
                 Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
             }
@@ -126,7 +126,7 @@ impl OpeningSource {
             }
             Failure::usage(format!("{name}:\n{}", lines.join("\n")))
         })?;
-        if order == Order::Random {
+        if order == OpeningOrder::Random {
             openings.shuffle(run);
         }
         Ok(openings)

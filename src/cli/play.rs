@@ -127,7 +127,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     play.check().map_err(Failure::usage)?;
     // Opened after validation, so that a rejected command line creates no directory.
     play.runner.records = args.terms.records()?;
-    let mut printer = Printer::new(matches, args.json);
+    let mut printer = MatchPrinter::new(matches, args.json);
     let watch = args.watch.open(rules.meta(), catalog)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
@@ -169,17 +169,17 @@ fn scoresheet() -> Watch {
 }
 
 /// Prints events for a person or a program.
-struct Printer {
+struct MatchPrinter {
     json: bool,
     is_single: bool,
     progress: Progress,
     out: Screen<Tolerant>,
 }
 
-impl Printer {
-    fn new(matches: u32, json: bool) -> Printer {
+impl MatchPrinter {
+    fn new(matches: u32, json: bool) -> MatchPrinter {
         let progress = if matches > 1 { Progress::of_matches(matches.into()) } else { Progress::hidden() };
-        Printer { json, is_single: matches == 1, progress, out: Screen(Tolerant::new()) }
+        MatchPrinter { json, is_single: matches == 1, progress, out: Screen(Tolerant::new()) }
     }
 
     fn line(&mut self, line: impl Display) {

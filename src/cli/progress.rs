@@ -69,10 +69,10 @@ pub(super) struct RunProgress {
 
 /// The progress of a run, and lines for people. A thread of its own writes them: nothing here blocks on the terminal,
 /// except [`Progress::finish`], for at most a second.
-pub(super) struct Progress(Arc<Shared>);
+pub(super) struct Progress(Arc<SharedProgress>);
 
 #[derive(Default)]
-struct Shared {
+struct SharedProgress {
     position: AtomicU64,
     news: Mutex<News>,
     changed: Condvar,
@@ -86,7 +86,7 @@ struct News {
     is_removed: bool,
 }
 
-impl Shared {
+impl SharedProgress {
     fn news(&self) -> MutexGuard<'_, News> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,7 +117,7 @@ impl Progress {
     }
 
     fn start(display: impl FnOnce() -> Display + Send + 'static, look: Option<Look>) -> Progress {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<SharedProgress>::default();
         let draw = {
             let shared = shared.clone();
             move || draw(&shared, display(), look)
@@ -185,13 +185,13 @@ const AT_LEAST: Words = Words {
 struct Display {
     bar: ProgressBar,
     /// Set if standard error is not a terminal.
-    lines: Option<Lines>,
+    lines: Option<ProgressLines>,
 }
 
 impl Display {
     fn of(length: u64, words: Words) -> Display {
         let bar = still(length, words.template);
-        let lines = bar.is_hidden().then(|| Lines::new(words, now()));
+        let lines = bar.is_hidden().then(|| ProgressLines::new(words, now()));
         Display { bar, lines }
     }
 
@@ -222,16 +222,16 @@ impl Display {
 }
 
 /// Decides when to write progress lines: for each match if they are slow, otherwise every few seconds.
-struct Lines {
+struct ProgressLines {
     words: Words,
     began: Instant,
     /// When the last line was written, and its position.
     last: (Instant, u64),
 }
 
-impl Lines {
-    fn new(words: Words, now: Instant) -> Lines {
-        Lines { words, began: now, last: (now, 0) }
+impl ProgressLines {
+    fn new(words: Words, now: Instant) -> ProgressLines {
+        ProgressLines { words, began: now, last: (now, 0) }
     }
 
     /// Whether a line is due at this position.
@@ -253,7 +253,7 @@ impl Lines {
     }
 }
 
-fn draw(shared: &Shared, mut display: Display, mut look: Option<Look>) {
+fn draw(shared: &SharedProgress, mut display: Display, mut look: Option<Look>) {
     if let Some(look) = &mut look {
         display.show(look());
     }
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_line_follows_each_slow_match_or_a_few_seconds() {
         let began = now();
-        let mut lines = Lines::new(MATCHES, began);
+        let mut lines = ProgressLines::new(MATCHES, began);
         // The position at each second, and the lines that are due.
         let mut told = |positions: &[u64]| -> Vec<String> {
             let mut told = Vec::new();

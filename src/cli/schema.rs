@@ -28,7 +28,7 @@ pub(super) struct Args {
     subject: Option<String>,
     /// What of the game to validate
     #[arg(value_enum)]
-    part: Option<Part>,
+    part: Option<SchemaPart>,
 }
 
 /// The sets of messages and their schemas.
@@ -40,21 +40,21 @@ const MESSAGES: [(&str, &str); 4] = [
 ];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Part {
+enum SchemaPart {
     View,
     Event,
     Move,
     Options,
 }
 
-impl Part {
+impl SchemaPart {
     /// The name of its definition.
     fn definition(self) -> &'static str {
         match self {
-            Part::View => "View",
-            Part::Event => "Event",
-            Part::Move => "Move",
-            Part::Options => "Options",
+            SchemaPart::View => "View",
+            SchemaPart::Event => "Event",
+            SchemaPart::Move => "Move",
+            SchemaPart::Options => "Options",
         }
     }
 }

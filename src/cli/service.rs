@@ -11,11 +11,11 @@ pub(super) struct Service {
     /// The number of parts.
     parts: usize,
     has_watchdog: bool,
-    state: Mutex<State>,
+    state: Mutex<ServiceState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ServiceState {
     /// The parts that are ready.
     ready: BTreeSet<String>,
     /// The parts that have shown that they are alive since the last notification of the watchdog.
@@ -28,7 +28,7 @@ impl Service {
         Service { parts, has_watchdog: sd_notify::watchdog_enabled().is_some(), state: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ServiceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

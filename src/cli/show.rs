@@ -138,7 +138,7 @@ fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failur
 }
 
 /// A step as text.
-struct Shown {
+struct ShownStep {
     moves: u32,
     has_fault: bool,
     text: Vec<u8>,
@@ -161,7 +161,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
         scoresheet.step(&mut text, &header, &step)?;
         if args.step {
             let has_fault = scoresheet.has_fault(&step);
-            kept.push(Shown { moves: step.moves, has_fault, text });
+            kept.push(ShownStep { moves: step.moves, has_fault, text });
         } else if step.moves >= first {
             out.write_all(&text)?;
         }
@@ -190,7 +190,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
 }
 
 /// Prints steps as the lines of standard input ask for them. Returns whether the end was reached.
-fn step_through(out: &mut impl Write, steps: &[Shown], first: u32) -> Result<bool, Failure> {
+fn step_through(out: &mut impl Write, steps: &[ShownStep], first: u32) -> Result<bool, Failure> {
     let after = |moves: u32| steps.iter().position(|step| step.moves >= moves).unwrap_or(steps.len() - 1);
     let mut at = after(first);
     let mut input = std::io::stdin().lock();

@@ -83,8 +83,15 @@ impl fmt::Display for VerifyLine<'_> {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
     let out = Screen(Tolerant::new());
-    let mut printer =
-        Printer { out, catalog, json: args.json, strict: args.strict, records: 0, differing: 0, games: None };
+    let mut printer = VerifyPrinter {
+        out,
+        catalog,
+        json: args.json,
+        strict: args.strict,
+        records: 0,
+        differing: 0,
+        games: None,
+    };
     for file in &files {
         let bytes = read(file)?;
         match notation(file, &bytes, catalog) {
@@ -93,7 +100,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     if args.json || files.len() > 1 {
-        let Printer { records, differing, games, .. } = printer;
+        let VerifyPrinter { records, differing, games, .. } = printer;
         printer.tell(&VerifyLine::Summary { records, differing, games })?;
     }
     let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
@@ -107,7 +114,7 @@ fn notation(file: &Path, bytes: &[u8], catalog: &Catalog) -> Option<&'static dyn
     by_name.or_else(|| if looks_like_record() { None } else { catalog.notation("PDN") })
 }
 
-struct Printer<'a, W> {
+struct VerifyPrinter<'a, W> {
     out: W,
     catalog: &'a Catalog,
     json: bool,
@@ -118,7 +125,7 @@ struct Printer<'a, W> {
     games: Option<CollectionCount>,
 }
 
-impl<W: Write> Printer<'_, W> {
+impl<W: Write> VerifyPrinter<'_, W> {
     fn tell(&mut self, told: &VerifyLine<'_>) -> io::Result<()> {
         if self.json { writeln!(self.out, "{}", json::text(told)) } else { write!(self.out, "{told}") }
     }

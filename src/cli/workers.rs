@@ -142,7 +142,7 @@ impl WorkersConfig {
 pub(super) struct Opened {
     /// One for each of the leases, in order.
     pub(super) coordinators: Vec<Coordinator>,
-    reached: Reached,
+    reached: SetSource,
 }
 
 /// The leases of the run in this directory. Without workers there are only those of an earlier process.
@@ -160,7 +160,7 @@ fn run_id() -> std::io::Result<[u8; 16]> {
 }
 
 /// Where workers get sets.
-enum Reached {
+enum SetSource {
     /// They connect.
     Address {
         address: SocketAddr,
@@ -217,7 +217,7 @@ impl WorkersOptions {
         let coordinator =
             |leases| nats::coordinator(url, &self.nats, directory.join(ARCHIVES), leases, timeout);
         let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, _>>()?;
-        let reached = Reached::Queue { url: url.clone(), queue: self.nats.queue.clone() };
+        let reached = SetSource::Queue { url: url.clone(), queue: self.nats.queue.clone() };
         Ok(Some(Opened { coordinators, reached }))
     }
 
@@ -264,7 +264,7 @@ impl WorkersOptions {
         let ends = share(end, &runs).map_err(Failure::cannot_run)?.into_iter();
         let coordinators = ends.zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
         let coordinators = coordinators.collect::<Result<_, _>>().map_err(Failure::cannot_run)?;
-        Ok(Opened { coordinators, reached: Reached::Address { address, token_file } })
+        Ok(Opened { coordinators, reached: SetSource::Address { address, token_file } })
     }
 }
 
@@ -272,13 +272,13 @@ impl Opened {
     /// Says where workers connect.
     pub(super) fn announce(&self, is_json: bool) -> Result<(), Failure> {
         let (line, text) = match &self.reached {
-            Reached::Address { address, token_file } => {
+            SetSource::Address { address, token_file } => {
                 let line = json::text(&WorkersListening { address: *address, token_file });
                 let token_file = token_file.display();
                 let start = format!("referee worker --connect {address} --token-file {token_file}");
                 (line, format!("workers connect to {address}: {start}"))
             }
-            Reached::Queue { url, queue } => {
+            SetSource::Queue { url, queue } => {
                 let start = format!("referee worker --connect {url} --queue {queue}");
                 (json::text(&WorkersQueue { url, queue }), format!("workers pull sets from {url}: {start}"))
             }

@@ -423,7 +423,7 @@ impl<M> Prepared<M> {
 }
 
 #[derive(Debug)]
-enum Told<F> {
+enum LoggedEvent<F> {
     /// A move, with the extent of its text.
     Move {
         seat: Seat,
@@ -442,7 +442,7 @@ struct Seated<G: Game> {
     scratch: Vec<G::Move>,
     /// The legal moves of the seats that were asked last, in order.
     prepared: [Prepared<G::Move>; MAX_SEATS],
-    told: Vec<Told<G::Fact>>,
+    told: Vec<LoggedEvent<G::Fact>>,
     /// The texts of the moves in `told`.
     told_texts: String,
 }
@@ -495,9 +495,14 @@ impl<G: Game> Seated<G> {
             let start = self.told_texts.len();
             self.told_texts.push_str(prepared.text(index));
             let text = (start, self.told_texts.len());
-            self.told.push(Told::Move { seat, text, secret: self.position.is_secret(seat, mv), opening });
+            self.told.push(LoggedEvent::Move {
+                seat,
+                text,
+                secret: self.position.is_secret(seat, mv),
+                opening,
+            });
             let told = &mut self.told;
-            self.position.play_unchecked(seat, mv, &mut |fact| told.push(Told::Fact(fact)));
+            self.position.play_unchecked(seat, mv, &mut |fact| told.push(LoggedEvent::Fact(fact)));
         }
         self.id.number += 1;
     }
@@ -582,7 +587,7 @@ impl<G: Game> Table for Seated<G> {
     fn settle(&mut self, drawn: &[u16]) {
         if let Turn::Draw(draw) = self.position.turn() {
             let told = &mut self.told;
-            draw.settle(&mut self.position, drawn, &mut |fact| told.push(Told::Fact(fact)));
+            draw.settle(&mut self.position, drawn, &mut |fact| told.push(LoggedEvent::Fact(fact)));
             self.id.number += 1;
         }
     }
@@ -601,17 +606,17 @@ impl<G: Game> Table for Seated<G> {
 
     fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
         match self.told[index] {
-            Told::Move { seat, text: (start, end), secret: false, opening } => {
+            LoggedEvent::Move { seat, text: (start, end), secret: false, opening } => {
                 Some((seat, &self.told_texts[start..end], opening))
             }
-            Told::Move { .. } | Told::Fact(_) => None,
+            LoggedEvent::Move { .. } | LoggedEvent::Fact(_) => None,
         }
     }
 
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
         match &self.told[index] {
-            Told::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
-            &Told::Move { seat, text: (start, end), secret, opening } => {
+            LoggedEvent::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
+            &LoggedEvent::Move { seat, text: (start, end), secret, opening } => {
                 out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
                 out.push(b'0' + seat.0);
                 if secret && !viewer.shares(seat) {

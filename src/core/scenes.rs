@@ -26,7 +26,7 @@ pub struct SeenShape {
 pub type Group = Arc<[SeenShape]>;
 
 /// A line of words: the texts of it, with the masks of the views that have them. `None`: the views have no such line.
-pub type Line = Vec<(u32, Option<Arc<str>>)>;
+pub type WordLine = Vec<(u32, Option<Arc<str>>)>;
 
 /// The scenes of a position for several viewers.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Scenes {
     /// The shapes of the first view, followed by those that only others show.
     pub groups: Vec<Group>,
     /// The words by line.
-    pub lines: Vec<Line>,
+    pub lines: Vec<WordLine>,
     /// The number of views.
     views: usize,
 }
@@ -108,7 +108,7 @@ impl Scenes {
     pub fn into_first(self) -> Scene {
         let shapes = self.groups.iter().flat_map(|group| group.iter()).filter(|seen| seen.mask & 1 == 1);
         let shapes = shapes.map(|seen| seen.shape.clone()).collect();
-        let of_first = |line: Line| line.into_iter().find(|(mask, _)| mask & 1 == 1)?.1;
+        let of_first = |line: WordLine| line.into_iter().find(|(mask, _)| mask & 1 == 1)?.1;
         Scene { shapes, words: self.lines.into_iter().filter_map(of_first).collect(), ..self.scene }
     }
 

@@ -8,16 +8,16 @@ use crate::driver::keys::SessionKey;
 
 /// The ready streams, and the waker of the lane's task.
 #[derive(Debug, Default)]
-pub(super) struct ReadyQueue(Mutex<Inner>);
+pub(super) struct ReadyQueue(Mutex<ReadySessions>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ReadySessions {
     ready: Vec<SessionKey>,
     task: Option<Waker>,
 }
 
 impl ReadyQueue {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ReadySessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

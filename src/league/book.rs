@@ -43,7 +43,7 @@ pub struct Book {
     is_mirrored: bool,
     /// Fixed ratings by bot.
     anchors: BTreeMap<String, f64>,
-    players: Vec<Tally>,
+    players: Vec<PlayerTally>,
     by_name: BTreeMap<String, Entrant>,
     counts: Arc<Counts>,
     /// Results that have come while the players are rated, each with that of the first match of its set.
@@ -55,12 +55,12 @@ pub struct Book {
 
 /// What the ratings of a ladder depend on.
 #[derive(Debug)]
-pub struct Evidence {
+pub struct RatingInputs {
     counts: Arc<Counts>,
     known: FitConstraints,
 }
 
-impl Evidence {
+impl RatingInputs {
     /// What it tells of the strengths of all players, in their order.
     pub fn strengths(&self) -> Vec<Strength> {
         let strength = |elo: &Estimate| Strength { rating: elo.value, margin: elo.high - elo.value };
@@ -70,7 +70,7 @@ impl Evidence {
 
 /// The matches of a player.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct PlayerTally {
     name: String,
     matches: u32,
     wins: u32,
@@ -138,7 +138,7 @@ impl Book {
     /// Changes the fixed ratings, by bot.
     pub fn set_anchors(&mut self, anchors: BTreeMap<String, f64>) {
         self.anchors = anchors;
-        let fixed = |(at, player): (usize, &Tally)| {
+        let fixed = |(at, player): (usize, &PlayerTally)| {
             Some((Entrant(at as u16), *self.anchors.get(&Name::parse(&player.name).bot)?))
         };
         self.known.anchors = self.players.iter().enumerate().filter_map(fixed).collect();
@@ -161,7 +161,7 @@ impl Book {
         if let Some(before) = self.players.iter().rposition(|other| Name::parse(&other.name).bot == bot) {
             self.known.predecessors.insert(player, Entrant(before as u16));
         }
-        self.players.push(Tally { name: name.to_owned(), ..Tally::default() });
+        self.players.push(PlayerTally { name: name.to_owned(), ..PlayerTally::default() });
         self.by_name.insert(name.to_owned(), player);
         Ok(player)
     }
@@ -260,14 +260,14 @@ impl Book {
     }
 
     /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
-    pub fn evidence(&mut self) -> Evidence {
+    pub fn evidence(&mut self) -> RatingInputs {
         self.count();
-        Evidence { counts: self.counts.clone(), known: self.known.clone() }
+        RatingInputs { counts: self.counts.clone(), known: self.known.clone() }
     }
 
     /// The standings with these strengths, which may be older; the best first.
     pub fn standings(&self, strengths: &[Strength]) -> Vec<LadderRow> {
-        let row = |(at, tally): (usize, &Tally)| {
+        let row = |(at, tally): (usize, &PlayerTally)| {
             let Strength { rating, margin } =
                 strengths.get(at).copied().unwrap_or(Strength { rating: 0.0, margin: f64::INFINITY });
             LadderRow {

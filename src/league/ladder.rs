@@ -60,7 +60,7 @@ type Program = (Option<String>, Option<PathBuf>);
 
 /// A match in progress, or whose result is not stored yet.
 #[derive(Clone, Debug)]
-struct Running {
+struct MatchInProgress {
     lineup: Lineup,
     /// The challenge that it fulfils.
     challenge: Option<i64>,
@@ -94,7 +94,7 @@ pub struct Ladder {
     started: BTreeMap<String, Program>,
     /// New versions by bot on the day of the matchmaker.
     new_versions: BTreeMap<String, u32>,
-    running: BTreeMap<u32, Running>,
+    running: BTreeMap<u32, MatchInProgress>,
     next: u32,
     is_paused: bool,
     /// No match begins while a result or the journal cannot be written.
@@ -362,7 +362,7 @@ impl Ladder {
         let challenge = challenge.map(|challenge| challenge.id);
         let now = self.now();
         self.matchmaker.begin(&lineup, now);
-        self.running.insert(number, Running { lineup, challenge, deal });
+        self.running.insert(number, MatchInProgress { lineup, challenge, deal });
         Ok(())
     }
 
@@ -447,7 +447,7 @@ impl Ladder {
             let quota = self.limits.quota.unwrap_or(0);
             tracing::info!("{name}: the owner of {player} has used up the quota of {quota} matches today");
         }
-        self.running.insert(number, Running { lineup, challenge, deal });
+        self.running.insert(number, MatchInProgress { lineup, challenge, deal });
         if on_workers {
             self.on_workers.add(number);
         }

@@ -10,7 +10,7 @@ mod ladder;
 mod recover;
 mod resume;
 
-pub use book::{Book, Evidence, LadderRow, number, plays_sets};
+pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use history::RatingHistory;
 pub use ladder::{Ladder, LadderLimits, LadderScheduler, SharedLadder};
 pub use recover::{deal_of, recorded, recover, row_of};

@@ -194,13 +194,13 @@ pub struct BotLine {
 }
 
 #[derive(Deserialize)]
-struct Bots {
+struct BotsLine {
     bots: Vec<BotLine>,
 }
 
 /// The fields of the lines that the match writes.
 #[derive(Deserialize)]
-struct Fields<'a> {
+struct LineFields<'a> {
     at_us: Tick,
     seat: Option<Seat>,
     turn: Option<u32>,
@@ -293,10 +293,10 @@ impl<'a> RecordLine<'a> {
         let kind = kind(text)?;
         let entry = match &*kind {
             "record" => return RecordLine::first(text),
-            "bots" => RecordEntry::Bots(parse::<Bots>(text)?.bots),
+            "bots" => RecordEntry::Bots(parse::<BotsLine>(text)?.bots),
             "seal" => RecordEntry::Seal(read_seal(text)?),
             kind => {
-                let fields: Fields<'_> = parse(text)?;
+                let fields: LineFields<'_> = parse(text)?;
                 let at_us = fields.at_us;
                 return Ok(RecordLine { at_us, entry: fields.entry(kind)? });
             }
@@ -351,7 +351,7 @@ fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
     field.ok_or_else(|| format!("missing field `{name}`"))
 }
 
-impl<'a> Fields<'a> {
+impl<'a> LineFields<'a> {
     fn seat(&self) -> Result<Seat, String> {
         need(self.seat, "seat")
     }

@@ -31,7 +31,7 @@ struct Refusal<'a> {
 
 /// The time that a seat has taken for its open request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Timing {
+struct TimeTaken {
     /// In microseconds.
     took: u64,
     /// The referee's lag in it, in microseconds.
@@ -66,14 +66,14 @@ impl Playing {
         Err(None)
     }
 
-    fn timing(&self, common: &Common, stamp: Stamp, seat: Seat) -> Timing {
+    fn timing(&self, common: &Common, stamp: Stamp, seat: Seat) -> TimeTaken {
         let since = self.deciders[seat.index()].request.and_then(|request| request.since);
-        let Some(since) = since else { return Timing::default() };
+        let Some(since) = since else { return TimeTaken::default() };
         let (took, lag) = (stamp.at - since.at, stamp.lag - since.lag);
         let is_late = common.players[seat.index()]
             .bank
             .is_some_and(|bank| took > bank.limit() + common.margin() + self.allowance(common, seat, lag));
-        Timing { took, lag, is_late }
+        TimeTaken { took, lag, is_late }
     }
 
     /// By how much the referee's own lag extends a deadline.
@@ -87,7 +87,7 @@ impl Playing {
     }
 
     /// Deducts the time for the open request.
-    fn bill(&mut self, common: &mut Common, seat: Seat, Timing { took, lag, .. }: Timing) {
+    fn bill(&mut self, common: &mut Common, seat: Seat, TimeTaken { took, lag, .. }: TimeTaken) {
         let margin = common.margin();
         common.worst_lag = common.worst_lag.max(lag);
         if let Some(bank) = &mut common.player(seat).bank {
@@ -277,7 +277,7 @@ impl Playing {
         turn: u32,
         received: Option<Received>,
     ) {
-        let Timing { took, lag, .. } = self.timing(common, stamp, seat);
+        let TimeTaken { took, lag, .. } = self.timing(common, stamp, seat);
         let limit = common.player(seat).bank.map_or(0, |bank| bank.limit());
         let detail = Detail::NoAnswer { limit_ms: limit / 1000, received };
         let of = FaultyTurn { turn, took, lag };

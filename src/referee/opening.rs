@@ -18,7 +18,7 @@ pub const TRIES: u32 = 1_000;
 
 /// The opening of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Fields", try_from = "Fields")]
+#[serde(into = "OpeningFields", try_from = "OpeningFields")]
 pub enum Opening {
     /// No opening.
     #[default]
@@ -31,7 +31,7 @@ pub enum Opening {
 
 /// An opening in the first line of a record: at most one of these fields is present.
 #[derive(Serialize, Deserialize)]
-struct Fields {
+struct OpeningFields {
     #[serde(default, skip_serializing_if = "is_zero")]
     opening_plies: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,20 +43,20 @@ fn is_zero(plies: &u32) -> bool {
     *plies == 0
 }
 
-impl From<Opening> for Fields {
-    fn from(opening: Opening) -> Fields {
+impl From<Opening> for OpeningFields {
+    fn from(opening: Opening) -> OpeningFields {
         match opening {
-            Opening::None => Fields { opening_plies: 0, opening: Vec::new() },
-            Opening::Random(opening_plies) => Fields { opening_plies, opening: Vec::new() },
-            Opening::Given(opening) => Fields { opening_plies: 0, opening },
+            Opening::None => OpeningFields { opening_plies: 0, opening: Vec::new() },
+            Opening::Random(opening_plies) => OpeningFields { opening_plies, opening: Vec::new() },
+            Opening::Given(opening) => OpeningFields { opening_plies: 0, opening },
         }
     }
 }
 
-impl TryFrom<Fields> for Opening {
+impl TryFrom<OpeningFields> for Opening {
     type Error = &'static str;
 
-    fn try_from(Fields { opening_plies, opening }: Fields) -> Result<Opening, &'static str> {
+    fn try_from(OpeningFields { opening_plies, opening }: OpeningFields) -> Result<Opening, &'static str> {
         match (opening_plies, opening) {
             (0, moves) if moves.is_empty() => Ok(Opening::None),
             (0, moves) => Ok(Opening::Given(moves)),

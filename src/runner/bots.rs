@@ -6,7 +6,7 @@ use std::time::Duration;
 use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
-use crate::bot::{Cut, Process, Said, Stderr};
+use crate::bot::{Cut, Process, Stderr, StderrText};
 use crate::core::seat::Seat;
 use crate::driver::key;
 use crate::driver::{MatchKey, Outage, SessionKey};
@@ -35,7 +35,7 @@ pub(super) struct BotUsage {
 impl BotUsage {
     /// Waits until the bot's standard error has been read.
     pub(super) fn complete(self) -> BotRecord {
-        let mut said = Said::default();
+        let mut said = StderrText::default();
         for cut in self.said {
             said.append(cut.wait());
         }

@@ -94,7 +94,8 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     let session = lane.add(role, Stream::watch(Wire::pipes(input, output, None))?, hello);
     let played = HostPlayed { matches: 0, aborted: 0, interrupted: false };
     let record_writer = host.records.clone().map(RecordWriter::start).transpose()?;
-    let mut server = Server { host, lane, session, opened: 0, asked: VecDeque::new(), played, record_writer };
+    let mut server =
+        HostServer { host, lane, session, opened: 0, asked: VecDeque::new(), played, record_writer };
     let mut interrupt = std::pin::pin!(interrupt);
     let mut served = Ok(());
     while served.is_ok() && !server.is_over() {
@@ -172,7 +173,7 @@ async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), Str
     record_writer.as_mut()?.kept.recv().await
 }
 
-struct Server {
+struct HostServer {
     host: HostRun,
     lane: Lane,
     session: SessionKey,
@@ -184,7 +185,7 @@ struct Server {
     record_writer: Option<RecordWriter>,
 }
 
-impl Server {
+impl HostServer {
     fn is_over(&self) -> bool {
         let all_played = self.host.matches.as_ref().is_some_and(|matches| self.opened == matches.matches);
         let has_left = !self.lane.is_live(self.session);

@@ -261,7 +261,7 @@ impl Play {
         for entrant in &mut runner.bots {
             entrant.is_fresh = is_fresh;
         }
-        let mut tally = Tally::new(&runner, mirror, trust_bots);
+        let mut tally = RunTally::new(&runner, mirror, trust_bots);
         if let Err(why) = check_programs(&runner.bots) {
             return PlayResult { summary: tally.into_summary(), stopped: Some(why) };
         }
@@ -305,7 +305,7 @@ impl Play {
 }
 
 /// Sums up the results of a run.
-struct Tally {
+struct RunTally {
     seating: Seating,
     summary: RunSummary,
     /// Incomplete sets, in the order in which their first match ended.
@@ -314,8 +314,8 @@ struct Tally {
     scores: Option<SetScores>,
 }
 
-impl Tally {
-    fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> Tally {
+impl RunTally {
+    fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> RunTally {
         let bots = runner.bots.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
@@ -345,7 +345,7 @@ impl Tally {
         let bots = runner.bots.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
         let scores = (bots == 2).then(|| SetScores::new(legs, 1));
-        Tally { seating: runner.seating, summary, sets: Vec::new(), scores }
+        RunTally { seating: runner.seating, summary, sets: Vec::new(), scores }
     }
 
     fn count(&mut self, fixture: &Fixture, report: &MatchReport) {

@@ -166,10 +166,10 @@ impl Backlog {
 
 /// A scheduler that several lanes share.
 #[derive(Clone)]
-pub(super) struct SharedScheduler(Arc<Mutex<Inner>>);
+pub(super) struct SharedScheduler(Arc<Mutex<SchedulerState>>);
 
 #[derive(Debug)]
-struct Inner {
+struct SchedulerState {
     schedule: Box<dyn Scheduler>,
     /// The number of matches in progress.
     open: usize,
@@ -180,7 +180,7 @@ struct Inner {
     waiting: Vec<(usize, mpsc::UnboundedSender<LaneOrder>)>,
 }
 
-impl Inner {
+impl SchedulerState {
     fn wake(&mut self) {
         for (_, lane) in self.waiting.drain(..) {
             // A lane that is done plays no more matches.
@@ -191,7 +191,7 @@ impl Inner {
 
 impl SharedScheduler {
     pub(super) fn new(schedule: Box<dyn Scheduler>) -> SharedScheduler {
-        let inner = Inner {
+        let inner = SchedulerState {
             schedule,
             open: 0,
             unreported: Backlog::default(),
@@ -201,7 +201,7 @@ impl SharedScheduler {
         SharedScheduler(Arc::new(Mutex::new(inner)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, SchedulerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -213,9 +213,9 @@ impl SharedScheduler {
     ) -> Next {
         let mut inner = self.lock();
         let next = match &mut *inner {
-            Inner { is_draining: true, .. } => Next::Never,
-            Inner { unreported, .. } if unreported.is_full() => Next::Later,
-            Inner { schedule, .. } => schedule.next(among),
+            SchedulerState { is_draining: true, .. } => Next::Never,
+            SchedulerState { unreported, .. } if unreported.is_full() => Next::Later,
+            SchedulerState { schedule, .. } => schedule.next(among),
         };
         match next {
             Next::Match(_) => inner.open += 1,

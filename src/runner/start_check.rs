@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::bot::{Launch, Launcher, Process, Said};
+use crate::bot::{Launch, Launcher, Process, StderrText};
 use crate::core::erased::Rules;
 use crate::driver::{BotHello, Lane, Notice, Role, SessionKey};
 use crate::referee::Detail;
@@ -31,7 +31,7 @@ pub struct StartCheck {
 
 /// A started bot whose `hello` has not arrived.
 #[derive(Debug)]
-struct Pending {
+struct PendingBot {
     entrant: usize,
     process: Process,
 }
@@ -49,7 +49,7 @@ pub async fn check_starts(
     let launcher = Launcher::open(launch, AT_ONCE)?;
     let (tell, mut exits) = mpsc::unbounded_channel::<(usize, Detail)>();
     let mut waiting: VecDeque<usize> = (0..entrants.len()).collect();
-    let (mut lane, mut pending) = (Lane::new(), HashMap::<SessionKey, Pending>::new());
+    let (mut lane, mut pending) = (Lane::new(), HashMap::<SessionKey, PendingBot>::new());
     let (mut checks, mut ending) = (Vec::new(), JoinSet::new());
     loop {
         while pending.len() < AT_ONCE
@@ -67,7 +67,7 @@ pub async fn check_starts(
             match watched {
                 Ok((process, stream)) => {
                     let session = lane.add(Role::Process, stream, hello_limit);
-                    pending.insert(session, Pending { entrant, process });
+                    pending.insert(session, PendingBot { entrant, process });
                 }
                 Err(error) => {
                     let why = Detail::NotStarted { error: error.to_string() }.to_string();
@@ -93,8 +93,8 @@ pub async fn check_starts(
         };
         lane.dismiss(session, OVER);
         lane.forget(session);
-        let Some(Pending { entrant, process }) = pending.remove(&session) else { continue };
-        let mut said = Said::default();
+        let Some(PendingBot { entrant, process }) = pending.remove(&session) else { continue };
+        let mut said = StderrText::default();
         said.append(process.stderr().clone().cut().wait());
         checks.push(StartCheck { entrant, hello, stderr: said.into_text().0 });
         ending.spawn(process.end());

@@ -27,14 +27,14 @@ enum AttemptEnd {
 }
 
 /// The attempts that have ended, in the order in which the schedule recorded them.
-type News = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
+type AttemptNews = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
 
 /// A copy of a tournament's schedule while it is played. It follows the schedule that the lanes draw from, so that
 /// reading it does not block them.
 #[derive(Debug, Clone)]
 pub struct LiveSchedule {
     copy: Arc<Mutex<schedule::Schedule>>,
-    news: News,
+    news: AttemptNews,
 }
 
 impl LiveSchedule {
@@ -65,7 +65,7 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
 pub struct TournamentScheduler {
     schedule: schedule::Schedule,
     /// For [`LiveSchedule`].
-    news: Option<News>,
+    news: Option<AttemptNews>,
     scoring: Scoring,
     /// The openings of its sets.
     openings: Openings,

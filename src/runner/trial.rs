@@ -14,7 +14,7 @@ use crate::runner::tournament_scheduler::Scoring;
 use crate::runner::trial_results::{ResultLine, ResultMatch};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Fate, Judged, Moves, NEW, Regression, Shard};
+use crate::tournament::regression::{Fate, Judged, MovesDigest, NEW, Regression, Shard};
 
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct TrialMatch {
     pub(super) result: MatchResult,
     /// The faults of `new` and of `base`.
     pub(super) faults: [Faults; 2],
-    pub(super) moves: Moves,
+    pub(super) moves: MovesDigest,
 }
 
 /// The effect of a match.
@@ -227,7 +227,7 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
 
 /// A digest of the opening and of the moves by seat. The order between seats does not matter: simultaneous answers
 /// arrive in any order.
-fn moves(fixture: &Fixture, record: &[u8]) -> Result<Moves, Difference> {
+fn moves(fixture: &Fixture, record: &[u8]) -> Result<MovesDigest, Difference> {
     let mut by_seat = vec![String::new(); fixture.bots.len()];
     for line in lines(record) {
         if let RecordEntry::Event { event: RecordedEvent::Move(moved), .. } = line?.entry
@@ -254,7 +254,7 @@ fn is_alike(set: &[TrialMatch]) -> bool {
 }
 
 /// A digest of the moves of a set, independent of the order of its matches.
-fn digest(set: &[TrialMatch]) -> Moves {
+fn digest(set: &[TrialMatch]) -> MovesDigest {
     let mut matches: Vec<&TrialMatch> = set.iter().collect();
     matches.sort_by_key(|played| played.result.lineup);
     let all: Vec<u8> = matches.iter().flat_map(|played| played.moves).collect();

@@ -9,12 +9,12 @@ use crate::store::{Folder, StorageWait};
 /// A directory with one file per match.
 #[derive(Clone, Debug)]
 pub struct Records {
-    inner: Arc<Inner>,
+    inner: Arc<RecordFiles>,
     wait: StorageWait,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct RecordFiles {
     folder: Folder,
     is_durable: bool,
     /// Files written since the last [`Records::sync`].
@@ -82,7 +82,8 @@ impl Records {
     }
 
     fn of(folder: Folder, is_durable: bool) -> Records {
-        let inner = Inner { folder, is_durable, unsynced: Mutex::default(), obsolete: Mutex::default() };
+        let inner =
+            RecordFiles { folder, is_durable, unsynced: Mutex::default(), obsolete: Mutex::default() };
         Records { inner: Arc::new(inner), wait: StorageWait::default() }
     }
 
@@ -124,7 +125,7 @@ impl Records {
     /// # Errors
     /// I/O errors, or if the directory has been moved.
     pub fn sync(&self) -> io::Result<()> {
-        let Inner { folder, is_durable, unsynced, obsolete } = &*self.inner;
+        let RecordFiles { folder, is_durable, unsynced, obsolete } = &*self.inner;
         let take = |names: &Mutex<Vec<String>>| {
             std::mem::take(&mut *names.lock().unwrap_or_else(PoisonError::into_inner))
         };
@@ -210,7 +211,7 @@ impl Records {
     }
 
     fn write(&self, name: &str, record: &[u8]) -> io::Result<()> {
-        let Inner { folder, unsynced, .. } = &*self.inner;
+        let RecordFiles { folder, unsynced, .. } = &*self.inner;
         let unfinished = format!("{name}.part");
         self.wait.retry(name, || {
             let written = folder.create(&unfinished)?.write_all(record);

@@ -212,12 +212,12 @@ fn shown(row: &Row<'_>, column: usize) -> String {
 }
 
 /// The columns that [`Results::for_each_row`](super::Results::for_each_row) selects.
-struct Columns<'a, 'row> {
+struct RowColumns<'a, 'row> {
     row: &'a Row<'row>,
     seats: usize,
 }
 
-impl Columns<'_, '_> {
+impl RowColumns<'_, '_> {
     fn get<T: rusqlite::types::FromSql>(&self, at: usize, name: &str) -> Result<T, String> {
         self.row.get(at).map_err(|_| format!("its `{name}` is {}", shown(self.row, at)))
     }
@@ -254,7 +254,7 @@ impl Columns<'_, '_> {
 }
 
 fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow, String> {
-    let columns = Columns { row, seats: seating.seats() };
+    let columns = RowColumns { row, seats: seating.seats() };
     let ranks: Option<Vec<u8>> = columns.list(4, "ranks")?;
     let mut read = MatchRow {
         id,

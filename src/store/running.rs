@@ -27,12 +27,12 @@ const CLOSED: &[u8] = b"{\"type\":\"closed\"}\n";
 /// the bots of the match must not know. Writing does not wait for the disk, so that a journal is valid until the machine
 /// stops, unless it was closed before.
 #[derive(Clone, Debug)]
-pub struct RunningMatches(Arc<Shared>);
+pub struct RunningMatches(Arc<JournalFolder>);
 
 /// The directory, and files for further journals: a file system needs much longer to create, extend and remove a file than
 /// to rename and overwrite one.
 #[derive(Debug)]
-struct Shared {
+struct JournalFolder {
     folder: Folder,
     /// The files of matches that have ended, and the lengths of their journals, by id: their results may not be stored yet.
     ended: Mutex<BTreeMap<String, (File, u64)>>,
@@ -40,7 +40,7 @@ struct Shared {
     free: Mutex<Vec<(String, File)>>,
 }
 
-impl Drop for Shared {
+impl Drop for JournalFolder {
     fn drop(&mut self) {
         for (id, _) in self.free.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // The next server removes files without a line too.
@@ -95,7 +95,7 @@ pub struct RunningMatch {
     length: u64,
     /// Whether it was continued: then the file is open for appending, and cannot be overwritten for another match.
     is_continued: bool,
-    shared: Arc<Shared>,
+    shared: Arc<JournalFolder>,
 }
 
 impl RunningMatches {
@@ -105,7 +105,11 @@ impl RunningMatches {
     /// If it cannot be created or opened.
     pub fn open(ladder: &Folder) -> io::Result<RunningMatches> {
         let folder = ladder.make_within("running")?;
-        Ok(RunningMatches(Arc::new(Shared { folder, ended: Mutex::default(), free: Mutex::default() })))
+        Ok(RunningMatches(Arc::new(JournalFolder {
+            folder,
+            ended: Mutex::default(),
+            free: Mutex::default(),
+        })))
     }
 
     /// Creates the journal of a match.

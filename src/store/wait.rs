@@ -12,23 +12,23 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Retries writes that fail because the disk is full or the database is locked. All stores of a run share it. The default
 /// retries nothing.
 #[derive(Clone, Debug, Default)]
-pub struct StorageWait(Option<Arc<Inner>>);
+pub struct StorageWait(Option<Arc<SharedWait>>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    state: Mutex<State>,
+struct SharedWait {
+    state: Mutex<RetryState>,
     has_given_up: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RetryState {
     /// The number of writes that are being retried.
     waiting: usize,
     has_given_up: bool,
 }
 
-impl Inner {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedWait {
+    fn lock(&self) -> MutexGuard<'_, RetryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

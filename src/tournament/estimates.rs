@@ -149,7 +149,7 @@ impl Estimates {
         if !sprt.may_end_with(scores) {
             return Estimates::fixed(scores);
         }
-        let ended = Ended::new(scores, sprt);
+        let ended = SprtState::new(scores, sprt);
         let in_order = |[value, low, high]: [f64; 3]| Estimate { value, low, high };
         let levels = [0.5, 0.025, 0.975];
         let of_mean = |score: f64| ended.rank_of_mean(score);
@@ -248,7 +248,7 @@ fn between_bounds(sprt: &Sprt, drift: f64, variance: f64) -> Motion {
 }
 
 /// The state of a sequential test.
-struct Ended<'a> {
+struct SprtState<'a> {
     scores: &'a SetScores,
     sprt: &'a Sprt,
     llr: f64,
@@ -256,8 +256,8 @@ struct Ended<'a> {
     slope: f64,
 }
 
-impl<'a> Ended<'a> {
-    fn new(scores: &'a SetScores, sprt: &'a Sprt) -> Ended<'a> {
+impl<'a> SprtState<'a> {
+    fn new(scores: &'a SetScores, sprt: &'a Sprt) -> SprtState<'a> {
         let slope = match sprt.model() {
             EloModel::Logistic => {
                 let [s0, s1] = [sprt.elo0(), sprt.elo1()].map(logistic_score);
@@ -271,7 +271,7 @@ impl<'a> Ended<'a> {
                 (motion(&observed, sprt, scores, &p).variance / variance).sqrt()
             }
         };
-        Ended { scores, sprt, llr: sprt.llr(scores), slope }
+        SprtState { scores, sprt, llr: sprt.llr(scores), slope }
     }
 
     /// The probability of an outcome that is at least as good if the mean score is `mean`, and scores vary as

@@ -96,13 +96,13 @@ pub enum Verdict {
 }
 
 /// A digest of the moves of a set, equal for sets with the same moves.
-pub type Moves = [u8; 32];
+pub type MovesDigest = [u8; 32];
 
 /// A complete set.
 #[derive(Clone, Debug)]
 struct Complete {
     matches: Vec<MatchResult>,
-    moves: Option<Moves>,
+    moves: Option<MovesDigest>,
     is_void: bool,
     is_alike: bool,
 }
@@ -114,7 +114,7 @@ pub struct Regression {
     legs: u32,
     scores: SetScores,
     tally: Tally,
-    seen: BTreeSet<Moves>,
+    seen: BTreeSet<MovesDigest>,
     repeats: u32,
     /// Sets that wait for earlier ones.
     waiting: BTreeMap<u32, Complete>,
@@ -178,12 +178,17 @@ impl Regression {
 
     /// Adds a complete set by its number, from 1; `moves` only if sets can repeat. It is judged once all earlier sets
     /// are; after the verdict no set is. Returns the sets that are judged now.
-    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
+    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<MovesDigest>) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
     }
 
     /// The same for a set whose matches all have the same moves, seat by seat, and no fault.
-    pub fn add_alike(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<Moves>) -> Vec<Judged> {
+    pub fn add_alike(
+        &mut self,
+        set: u32,
+        matches: Vec<MatchResult>,
+        moves: Option<MovesDigest>,
+    ) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: true })
     }
 

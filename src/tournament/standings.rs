@@ -80,7 +80,7 @@ pub enum TieBreak {
 
 /// The row of an entrant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct TableRow {
     /// The entrant.
     pub entrant: Entrant,
     /// From 1; the same for entrants that are tied after all tie-breaks.
@@ -120,7 +120,7 @@ pub struct Cross {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
     /// The best first; ties in the order of entry.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     entrants: usize,
     cross: Vec<Cross>,
 }
@@ -144,13 +144,13 @@ impl Standings {
         gone: Gone<'_>,
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        let row = |index| Row {
+        let row = |index| TableRow {
             entrant: Entrant(index as u16),
             out: gone.out.get(index).copied().flatten(),
             withdrawn: gone.withdrawn.get(index).copied().flatten(),
-            ..Row::default()
+            ..TableRow::default()
         };
-        let mut rows: Vec<Row> = (0..entrants).map(row).collect();
+        let mut rows: Vec<TableRow> = (0..entrants).map(row).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
         for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
@@ -188,10 +188,10 @@ impl Standings {
 }
 
 /// The order of two rows, the better first. Sums of thirds may differ in their last bits.
-fn compare(a: &Row, b: &Row, tie_breaks: &[TieBreak]) -> Ordering {
+fn compare(a: &TableRow, b: &TableRow, tie_breaks: &[TieBreak]) -> Ordering {
     let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
-    let stays = |row: &Row| row.out.unwrap_or(u32::MAX);
-    let is_annulled = |row: &Row| row.withdrawn == Some(Withdrawn::Annulled);
+    let stays = |row: &TableRow| row.out.unwrap_or(u32::MAX);
+    let is_annulled = |row: &TableRow| row.withdrawn == Some(Withdrawn::Annulled);
     let order =
         is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then(more(a.points, b.points));
     tie_breaks.iter().fold(order, |order, tie_break| {
@@ -220,7 +220,7 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
 }
 
 /// Adds a result that occurred `times` times.
-fn add(rows: &mut [Row], cross: &mut [Cross], result: &MatchResult, times: u32, gone: Gone<'_>) {
+fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: u32, gone: Gone<'_>) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
     let forfeited: [bool; crate::core::MAX_SEATS] =

@@ -9,7 +9,7 @@ use crate::transport::byte_stream::{ByteStream, ReadProgress};
 use crate::transport::{Lines, would_block};
 
 #[derive(Debug)]
-struct State {
+struct MemoryState {
     /// Bytes for the referee.
     input: VecDeque<u8>,
     /// No more bytes will come.
@@ -24,15 +24,15 @@ struct State {
 
 /// The referee's end of a stream in memory.
 #[derive(Debug)]
-pub struct MemoryStream(Arc<Mutex<State>>);
+pub struct MemoryStream(Arc<Mutex<MemoryState>>);
 
 /// The other end of a [`MemoryStream`].
 #[derive(Debug)]
-pub struct MemoryPeer(Arc<Mutex<State>>);
+pub struct MemoryPeer(Arc<Mutex<MemoryState>>);
 
 /// Creates a stream whose peer accepts at most `room` bytes until it reads.
 pub fn memory_stream(room: usize) -> (MemoryStream, MemoryPeer) {
-    let state = Arc::new(Mutex::new(State {
+    let state = Arc::new(Mutex::new(MemoryState {
         input: VecDeque::new(),
         has_input_ended: false,
         output: Vec::new(),
@@ -43,11 +43,11 @@ pub fn memory_stream(room: usize) -> (MemoryStream, MemoryPeer) {
     (MemoryStream(state.clone()), MemoryPeer(state))
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<MemoryState>) -> MutexGuard<'_, MemoryState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl State {
+impl MemoryState {
     fn fill(&mut self, lines: &mut Lines) -> io::Result<ReadProgress> {
         if self.input.is_empty() && !self.has_input_ended {
             return Err(would_block());

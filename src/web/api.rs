@@ -130,14 +130,14 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
 }
 
 /// The id of a match in a path.
-struct MatchId(String);
+struct PathMatchId(String);
 
-impl<S: Send + Sync> FromRequestParts<S> for MatchId {
+impl<S: Send + Sync> FromRequestParts<S> for PathMatchId {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
         match Path::from_request_parts(parts, state).await {
-            Ok(Path(id)) => Ok(MatchId(id)),
+            Ok(Path(id)) => Ok(PathMatchId(id)),
             Err(_) => {
                 Err(refused(StatusCode::NOT_FOUND, "there is no match with this id, which is not UTF-8"))
             }
@@ -175,14 +175,14 @@ async fn bots(State(hub): HubState) -> Response {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Progress {
+enum ProgressFilter {
     Running,
     Ended,
 }
 
 #[derive(Debug, Deserialize)]
 struct Listed {
-    state: Option<Progress>,
+    state: Option<ProgressFilter>,
     limit: Option<usize>,
     before: Option<u64>,
 }
@@ -190,11 +190,11 @@ struct Listed {
 async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -> Response {
     let limit = listed.limit.unwrap_or(LIST).min(LIST);
     let mut found = Vec::new();
-    if !matches!(listed.state, Some(Progress::Ended)) && listed.before.is_none() {
+    if !matches!(listed.state, Some(ProgressFilter::Ended)) && listed.before.is_none() {
         found.extend(hub.running());
     }
     let mut next = None;
-    if !matches!(listed.state, Some(Progress::Running)) {
+    if !matches!(listed.state, Some(ProgressFilter::Running)) {
         let ended = hub.ended(listed.before.unwrap_or(u64::MAX), limit);
         next = ended.last().filter(|_| ended.len() == limit).and_then(|last| last.number);
         found.extend(ended);
@@ -202,13 +202,13 @@ async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -
     as_json(StatusCode::OK, text::text(&json!({ "matches": found, "next": next })))
 }
 
-async fn one_match(State(hub): HubState, MatchId(id): MatchId) -> Response {
+async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     hub.entry(&id).map_or_else(|| unknown(&id), |entry| as_json(StatusCode::OK, text::text(&entry)))
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum View {
+enum BoardView {
     Shapes,
     Text,
 }
@@ -216,7 +216,7 @@ enum View {
 #[derive(Debug, Deserialize)]
 struct Asked {
     after: Option<String>,
-    view: Option<View>,
+    view: Option<BoardView>,
 }
 
 /// The number of the last event that a client has, if it is of this run.
@@ -247,12 +247,12 @@ async fn run_events(
 
 async fn match_events(
     State(hub): HubState,
-    MatchId(id): MatchId,
+    PathMatchId(id): PathMatchId,
     headers: HeaderMap,
     Parameters(asked): Parameters<Asked>,
 ) -> Response {
     let after = after(&hub, &headers, &asked);
-    let form = if matches!(asked.view, Some(View::Text)) { BoardForm::Text } else { BoardForm::Shapes };
+    let form = if matches!(asked.view, Some(BoardView::Text)) { BoardForm::Text } else { BoardForm::Shapes };
     let board = match hub.sights(&id) {
         None => return unknown(&id),
         Some(Sights::Nothing(why)) => return not_shown(why),
@@ -325,7 +325,7 @@ fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference>
     Ok(text::text(&json!({ "match": header.r#match, "game": game, "seats": seats, "step": last })))
 }
 
-async fn match_record(State(hub): HubState, MatchId(id): MatchId) -> Response {
+async fn match_record(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     let recorded = match hub.sights(&id) {
         None => return unknown(&id),
         Some(Sights::Nothing(why)) => return not_shown(why),

@@ -36,7 +36,7 @@ pub(super) struct BoardEvent {
 
 /// A step that spectators get.
 #[derive(Debug)]
-struct Step {
+struct BoardStep {
     moves: u32,
     /// As JSON.
     looks: Vec<String>,
@@ -44,7 +44,7 @@ struct Step {
     text: String,
 }
 
-impl Step {
+impl BoardStep {
     fn bytes(&self) -> usize {
         self.looks.iter().map(String::len).sum::<usize>() + self.step.len() + self.text.len()
     }
@@ -63,7 +63,7 @@ pub(super) struct LiveBoard {
     head: Value,
     reel: LiveReel,
     /// From number `first` on.
-    steps: VecDeque<Step>,
+    steps: VecDeque<BoardStep>,
     first: u64,
     /// How many steps are shown; the others are held back by the delay.
     shown: usize,
@@ -110,7 +110,7 @@ impl LiveBoard {
         }
         let LiveFrame { moves, looks, step, text } =
             self.reel.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);
-        let step = Step {
+        let step = BoardStep {
             moves,
             looks: looks.iter().map(json::text).collect(),
             step: json::text(&step),
@@ -119,7 +119,7 @@ impl LiveBoard {
         self.bytes += step.bytes();
         self.steps.push_back(step);
         // The first position is public before the match begins.
-        let due = |step: &Step| step.moves == 0 || step.moves + self.delay <= moves;
+        let due = |step: &BoardStep| step.moves == 0 || step.moves + self.delay <= moves;
         self.shown = self.steps.iter().take_while(|step| due(step)).count().max(self.shown);
         self.changed.send_replace(());
     }

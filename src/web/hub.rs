@@ -32,14 +32,14 @@ const OVERVIEW: usize = 50;
 pub(super) type Closes = watch::Receiver<bool>;
 
 #[derive(Debug)]
-struct Running {
+struct LiveEntry {
     header: Arc<LiveHeader>,
     board: Option<Arc<Mutex<LiveBoard>>>,
     /// A position that the board does not have yet, because the end is near.
     postponed: Option<LiveStep>,
 }
 
-impl Running {
+impl LiveEntry {
     /// Adds a position to the board.
     fn show(&mut self, step: &LiveStep, delay: u32) {
         match &self.board {
@@ -76,7 +76,7 @@ enum Kept {
 }
 
 #[derive(Debug)]
-struct Ended {
+struct EndedEntry {
     entry: MatchEntry,
     /// What changes when its deal is complete.
     unsealed: Option<UnsealedEntry>,
@@ -94,10 +94,10 @@ struct UnsealedEntry {
     file: Option<PathBuf>,
 }
 
-struct State {
-    running: BTreeMap<String, Running>,
+struct RunState {
+    running: BTreeMap<String, LiveEntry>,
     /// The oldest first.
-    ended: VecDeque<Ended>,
+    ended: VecDeque<EndedEntry>,
     /// The number of matches that have ended.
     count: u64,
     /// The bytes of records in memory.
@@ -116,7 +116,7 @@ pub(super) struct Hub {
     /// For replays.
     catalog: Catalog,
     delay: u32,
-    state: Mutex<State>,
+    state: Mutex<RunState>,
     /// The version of the overview.
     version: AtomicU64,
     /// Whether it is out of date.
@@ -166,7 +166,7 @@ impl SealedRecord {
 
 impl Hub {
     pub(super) fn new(run: u32, (game, catalog): (&'static Meta, Catalog), delay: u32) -> Hub {
-        let state = State {
+        let state = RunState {
             running: BTreeMap::new(),
             ended: VecDeque::new(),
             count: 0,
@@ -197,7 +197,7 @@ impl Hub {
         self.is_in_a_hurry.store(true, Ordering::Relaxed);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -255,7 +255,7 @@ impl Hub {
                     }
                 }
                 let id = header.id.clone();
-                let new = || Running { header, board: None, postponed: None };
+                let new = || LiveEntry { header, board: None, postponed: None };
                 let running = state.running.entry(id).or_insert_with(new);
                 match step {
                     Some(step) if self.is_in_a_hurry.load(Ordering::Relaxed) => {
@@ -307,7 +307,7 @@ impl Hub {
         }
         let shown = if deal.is_some() && is_held { entry.clone().withheld() } else { entry.clone() };
         let unsealed = deal.map(|deal| UnsealedEntry { deal, entry, file });
-        state.push(Ended { entry: shown, unsealed, record, last });
+        state.push(EndedEntry { entry: shown, unsealed, record, last });
         if completes && let Some(deal) = completed {
             state.complete(&deal);
         }
@@ -326,13 +326,13 @@ impl Hub {
                 entry.board = BoardAccess::None;
             }
             let record = file.map_or(Kept::Nowhere, Kept::File);
-            return state.push(Ended { entry, unsealed: None, record, last: 1 });
+            return state.push(EndedEntry { entry, unsealed: None, record, last: 1 });
         };
         let (shown, record) = match is_hidden {
             true => (entry.clone().withheld(), Kept::Nowhere),
             false => (entry.clone(), state.keep(record, reveal)),
         };
-        state.push(Ended {
+        state.push(EndedEntry {
             entry: shown,
             unsealed: Some(UnsealedEntry { deal, entry, file }),
             record,
@@ -376,7 +376,7 @@ impl Hub {
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
         let ended = || Some(state.ended.iter().rev().find(|ended| ended.entry.id == id)?.entry.clone());
-        let found = state.running.get(id).map(Running::entry).or_else(ended);
+        let found = state.running.get(id).map(LiveEntry::entry).or_else(ended);
         drop(state);
         found.or_else(|| {
             let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
@@ -386,7 +386,7 @@ impl Hub {
 
     /// The matches in progress.
     pub(super) fn running(&self) -> Vec<MatchEntry> {
-        self.state().running.values().map(Running::entry).collect()
+        self.state().running.values().map(LiveEntry::entry).collect()
     }
 
     /// So many ended matches with smaller numbers than this, the newest first.
@@ -418,7 +418,7 @@ impl Hub {
         if state.overview.0 != version {
             let standings = state.standings();
             let running: Vec<MatchEntry> =
-                state.running.values().take(OVERVIEW).map(Running::entry).collect();
+                state.running.values().take(OVERVIEW).map(LiveEntry::entry).collect();
             let ended: Vec<&MatchEntry> =
                 state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
             let (running_count, ended_count) = (state.running.len(), state.count);
@@ -440,8 +440,8 @@ impl Hub {
     }
 }
 
-impl State {
-    fn push(&mut self, ended: Ended) {
+impl RunState {
+    fn push(&mut self, ended: EndedEntry) {
         self.ended.push_back(ended);
         self.trim();
     }
@@ -515,7 +515,7 @@ impl State {
     /// Drops the oldest matches and records beyond the limits.
     fn trim(&mut self) {
         while self.ended.len() > MOST_ENDED {
-            if let Some(Ended { record: Kept::Memory(record), .. }) = self.ended.pop_front() {
+            if let Some(EndedEntry { record: Kept::Memory(record), .. }) = self.ended.pop_front() {
                 self.kept -= record.len();
             }
         }

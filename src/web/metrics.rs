@@ -46,13 +46,13 @@ fn seconds(us: u64) -> f64 {
 
 /// The number of things that exist now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Count(Arc<AtomicU64>);
+pub(super) struct OpenCount(Arc<AtomicU64>);
 
-/// One of the things that a [`Count`] counts.
+/// One of the things that an [`OpenCount`] counts.
 #[derive(Debug)]
 pub(super) struct Gauge(Arc<AtomicU64>);
 
-impl Count {
+impl OpenCount {
     pub(super) fn enter(&self) -> Gauge {
         self.0.fetch_add(1, Relaxed);
         Gauge(self.0.clone())
@@ -73,9 +73,9 @@ impl Drop for Gauge {
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     /// HTTP connections.
-    pub(super) connections: Count,
+    pub(super) connections: OpenCount,
     /// Live streams.
-    pub(super) streams: Count,
+    pub(super) streams: OpenCount,
     /// HTTP connections closed because there were too many.
     pub(super) refused: AtomicU64,
     ended: AtomicU64,

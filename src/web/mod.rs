@@ -67,11 +67,11 @@ pub struct WatchServer {
     hub: Arc<Hub>,
     /// Becomes true when the run is over.
     is_over: watch::Sender<bool>,
-    thread: JoinHandle<Serving>,
+    thread: JoinHandle<ServerTasks>,
 }
 
 /// What the thread of the server returns when the run is over.
-struct Serving {
+struct ServerTasks {
     runtime: Runtime,
     receiving: Task<()>,
     publishing: Task<()>,
@@ -148,7 +148,7 @@ impl WatchServer {
         drop(feed);
         is_over.send_replace(true);
         match thread.join() {
-            Ok(Serving { runtime, receiving, publishing, serving }) => {
+            Ok(ServerTasks { runtime, receiving, publishing, serving }) => {
                 runtime.block_on(finish(&hub, receiving, serving));
                 publishing.abort();
                 // A replay that is still computed must not delay the end.
@@ -181,7 +181,7 @@ fn serve_during_run(
     hosts: Vec<String>,
     hub: Arc<Hub>,
     (events, mut over): (mpsc::Receiver<LiveEvent>, watch::Receiver<bool>),
-) -> Serving {
+) -> ServerTasks {
     let receiving = runtime.spawn(hub::receive(hub.clone(), events));
     let publishing = runtime.spawn(hub::publish(hub.clone()));
     let serving = runtime.spawn(async move {
@@ -192,7 +192,7 @@ fn serve_during_run(
     });
     // An error means that the server has been dropped.
     let _ = runtime.block_on(over.wait_for(|over| *over));
-    Serving { runtime, receiving, publishing, serving }
+    ServerTasks { runtime, receiving, publishing, serving }
 }
 
 /// Passes on the last events, then ends the streams and the connections.

@@ -36,17 +36,17 @@ const FAREWELL: Duration = Duration::from_millis(900);
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// The numbers of connections by address.
-type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
+type ConnectionCounts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
 /// One of the connections of an address.
-struct Place {
-    counts: Counts,
+struct AddressSlot {
+    counts: ConnectionCounts,
     address: IpAddr,
 }
 
-impl Place {
+impl AddressSlot {
     /// A place for a connection, unless this address has too many. Hosts with IPv6 have whole networks of 64 bits.
-    fn take(counts: &Counts, address: IpAddr) -> Option<Place> {
+    fn take(counts: &ConnectionCounts, address: IpAddr) -> Option<AddressSlot> {
         let address = match address.to_canonical() {
             IpAddr::V6(of_host) => Ipv6Addr::from_bits(of_host.to_bits() >> 64 << 64).into(),
             of_host @ IpAddr::V4(_) => of_host,
@@ -57,11 +57,11 @@ impl Place {
             return None;
         }
         *count += 1;
-        Some(Place { counts: counts.clone(), address })
+        Some(AddressSlot { counts: counts.clone(), address })
     }
 }
 
-impl Drop for Place {
+impl Drop for AddressSlot {
     fn drop(&mut self) {
         let mut by_address = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = by_address.get_mut(&self.address) {
@@ -76,7 +76,7 @@ impl Drop for Place {
 /// Serves until the server closes.
 pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>) {
     let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let counts = Counts::default();
+    let counts = ConnectionCounts::default();
     let mut connections = JoinSet::new();
     let mut closes = hub.closes();
     loop {
@@ -88,7 +88,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>)
         match accepted {
             Ok((stream, peer)) => {
                 let slot = slots.clone().try_acquire_owned().ok();
-                let Some(taken) = slot.zip(Place::take(&counts, peer.ip())) else {
+                let Some(taken) = slot.zip(AddressSlot::take(&counts, peer.ip())) else {
                     hub.metrics().refused.fetch_add(1, Ordering::Relaxed);
                     continue;
                 };

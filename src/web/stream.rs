@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
 use crate::web::hub::{Closes, Hub};
-use crate::web::metrics::{Count, Gauge};
+use crate::web::metrics::{Gauge, OpenCount};
 
 /// How often a stream sends something if nothing happens, so that proxies keep it open.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -134,7 +134,7 @@ struct Streaming<S> {
     is_first: bool,
     is_over: bool,
     closes: Closes,
-    streams: Count,
+    streams: OpenCount,
     _gauge: Gauge,
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::workers::archive::ArchiveId;
 use crate::workers::machine::{Machine, MachineState};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// The coordinator's end of a carrier.
 pub trait CoordinatorEnd {
@@ -24,7 +24,7 @@ pub trait CoordinatorEnd {
     fn serve(
         self,
         orders: UnboundedReceiver<Order>,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<CarrierEvent>,
     ) -> impl Future<Output = io::Result<()>>;
 }
 
@@ -56,7 +56,7 @@ pub enum Order {
         /// The worker that sent it.
         worker: String,
         /// What became of it.
-        verdict: Verdict,
+        verdict: OutcomeVerdict,
     },
     /// Whether a worker gets units from now on. Every worker is active at first.
     SetState(String, MachineState),
@@ -66,7 +66,7 @@ pub enum Order {
 
 /// From the coordinator's end to the coordinator.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum CarrierEvent {
     /// A worker has connected, or connected again, and still has these units.
     Joined(Machine, Vec<UnitId>),
     /// A worker has disconnected; it may return with its units.
@@ -78,7 +78,7 @@ pub enum Event {
     /// A worker does not have the unit any more, and there is no outcome.
     Returned(UnitId, String, Returned),
     /// A worker has played a unit. Sent again until there is a verdict.
-    Played(Outcome, String),
+    Played(UnitOutcome, String),
 }
 
 /// Why a unit was returned without an outcome.
@@ -96,7 +96,7 @@ pub enum Returned {
 /// What became of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum OutcomeVerdict {
     /// It counts and is stored.
     Counted,
     /// Another outcome of the set came first.
@@ -113,7 +113,7 @@ pub enum Request {
     /// Matches of this unit have moved since the last such request.
     Moved(UnitId),
     /// A unit was played.
-    Played(Outcome),
+    Played(UnitOutcome),
     /// It does not play a unit that it has.
     Return(UnitId, Returned),
     /// It needs an archive, in a new file.
@@ -130,7 +130,7 @@ pub enum Assignment {
     /// A unit to play.
     Play(Box<WorkUnit>),
     /// What became of an outcome.
-    Verdict(UnitId, Verdict),
+    Verdict(UnitId, OutcomeVerdict),
     /// A unit that does not have to be played any more.
     Withdrawn(UnitId),
     /// Whether the worker gets units.

@@ -12,7 +12,7 @@ use crate::referee::Leg;
 use crate::runner::{Deposit, EndedRecord, Fixture, Halt, MatchReport, NoShow, RunEvent};
 use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 use crate::workers::verify::{VerifiedMatch, verify};
 
 /// The maximum number of matches whose records are synchronized at once.
@@ -28,7 +28,7 @@ pub(super) enum ToCommit {
         /// Its matches.
         fixtures: Vec<Fixture>,
         /// The outcome, perhaps of an earlier attempt.
-        outcome: Outcome,
+        outcome: UnitOutcome,
         /// The worker that sent it.
         worker: String,
     },
@@ -129,7 +129,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         &mut self,
         unit: &WorkUnit,
         fixtures: Vec<Fixture>,
-        outcome: &Outcome,
+        outcome: &UnitOutcome,
     ) -> Result<Vec<MatchReport>, (Halt, bool)> {
         let refused = |why| (Halt::Because(why), false);
         let verified = verify(unit, outcome, &self.catalog).map_err(refused)?;

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::runner::{Halt, RunEnd, RunEvent, SetScheduler};
 use crate::store::Leases;
-use crate::workers::carrier::{CoordinatorEnd, Event, Order};
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order};
 use crate::workers::committer::Committer;
 use crate::workers::dispatcher::Dispatcher;
 use crate::workers::fleet::Fleet;
@@ -20,7 +20,7 @@ use crate::workers::job::Job;
 /// Hands sets out to workers. It stays when the run that it serves is changed.
 pub struct Coordinator {
     orders: UnboundedSender<Order>,
-    pub(super) events: UnboundedReceiver<Event>,
+    pub(super) events: UnboundedReceiver<CarrierEvent>,
     thread: JoinHandle<io::Result<()>>,
     pub(super) leases: Leases,
     /// The id of the run.
@@ -74,7 +74,7 @@ impl Coordinator {
 
     /// A coordinator with these channels to a carrier, which this thread serves.
     pub(super) fn with(
-        (orders, events): (UnboundedSender<Order>, UnboundedReceiver<Event>),
+        (orders, events): (UnboundedSender<Order>, UnboundedReceiver<CarrierEvent>),
         thread: JoinHandle<io::Result<()>>,
         leases: Leases,
         timeout: Duration,

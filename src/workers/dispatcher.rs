@@ -15,12 +15,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler};
 use crate::store::Lease;
-use crate::workers::carrier::{Event, Order, Returned, Verdict};
+use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, Returned};
 use crate::workers::committer::{Committed, Counted, ToCommit};
 use crate::workers::coordinator::Coordinator;
 use crate::workers::job::Job;
 use crate::workers::machine::MachineState;
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// How often a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
@@ -55,7 +55,7 @@ struct OpenSet {
     /// The worker whose outcome is being verified and stored.
     committing: Option<String>,
     /// Further outcomes, in case that one is refused.
-    waiting: VecDeque<(Outcome, String)>,
+    waiting: VecDeque<(UnitOutcome, String)>,
 }
 
 /// Hands the sets of a job out, and counts their outcomes.
@@ -123,7 +123,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             match committed.result {
                 Ok(Counted { .. }) => {
                     let Committed { unit, worker, .. } = committed;
-                    coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
+                    coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
                 }
                 Err(Halt::Because(why)) if end.why.is_none() && committed.is_fatal => end.why = Some(why),
                 Err(_) => {}
@@ -241,9 +241,9 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         self.open.get_mut(&id.set).filter(|open| open.unit.id == *id)
     }
 
-    fn handle(&mut self, event: Event) -> Result<(), Halt> {
+    fn handle(&mut self, event: CarrierEvent) -> Result<(), Halt> {
         match event {
-            Event::Joined(machine, holding) => {
+            CarrierEvent::Joined(machine, holding) => {
                 let name = machine.name.clone();
                 let is_timed = self.job.run.terms.clock.is_some();
                 let state = self.coordinator.fleet.join(machine, &holding, is_timed);
@@ -257,18 +257,18 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 }
                 self.coordinator.fleet.store(&self.coordinator.leases, &name).map_err(because)
             }
-            Event::Left(worker) => {
+            CarrierEvent::Left(worker) => {
                 self.coordinator.fleet.leave(&worker);
                 self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
             }
-            Event::Taken(id, worker) => self.taken(&id, worker),
-            Event::Moved(id, _) => {
+            CarrierEvent::Taken(id, worker) => self.taken(&id, worker),
+            CarrierEvent::Moved(id, _) => {
                 let Some(open) = self.current(&id) else { return Ok(()) };
                 open.moved_at = Instant::now();
                 self.coordinator.leases.touch(id.set, id.attempt).map_err(because)
             }
-            Event::Returned(id, worker, reason) => self.returned(&id, worker, reason),
-            Event::Played(outcome, worker) => self.played(outcome, worker),
+            CarrierEvent::Returned(id, worker, reason) => self.returned(&id, worker, reason),
+            CarrierEvent::Played(outcome, worker) => self.played(outcome, worker),
         }
     }
 

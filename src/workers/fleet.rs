@@ -26,7 +26,7 @@ const NOISY: &str = "it is noisy, and the matches have clocks";
 
 /// A worker.
 #[derive(Debug, Default)]
-struct Member {
+struct FleetWorker {
     row: WorkerRow,
     machine: Machine,
     state: MachineState,
@@ -38,7 +38,7 @@ struct Member {
 
 /// The workers of a run, by name.
 #[derive(Debug, Default)]
-pub(super) struct Fleet(BTreeMap<String, Member>);
+pub(super) struct Fleet(BTreeMap<String, FleetWorker>);
 
 impl Fleet {
     /// The workers of an earlier coordinator. None is connected.
@@ -48,15 +48,15 @@ impl Fleet {
             let row = WorkerRow { is_connected: false, ..row };
             let state = MachineState::parse(&row.state).unwrap_or_default();
             let machine = serde_json::from_str(&row.machine).unwrap_or_default();
-            (row.name.clone(), Member { row, machine, state, ..Member::default() })
+            (row.name.clone(), FleetWorker { row, machine, state, ..FleetWorker::default() })
         };
         Ok(Fleet(leases.workers()?.into_iter().map(member).collect()))
     }
 
-    fn member(&mut self, name: &str) -> &mut Member {
+    fn member(&mut self, name: &str) -> &mut FleetWorker {
         self.0.entry(name.to_owned()).or_insert_with(|| {
             let row = WorkerRow { name: name.to_owned(), joined_at: Leases::now(), ..WorkerRow::default() };
-            Member { row, ..Member::default() }
+            FleetWorker { row, ..FleetWorker::default() }
         })
     }
 

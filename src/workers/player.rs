@@ -147,7 +147,7 @@ impl Scheduler for UnitScheduler {
 }
 
 /// Plays the units of one kind.
-pub(super) struct Player {
+pub(super) struct UnitPlayer {
     kind: UnitKind,
     units: Arc<Mutex<OpenUnits>>,
     /// The bots that the lanes have.
@@ -157,7 +157,7 @@ pub(super) struct Player {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Player {
+impl UnitPlayer {
     /// Starts one that plays up to `slots` units concurrently.
     pub(super) fn start(
         kind: UnitKind,
@@ -165,7 +165,7 @@ impl Player {
         launch: Launch,
         slots: usize,
         played: mpsc::UnboundedSender<PlayerEvent>,
-    ) -> Result<Player, String> {
+    ) -> Result<UnitPlayer, String> {
         let rules = catalog.find(&kind.game).map_err(|error| error.to_string())?;
         let scheduler = UnitScheduler::default();
         let units = Arc::clone(&scheduler.0);
@@ -204,7 +204,7 @@ impl Player {
         };
         let thread = thread::Builder::new().name("player".to_owned()).spawn(work);
         let thread = Some(thread.map_err(|error| error.to_string())?);
-        Ok(Player { kind, units, bots: Vec::new(), changes, stop: Some(stop), thread })
+        Ok(UnitPlayer { kind, units, bots: Vec::new(), changes, stop: Some(stop), thread })
     }
 
     /// Whether it plays units of this kind.
@@ -297,7 +297,7 @@ impl Player {
     }
 }
 
-impl Drop for Player {
+impl Drop for UnitPlayer {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             // The runner has ended if it has failed.

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::workers::carrier::{CoordinatorEnd, Event, Order};
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order};
 use crate::workers::machine::MachineState;
 use crate::workers::unit::UnitId;
 
@@ -17,7 +17,7 @@ pub struct SharedEnd {
     /// Its number among the runs.
     index: usize,
     orders: UnboundedSender<(usize, Order)>,
-    events: UnboundedReceiver<Event>,
+    events: UnboundedReceiver<CarrierEvent>,
     /// The thread of the carrier, which the last part waits for.
     carrier: Arc<JoinHandle<io::Result<()>>>,
 }
@@ -60,7 +60,7 @@ impl CoordinatorEnd for SharedEnd {
     async fn serve(
         mut self,
         mut orders: UnboundedReceiver<Order>,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<CarrierEvent>,
     ) -> io::Result<()> {
         loop {
             tokio::select! {
@@ -86,7 +86,7 @@ impl CoordinatorEnd for SharedEnd {
 /// Passes orders and events on.
 struct Router {
     runs: Vec<String>,
-    parts: Vec<UnboundedSender<Event>>,
+    parts: Vec<UnboundedSender<CarrierEvent>>,
     /// By run: the workers that do not get its sets.
     states: Vec<BTreeMap<String, MachineState>>,
     /// By run: whether it is over.
@@ -98,7 +98,7 @@ impl Router {
     async fn run(
         mut self,
         mut orders: UnboundedReceiver<(usize, Order)>,
-        mut events: UnboundedReceiver<Event>,
+        mut events: UnboundedReceiver<CarrierEvent>,
     ) {
         loop {
             tokio::select! {
@@ -138,8 +138,8 @@ impl Router {
         let _ = self.orders.send(order);
     }
 
-    fn tell(&mut self, event: Event) {
-        if let Event::Joined(machine, _) = &event {
+    fn tell(&mut self, event: CarrierEvent) {
+        if let CarrierEvent::Joined(machine, _) = &event {
             // Its coordinators say again what it gets.
             for states in &mut self.states {
                 states.remove(&machine.name);
@@ -148,15 +148,17 @@ impl Router {
         let is_of = |id: &UnitId, run: &String| id.run == *run;
         for (run, part) in self.runs.iter().zip(&self.parts) {
             let event = match &event {
-                Event::Joined(machine, holding) => {
+                CarrierEvent::Joined(machine, holding) => {
                     let own = holding.iter().filter(|id| is_of(id, run)).cloned();
-                    Event::Joined(machine.clone(), own.collect())
+                    CarrierEvent::Joined(machine.clone(), own.collect())
                 }
-                Event::Left(name) => Event::Left(name.clone()),
-                Event::Taken(id, _) | Event::Moved(id, _) | Event::Returned(id, ..) if !is_of(id, run) => {
+                CarrierEvent::Left(name) => CarrierEvent::Left(name.clone()),
+                CarrierEvent::Taken(id, _) | CarrierEvent::Moved(id, _) | CarrierEvent::Returned(id, ..)
+                    if !is_of(id, run) =>
+                {
                     continue;
                 }
-                Event::Played(outcome, _) if !is_of(&outcome.unit, run) => continue,
+                CarrierEvent::Played(outcome, _) if !is_of(&outcome.unit, run) => continue,
                 event => event.clone(),
             };
             // A coordinator that has ended needs no events.

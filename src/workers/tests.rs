@@ -23,9 +23,9 @@ use crate::sources::{BotSpec, Source};
 use crate::store::Leases;
 use crate::tournament::Deals;
 use crate::tournament::schedule::{Format, Plan, Schedule};
-use crate::workers::carrier::{CoordinatorEnd, Event, Order, Returned};
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, Returned};
 use crate::workers::machine::Machine;
-use crate::workers::unit::{Outcome, Place, UnitBot, WorkUnit};
+use crate::workers::unit::{Place, UnitBot, UnitOutcome, WorkUnit};
 use crate::workers::{Coordinator, Job, JobBots, verify};
 
 const SEATING: Seating = Seating::new(2, 2);
@@ -63,9 +63,9 @@ pub(super) fn schedule(sets: u32) -> TournamentScheduler {
 }
 
 /// Plays a unit: the bots choose random moves.
-pub(super) fn play(unit: &WorkUnit, catalog: &Catalog) -> Outcome {
+pub(super) fn play(unit: &WorkUnit, catalog: &Catalog) -> UnitOutcome {
     let records = (0..unit.matches.len()).map(|index| play_match(unit, index, catalog)).collect();
-    Outcome { unit: unit.id.clone(), records }
+    UnitOutcome { unit: unit.id.clone(), records }
 }
 
 fn play_match(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Vec<u8> {
@@ -144,22 +144,22 @@ struct TestCarrier<F> {
     behave: F,
 }
 
-impl<F: FnMut(&WorkUnit, &str, &Catalog) -> Vec<Event>> CoordinatorEnd for TestCarrier<F> {
+impl<F: FnMut(&WorkUnit, &str, &Catalog) -> Vec<CarrierEvent>> CoordinatorEnd for TestCarrier<F> {
     async fn serve(
         mut self,
         mut orders: UnboundedReceiver<Order>,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<CarrierEvent>,
     ) -> io::Result<()> {
         let machine = |number| Machine { name: format!("box{number}"), slots: 2, ..Machine::default() };
         for number in 0..self.workers {
-            let _ = events.send(Event::Joined(machine(number), Vec::new()));
+            let _ = events.send(CarrierEvent::Joined(machine(number), Vec::new()));
         }
         let mut next = 0;
         while let Some(order) = orders.recv().await {
             let Order::Publish(unit) = order else { continue };
             next = (next + 1) % self.workers;
             let worker = format!("box{next}");
-            let _ = events.send(Event::Taken(unit.id.clone(), worker.clone()));
+            let _ = events.send(CarrierEvent::Taken(unit.id.clone(), worker.clone()));
             for event in (self.behave)(&unit, &worker, &self.catalog) {
                 let _ = events.send(event);
             }
@@ -172,7 +172,7 @@ impl<F: FnMut(&WorkUnit, &str, &Catalog) -> Vec<Event>> CoordinatorEnd for TestC
 fn run(
     sets: u32,
     timeout: Duration,
-    behave: impl FnMut(&WorkUnit, &str, &Catalog) -> Vec<Event> + Send + 'static,
+    behave: impl FnMut(&WorkUnit, &str, &Catalog) -> Vec<CarrierEvent> + Send + 'static,
 ) -> (BTreeMap<String, Vec<u8>>, RunEnd, BTreeMap<String, crate::store::WorkerRow>) {
     let catalog = Catalog::default();
     let folder = tempfile::tempdir().unwrap();
@@ -198,8 +198,8 @@ fn run(
     (ranks, end, workers.into_iter().map(|row| (row.name.clone(), row)).collect())
 }
 
-fn played(unit: &WorkUnit, worker: &str, catalog: &Catalog) -> Vec<Event> {
-    vec![Event::Played(play(unit, catalog), worker.to_owned())]
+fn played(unit: &WorkUnit, worker: &str, catalog: &Catalog) -> Vec<CarrierEvent> {
+    vec![CarrierEvent::Played(play(unit, catalog), worker.to_owned())]
 }
 
 const PATIENT: Duration = Duration::from_secs(600);
@@ -209,8 +209,8 @@ fn messages_that_arrive_twice_count_once() {
     let (once, end, _) = run(10, PATIENT, played);
     assert_eq!((once.len(), end.why, end.given_up.len()), (20, None, 0));
     let (twice, _, workers) = run(10, PATIENT, |unit, worker, catalog| {
-        let [event] = <[Event; 1]>::try_from(played(unit, worker, catalog)).unwrap();
-        let moved = Event::Moved(unit.id.clone(), worker.to_owned());
+        let [event] = <[CarrierEvent; 1]>::try_from(played(unit, worker, catalog)).unwrap();
+        let moved = CarrierEvent::Moved(unit.id.clone(), worker.to_owned());
         vec![moved.clone(), moved, event.clone(), event]
     });
     assert_eq!(twice, once);
@@ -223,9 +223,9 @@ fn outcomes_of_other_workers_and_of_earlier_attempts_are_duplicates() {
     let (once, ..) = run(4, PATIENT, played);
     let (with, _, workers) = run(4, PATIENT, |unit, worker, catalog| {
         // Another worker brings another set of moves, later.
-        let other = Outcome { records: play(unit, catalog).records, unit: unit.id.clone() };
+        let other = UnitOutcome { records: play(unit, catalog).records, unit: unit.id.clone() };
         let mut events = played(unit, worker, catalog);
-        events.push(Event::Played(other, "late".to_owned()));
+        events.push(CarrierEvent::Played(other, "late".to_owned()));
         events
     });
     assert_eq!(with, once);
@@ -239,7 +239,7 @@ fn lost_units_are_handed_out_again() {
     let (once, ..) = run(6, PATIENT, played);
     let mut losses = VecDeque::from([true, true, false, true]);
     let (with, end, workers) = run(6, PATIENT, move |unit, worker, catalog| match losses.pop_front() {
-        Some(true) => vec![Event::Returned(unit.id.clone(), worker.to_owned(), Returned::Lost)],
+        Some(true) => vec![CarrierEvent::Returned(unit.id.clone(), worker.to_owned(), Returned::Lost)],
         _ => played(unit, worker, catalog),
     });
     assert_eq!((with, end.given_up.len()), (once, 0));
@@ -265,7 +265,7 @@ fn a_set_is_delivered_four_times_at_most() {
         }
         deliveries += 1;
         assert!(deliveries <= 4);
-        vec![Event::Returned(unit.id.clone(), worker.to_owned(), Returned::Lost)]
+        vec![CarrierEvent::Returned(unit.id.clone(), worker.to_owned(), Returned::Lost)]
     });
     assert_eq!(ranks.len(), 4, "the other sets are played");
     assert_eq!(end.given_up, ["s2 (m3, m4): delivered 4 times without a result"]);
@@ -297,7 +297,7 @@ fn a_unit_contains_the_seed_of_its_set_only() {
 fn altered_outcomes_are_refused() {
     let catalog = Catalog::default();
     let unit = first_unit(&catalog);
-    let refused = |outcome: &Outcome| verify(&unit, outcome, &catalog).unwrap_err();
+    let refused = |outcome: &UnitOutcome| verify(&unit, outcome, &catalog).unwrap_err();
     let outcome = play(&unit, &catalog);
     let mut altered = outcome.clone();
     let at = altered.records[0].len() / 2;
@@ -354,7 +354,7 @@ fn a_worker_with_a_refused_outcome_is_put_aside() {
         if worker == "box1" {
             outcome.records[0].truncate(100);
         }
-        vec![Event::Played(outcome, worker.to_owned())]
+        vec![CarrierEvent::Played(outcome, worker.to_owned())]
     });
     assert_eq!(with, once);
     let cheat = &workers["box1"];

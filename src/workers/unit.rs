@@ -255,7 +255,7 @@ pub enum Place {
 
 /// The records of a unit that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct UnitOutcome {
     /// The unit.
     pub unit: UnitId,
     /// The sealed records of its matches in order. If one has to be replayed, it is the last.
@@ -270,7 +270,7 @@ struct OutcomeHead {
     records: Vec<usize>,
 }
 
-impl Outcome {
+impl UnitOutcome {
     /// Encodes it: a line of JSON with the sizes of the records, then the records, compressed with zlib.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ impl Outcome {
     ///
     /// # Errors
     /// If it is malformed or exceeds the limits.
-    pub fn decode(bytes: &[u8]) -> Result<Outcome, String> {
+    pub fn decode(bytes: &[u8]) -> Result<UnitOutcome, String> {
         let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no first line")?;
         let head: OutcomeHead = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
         let sum = head.records.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size));
@@ -314,7 +314,7 @@ impl Outcome {
         };
         let records = head.records.iter().map(&mut read).collect::<Result<_, _>>()?;
         match decoder.read(&mut [0]) {
-            Ok(0) => Ok(Outcome { unit: head.unit, records }),
+            Ok(0) => Ok(UnitOutcome { unit: head.unit, records }),
             Ok(_) => Err("it is longer than its first line says".to_owned()),
             Err(error) => Err(error.to_string()),
         }
@@ -332,28 +332,28 @@ fn check_size(unit: &UnitId, size: usize) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn outcome() -> Outcome {
+    fn outcome() -> UnitOutcome {
         let unit = UnitId { run: "ab".repeat(16), set: 17, attempt: 2 };
-        Outcome { unit, records: vec![b"{}\n{}\n".to_vec(), Vec::new(), vec![7; 100_000]] }
+        UnitOutcome { unit, records: vec![b"{}\n{}\n".to_vec(), Vec::new(), vec![7; 100_000]] }
     }
 
     #[test]
     fn outcomes_survive_encoding() {
         let bytes = outcome().encode().unwrap();
         assert!(bytes.len() < 2000, "{} bytes", bytes.len());
-        assert_eq!(Outcome::decode(&bytes).unwrap(), outcome());
+        assert_eq!(UnitOutcome::decode(&bytes).unwrap(), outcome());
     }
 
     #[test]
     fn damaged_outcomes_are_rejected() {
         let bytes = outcome().encode().unwrap();
         for cut in 0..bytes.len() {
-            assert!(Outcome::decode(&bytes[..cut]).is_err(), "{cut}");
+            assert!(UnitOutcome::decode(&bytes[..cut]).is_err(), "{cut}");
         }
         let first_line = bytes.iter().position(|&byte| byte == b'\n').unwrap();
         let with_size = |size: &str| {
             let head = String::from_utf8(bytes[..first_line].to_vec()).unwrap().replace("100000", size);
-            Outcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err()
+            UnitOutcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err()
         };
         assert_eq!(with_size("100001"), "it ends within a record");
         assert_eq!(with_size("99999"), "it is longer than its first line says");

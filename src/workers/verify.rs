@@ -13,7 +13,7 @@ use crate::record::{self, Account};
 use crate::referee::{Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::tournament::schedule::MatchId;
-use crate::workers::unit::{Outcome, UnitBot, UnitMatch, WorkUnit};
+use crate::workers::unit::{UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 
 /// A match of a verified outcome.
 #[derive(Debug)]
@@ -31,7 +31,11 @@ pub struct VerifiedMatch {
 ///
 /// # Errors
 /// The first difference.
-pub fn verify(unit: &WorkUnit, outcome: &Outcome, catalog: &Catalog) -> Result<Vec<VerifiedMatch>, String> {
+pub fn verify(
+    unit: &WorkUnit,
+    outcome: &UnitOutcome,
+    catalog: &Catalog,
+) -> Result<Vec<VerifiedMatch>, String> {
     let (got, asked) = (outcome.records.len(), unit.matches.len());
     if got == 0 || got > asked {
         return Err(format!("{got} records of {asked} matches"));

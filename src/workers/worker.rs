@@ -12,10 +12,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::bot::Launch;
 use crate::core::Catalog;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
-use crate::workers::carrier::{Assignment, Request, Returned, Verdict, WorkerEnd};
+use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::MachineState;
-use crate::workers::player::{Location, Player, PlayerEvent, UnitKind};
-use crate::workers::unit::{Outcome, Place, UnitId, WorkUnit};
+use crate::workers::player::{Location, PlayerEvent, UnitKind, UnitPlayer};
+use crate::workers::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 
 /// How often a worker tells the coordinator which units have moved.
 const PROGRESS: Duration = Duration::from_secs(10);
@@ -51,9 +51,9 @@ pub enum WorkerEvent<'a> {
     /// It cannot play a unit.
     Unable(&'a UnitId, &'a str),
     /// It has played a unit; its records are sent.
-    Played(&'a Outcome),
+    Played(&'a UnitOutcome),
     /// What became of an outcome.
-    Verdict(&'a UnitId, &'a Verdict),
+    Verdict(&'a UnitId, &'a OutcomeVerdict),
     /// Whether it gets units.
     State(MachineState),
     /// The run is over.
@@ -113,7 +113,7 @@ struct Work<F> {
     worker: Worker,
     requests: UnboundedSender<Request>,
     tell: F,
-    players: Vec<Player>,
+    players: Vec<UnitPlayer>,
     played: (UnboundedSender<PlayerEvent>, UnboundedReceiver<PlayerEvent>),
     /// By run and set.
     active: BTreeMap<(String, u32), Active>,
@@ -195,7 +195,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     /// Tells the carrier how many further units the worker can take.
     fn offer(&mut self) {
-        let busy: usize = self.players.iter().map(Player::len).sum();
+        let busy: usize = self.players.iter().map(UnitPlayer::len).sum();
         let free = match self.state {
             MachineState::Active => {
                 self.worker.slots.saturating_sub(busy.max(self.active.len()) + self.waiting.len())
@@ -342,7 +342,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.players.retain(|player| player.len() > 0);
                 let Worker { catalog, launch, slots, .. } = &self.worker;
                 let played = self.played.0.clone();
-                self.players.push(Player::start(kind, catalog, launch.clone(), *slots, played)?);
+                self.players.push(UnitPlayer::start(kind, catalog, launch.clone(), *slots, played)?);
                 self.players.len() - 1
             }
         };
@@ -373,7 +373,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         if is_cut_off {
             return self.request(Request::Return(unit.id, Returned::Stopped));
         }
-        let outcome = Outcome { unit: unit.id, records };
+        let outcome = UnitOutcome { unit: unit.id, records };
         (self.tell)(WorkerEvent::Played(&outcome));
         self.request(Request::Played(outcome));
     }

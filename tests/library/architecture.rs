@@ -343,6 +343,37 @@ fn every_subcommand_writes_through_one_writer() {
     assert_none_of(sources, &forbidden);
 }
 
+/// The names of the types that this code declares before its tests.
+fn types(code: &str) -> impl Iterator<Item = &str> {
+    let code = code.split("mod tests {").next().unwrap_or_default();
+    code.lines().filter_map(|line| {
+        let item = line.trim_start();
+        let item = if item.starts_with("pub(") { item.split_once(") ")?.1 } else { item };
+        let (kind, rest) = item.strip_prefix("pub ").unwrap_or(item).split_once(' ')?;
+        // An indented `type` is an associated one.
+        let is_type = ["struct", "enum", "trait"].contains(&kind) || kind == "type" && !line.starts_with(' ');
+        rest.split(|c: char| !c.is_alphanumeric()).next().filter(|_| is_type)
+    })
+}
+
+/// The types whose names other modules use for something else. Each game has its own names, and each subcommand the types of
+/// its command line.
+fn shared_names<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Vec<&'a str> {
+    let (mut seen, mut shared) = (BTreeSet::new(), Vec::new());
+    for source in sources {
+        if !source.module.iter().any(|name| name == "games" || name == "tests") {
+            let names = types(&source.code).filter(|name| *name != "Command" && !name.ends_with("Args"));
+            shared.extend(names.filter(|name| !seen.insert(*name)));
+        }
+    }
+    shared
+}
+
+#[test]
+fn a_type_name_has_one_meaning() {
+    assert_eq!(shared_names(&sources("")), [""; 0]);
+}
+
 #[test]
 fn the_checks_detect_violations() {
     let source = |text: &str| Source {
@@ -375,6 +406,14 @@ fn the_checks_detect_violations() {
     }
     assert!(!source("use super::jeex;").names("crate::games::jeex"), "a module of its own");
     assert!(source("#[tokio::main]").names("tokio") && !source("let tokios = 1;").names("tokio"));
+    let module = |name: &str, text: &str| Source { module: vec![name.to_owned()], ..source(text) };
+    let shared = [
+        module("driver", "pub(super) struct Lane<S> {}\nenum State {}\n    type Item = u8;\nstruct Args;"),
+        module("web", "    pub enum State {}\n    type Item = u8;\npub trait Watch {}\nstruct Args;"),
+        module("games", "struct Lane;"),
+        module("store", "mod tests {\n    struct Lane;\n}"),
+    ];
+    assert_eq!(shared_names(&shared), ["State"]);
     assert!(sources("driver").iter().any(|source| source.names("tokio")), "the shell does");
     assert!(sources("bot").iter().any(|source| source.names("rustix")), "the shell does");
 }

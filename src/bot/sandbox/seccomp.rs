@@ -9,7 +9,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch, sock_filter,
 };
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type SeccompRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// System calls that fail with EPERM: they reach into other processes, change the system, or are parts of the kernel that
 /// a bot does not need and in which vulnerabilities were frequent.
@@ -122,18 +122,18 @@ impl Sockets {
 /// namespace.
 pub(super) fn install(sockets: Sockets, has_ipc: bool, is_isolated: bool) -> io::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
-    let compile = |rules: Rules, errno: libc::c_int| {
+    let compile = |rules: SeccompRules, errno: libc::c_int| {
         let refuse = SeccompAction::Errno(errno as u32);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
         filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
     };
     let refused = compile(refused(sockets, has_ipc).map_err(io::Error::other)?, libc::EPERM)?;
     // Its flags are in memory, where a filter cannot look. The C library then calls `clone`.
-    let unknown = compile(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+    let unknown = compile(SeccompRules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
     // It succeeds without effect. The scheduler shares the processors among sessions (autogroups): a bot with many would get
     // more time than its opponent, and would delay it. Its session ends with its namespace anyway.
     let without_effect = if is_isolated {
-        compile(Rules::from([(libc::SYS_setsid, Vec::new())]), 0)?
+        compile(SeccompRules::from([(libc::SYS_setsid, Vec::new())]), 0)?
     } else {
         BpfProgram::new()
     };
@@ -145,8 +145,8 @@ pub(super) fn install(sockets: Sockets, has_ipc: bool, is_isolated: bool) -> io:
     Ok(())
 }
 
-fn refused(sockets: Sockets, has_ipc: bool) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+fn refused(sockets: Sockets, has_ipc: bool) -> Result<SeccompRules, seccompiler::BackendError> {
+    let mut rules: SeccompRules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if !has_ipc {
         rules.extend(IPC.iter().map(|&call| (call, Vec::new())));
     }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::bot::{Command, Launch};
 use crate::check::context::Context;
-use crate::check::delivery::Delivery;
+use crate::check::delivery::Variation;
 use crate::check::verdict::{StepResult, StepVerdict, Stop};
 use crate::core::Catalog;
 use crate::core::erased::Rules;
@@ -43,13 +43,13 @@ pub struct Check {
 
 /// A step of the check.
 #[derive(Clone, Copy)]
-enum Step {
+enum CheckStep {
     StartUp,
     Hello,
     FirstMatch,
     Match(&'static dyn Rules),
     Decisions(&'static dyn Rules),
-    Delivery(&'static str, Delivery),
+    Variation(&'static str, Variation),
     Errors,
     Retry,
     DrawOffers,
@@ -64,75 +64,75 @@ enum Step {
 }
 
 /// The steps that a bot must pass before the others make sense.
-const FIRST: [Step; 3] = [Step::StartUp, Step::Hello, Step::FirstMatch];
+const FIRST: [CheckStep; 3] = [CheckStep::StartUp, CheckStep::Hello, CheckStep::FirstMatch];
 
 /// The steps that do not depend on the game.
-const GENERAL: [Step; 18] = [
-    Step::Delivery("unknown fields", Delivery::UnknownFields),
-    Step::Delivery("unknown messages", Delivery::UnknownMessages),
-    Step::Delivery("ping", Delivery::Pings),
-    Step::Delivery("joined writes", Delivery::Joined),
-    Step::Delivery("split writes", Delivery::Split),
-    Step::Delivery("slow delivery", Delivery::Slow),
-    Step::Delivery("CRLF", Delivery::Crlf),
-    Step::Delivery("large views", Delivery::Large),
-    Step::Errors,
-    Step::Retry,
-    Step::DrawOffers,
-    Step::SecondMatch,
-    Step::BrokenOff,
-    Step::Slots,
-    Step::Time,
-    Step::EndOfInput,
-    Step::Bye,
-    Step::Sigterm,
+const GENERAL: [CheckStep; 18] = [
+    CheckStep::Variation("unknown fields", Variation::UnknownFields),
+    CheckStep::Variation("unknown messages", Variation::UnknownMessages),
+    CheckStep::Variation("ping", Variation::Pings),
+    CheckStep::Variation("joined writes", Variation::Joined),
+    CheckStep::Variation("split writes", Variation::Split),
+    CheckStep::Variation("slow delivery", Variation::Slow),
+    CheckStep::Variation("CRLF", Variation::Crlf),
+    CheckStep::Variation("large views", Variation::Large),
+    CheckStep::Errors,
+    CheckStep::Retry,
+    CheckStep::DrawOffers,
+    CheckStep::SecondMatch,
+    CheckStep::BrokenOff,
+    CheckStep::Slots,
+    CheckStep::Time,
+    CheckStep::EndOfInput,
+    CheckStep::Bye,
+    CheckStep::Sigterm,
 ];
 
-impl Step {
+impl CheckStep {
     fn name(self) -> String {
         match self {
-            Step::StartUp => "start-up".to_owned(),
-            Step::Hello => "hello".to_owned(),
-            Step::FirstMatch => "first match".to_owned(),
-            Step::Match(rules) => format!("{}: whole matches", rules.meta().id),
-            Step::Decisions(rules) => format!("{}: kinds of decisions", rules.meta().id),
-            Step::Delivery(name, _) => name.to_owned(),
-            Step::Errors => "errors".to_owned(),
-            Step::Retry => "retry".to_owned(),
-            Step::DrawOffers => "draw offers".to_owned(),
-            Step::SecondMatch => "second match".to_owned(),
-            Step::BrokenOff => "match broken off".to_owned(),
-            Step::Slots => "slots".to_owned(),
-            Step::Time => "time".to_owned(),
-            Step::EndOfInput => "end of input".to_owned(),
-            Step::Bye => "bye".to_owned(),
-            Step::Sigterm => "SIGTERM".to_owned(),
-            Step::Reconnect => "reconnect".to_owned(),
+            CheckStep::StartUp => "start-up".to_owned(),
+            CheckStep::Hello => "hello".to_owned(),
+            CheckStep::FirstMatch => "first match".to_owned(),
+            CheckStep::Match(rules) => format!("{}: whole matches", rules.meta().id),
+            CheckStep::Decisions(rules) => format!("{}: kinds of decisions", rules.meta().id),
+            CheckStep::Variation(name, _) => name.to_owned(),
+            CheckStep::Errors => "errors".to_owned(),
+            CheckStep::Retry => "retry".to_owned(),
+            CheckStep::DrawOffers => "draw offers".to_owned(),
+            CheckStep::SecondMatch => "second match".to_owned(),
+            CheckStep::BrokenOff => "match broken off".to_owned(),
+            CheckStep::Slots => "slots".to_owned(),
+            CheckStep::Time => "time".to_owned(),
+            CheckStep::EndOfInput => "end of input".to_owned(),
+            CheckStep::Bye => "bye".to_owned(),
+            CheckStep::Sigterm => "SIGTERM".to_owned(),
+            CheckStep::Reconnect => "reconnect".to_owned(),
         }
     }
 
     async fn take(self, context: &mut Context<'_>) -> Result<(), Stop> {
         match self {
-            Step::StartUp => greeting::start_up(context).await,
-            Step::Hello => greeting::hello(context),
-            Step::FirstMatch => games::first_match(context).await,
-            Step::Match(rules) => games::whole_matches(context, rules).await,
-            Step::Decisions(rules) => games::decisions(context, rules).await,
-            Step::Delivery(_, delivery) => delivery::with_delivery(context, delivery).await,
-            Step::Errors => refusals::errors(context).await,
-            Step::Retry => refusals::retry(context).await,
-            Step::DrawOffers => offers::draw_offers(context).await,
-            Step::SecondMatch => succession::second_match(context).await,
-            Step::BrokenOff => succession::broken_off(context).await,
-            Step::Slots => succession::slots(context).await,
-            Step::Time => {
+            CheckStep::StartUp => greeting::start_up(context).await,
+            CheckStep::Hello => greeting::hello(context),
+            CheckStep::FirstMatch => games::first_match(context).await,
+            CheckStep::Match(rules) => games::whole_matches(context, rules).await,
+            CheckStep::Decisions(rules) => games::decisions(context, rules).await,
+            CheckStep::Variation(_, delivery) => delivery::with_delivery(context, delivery).await,
+            CheckStep::Errors => refusals::errors(context).await,
+            CheckStep::Retry => refusals::retry(context).await,
+            CheckStep::DrawOffers => offers::draw_offers(context).await,
+            CheckStep::SecondMatch => succession::second_match(context).await,
+            CheckStep::BrokenOff => succession::broken_off(context).await,
+            CheckStep::Slots => succession::slots(context).await,
+            CheckStep::Time => {
                 context.judge_time();
                 Ok(())
             }
-            Step::EndOfInput => ending::end_of_input(context).await,
-            Step::Bye => ending::bye(context).await,
-            Step::Sigterm => ending::sigterm(context).await,
-            Step::Reconnect => reconnect::reconnect(context).await,
+            CheckStep::EndOfInput => ending::end_of_input(context).await,
+            CheckStep::Bye => ending::bye(context).await,
+            CheckStep::Sigterm => ending::sigterm(context).await,
+            CheckStep::Reconnect => reconnect::reconnect(context).await,
         }
     }
 }
@@ -154,9 +154,11 @@ impl Check {
                 return Ok(outcomes);
             }
         }
-        let of_games =
-            context.games().into_iter().flat_map(|rules| [Step::Match(rules), Step::Decisions(rules)]);
-        for step in of_games.chain(GENERAL).chain(self.reconnects.then_some(Step::Reconnect)) {
+        let of_games = context
+            .games()
+            .into_iter()
+            .flat_map(|rules| [CheckStep::Match(rules), CheckStep::Decisions(rules)]);
+        for step in of_games.chain(GENERAL).chain(self.reconnects.then_some(CheckStep::Reconnect)) {
             let outcome = take(&mut context, step).await?;
             tell(&outcome);
             outcomes.push(outcome);
@@ -168,7 +170,7 @@ impl Check {
     }
 }
 
-async fn take(context: &mut Context<'_>, step: Step) -> Result<StepResult, String> {
+async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, String> {
     let began = Instant::now();
     let mut result = step.take(context).await;
     if result.is_ok() {

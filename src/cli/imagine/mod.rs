@@ -12,7 +12,7 @@ use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::transport::{Line, Lines};
-pub(crate) use server::Server;
+pub(crate) use server::ImagineServer;
 
 /// Answer a search bot's questions about imagined positions, on standard input and output
 ///
@@ -32,7 +32,7 @@ const PENDING_OUTPUT: usize = 64 * 1024;
 pub(super) fn run(_: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (mut input, mut output) = (io::stdin().lock(), stdout());
     let (mut lines, mut answers) = (Lines::new(LINE), Vec::new());
-    let mut server = Server::new(catalog.clone());
+    let mut server = ImagineServer::new(catalog.clone());
     loop {
         let (read, _) = lines.fill(|buffer| input.read(buffer)).map_err(Failure::cannot_run)?;
         if read == 0 {

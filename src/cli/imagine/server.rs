@@ -15,7 +15,7 @@ use crate::core::excerpt::excerpt;
 use crate::core::{Catalog, MAX_SEATS, Seat, Seating, Viewer, json};
 
 /// Why a request was rejected.
-type Rejection = (Code, String);
+type RejectedRequest = (Code, String);
 
 /// A fast random source.
 struct Random(Rng);
@@ -34,25 +34,25 @@ impl Uniform for Random {
 
 /// An imagined position: the worlds that were sampled.
 #[derive(Debug)]
-struct Position {
+struct ImaginedPosition {
     seating: Seating,
     worlds: Vec<Box<dyn Table>>,
 }
 
-impl Position {
-    fn world(&self, index: u32) -> Result<&dyn Table, Rejection> {
+impl ImaginedPosition {
+    fn world(&self, index: u32) -> Result<&dyn Table, RejectedRequest> {
         self.worlds.get(index as usize).map(|world| &**world).ok_or_else(|| {
             let count = self.worlds.len();
             (Code::UnknownPosition, format!("world {index}: the position has {count}, counted from 0"))
         })
     }
 
-    fn check_seat(&self, seat: u8) -> Result<Seat, Rejection> {
+    fn check_seat(&self, seat: u8) -> Result<Seat, RejectedRequest> {
         check_seat(self.seating, seat)
     }
 }
 
-fn check_seat(seating: Seating, seat: u8) -> Result<Seat, Rejection> {
+fn check_seat(seating: Seating, seat: u8) -> Result<Seat, RejectedRequest> {
     if usize::from(seat) < seating.seats() {
         return Ok(Seat(seat));
     }
@@ -62,15 +62,15 @@ fn check_seat(seating: Seating, seat: u8) -> Result<Seat, Rejection> {
 
 /// The server of one bot: the imagined positions.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ImagineServer {
     catalog: Catalog,
-    positions: [Option<Position>; POSITIONS as usize],
+    positions: [Option<ImaginedPosition>; POSITIONS as usize],
 }
 
-impl Server {
+impl ImagineServer {
     /// A server without positions.
-    pub(crate) fn new(catalog: Catalog) -> Server {
-        Server { catalog, positions: [const { None }; POSITIONS as usize] }
+    pub(crate) fn new(catalog: Catalog) -> ImagineServer {
+        ImagineServer { catalog, positions: [const { None }; POSITIONS as usize] }
     }
 
     /// Appends the answer to a request; nothing for an empty line.
@@ -88,7 +88,7 @@ impl Server {
         reject((Code::LineTooLong, format!("a line has at most {LINE} bytes")), out);
     }
 
-    fn try_answer(&mut self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Rejection> {
+    fn try_answer(&mut self, line: &[u8], out: &mut Vec<u8>) -> Result<(), RejectedRequest> {
         let unreadable =
             |error: serde_json::Error| (Code::Malformed, excerpt(&error.to_string(), 160).into_owned());
         let kind = serde_json::from_slice::<Head<'_>>(line).map_err(unreadable)?.kind;
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// Returns the number of worlds.
-    fn imagine(&mut self, request: &Imagine<'_, &RawValue>) -> Result<u32, Rejection> {
+    fn imagine(&mut self, request: &Imagine<'_, &RawValue>) -> Result<u32, RejectedRequest> {
         let bad_setup = |error: &dyn std::fmt::Display| (Code::BadSetup, error.to_string());
         let number = request.position;
         if number >= POSITIONS {
@@ -145,16 +145,16 @@ impl Server {
             .map_err(|error| (Code::BadView, excerpt(&error.to_string(), 400).into_owned()))?
             .ok_or_else(|| (Code::BadSetup, format!("{} does not imagine positions", meta.id)))?;
         let count = worlds.len() as u32;
-        self.positions[number as usize] = Some(Position { seating, worlds });
+        self.positions[number as usize] = Some(ImaginedPosition { seating, worlds });
         Ok(count)
     }
 
-    fn position(&self, number: u32) -> Result<&Position, Rejection> {
+    fn position(&self, number: u32) -> Result<&ImaginedPosition, RejectedRequest> {
         let position = self.positions.get(number as usize).and_then(Option::as_ref);
         position.ok_or_else(|| (Code::UnknownPosition, format!("position {number} has not been imagined")))
     }
 
-    fn explore(&self, request: &Explore<'_>, out: &mut Vec<u8>) -> Result<(), Rejection> {
+    fn explore(&self, request: &Explore<'_>, out: &mut Vec<u8>) -> Result<(), RejectedRequest> {
         let position = self.position(request.position)?;
         let world = position.world(request.world)?;
         let viewer = request.view_of.map(|seat| position.check_seat(seat)).transpose()?.map(Viewer::Seat);
@@ -181,9 +181,9 @@ impl Server {
     }
 
     /// Returns the mean score of each seat.
-    fn playouts(&self, request: &Playouts<'_>) -> Result<Vec<f64>, Rejection> {
+    fn playouts(&self, request: &Playouts<'_>) -> Result<Vec<f64>, RejectedRequest> {
         let position = self.position(request.position)?;
-        let Position { seating, ref worlds } = *position;
+        let ImaginedPosition { seating, ref worlds } = *position;
         if !(1..=PLAYOUTS).contains(&request.count) {
             return Err((Code::Malformed, format!("count {}: 1 to {PLAYOUTS}", request.count)));
         }
@@ -216,7 +216,7 @@ impl Server {
     }
 }
 
-fn play(world: &dyn Table, moves: &[SeatMove<'_>], rng: &mut Random) -> Result<Reached, Rejection> {
+fn play(world: &dyn Table, moves: &[SeatMove<'_>], rng: &mut Random) -> Result<Reached, RejectedRequest> {
     if moves.len() > MOVES {
         return Err((Code::Malformed, format!("{} moves: at most {MOVES}", moves.len())));
     }
@@ -234,6 +234,6 @@ fn write(answer: Answer<'_, &RawValue>, out: &mut Vec<u8>) {
     json::write_line(out, &answer);
 }
 
-fn reject((code, message): Rejection, out: &mut Vec<u8>) {
+fn reject((code, message): RejectedRequest, out: &mut Vec<u8>) {
     write(Answer::Error(Error { code, message }), out);
 }

@@ -37,7 +37,7 @@ const VERSIONS: u32 = 20;
 /// The contents of the file, which `referee league init` writes with comments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::cli) struct Config {
+pub(in crate::cli) struct LeagueConfig {
     /// For display.
     #[serde(default)]
     pub(in crate::cli) name: Option<String>,
@@ -141,9 +141,9 @@ pub(in crate::cli) struct PreparedLadder {
     pub(in crate::cli) reconnect: Duration,
 }
 
-impl Config {
+impl LeagueConfig {
     /// Reads a file.
-    pub(in crate::cli) fn read(path: &Path) -> Result<Config, Failure> {
+    pub(in crate::cli) fn read(path: &Path) -> Result<LeagueConfig, Failure> {
         let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
         let text = read_regular(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -152,7 +152,8 @@ impl Config {
             _ => wrong(error.to_string()),
         })?;
         let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
-        let mut config: Config = toml::from_str(&text).map_err(|error| wrong(suggest(&error.to_string())))?;
+        let mut config: LeagueConfig =
+            toml::from_str(&text).map_err(|error| wrong(suggest(&error.to_string())))?;
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         config.check_names().map_err(wrong)?;

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::cli::league::config::Config;
+use crate::cli::league::config::LeagueConfig;
 use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::core::{Catalog, counted};
@@ -90,8 +90,8 @@ struct Which {
 impl Which {
     /// Reads the file, and opens the database beside it. Programs of the file are stored there, unless a server runs,
     /// which has read an earlier version of the file.
-    fn open(&self) -> Result<(Config, League), Failure> {
-        let config = Config::read(&self.league)?;
+    fn open(&self) -> Result<(LeagueConfig, League), Failure> {
+        let config = LeagueConfig::read(&self.league)?;
         let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
         let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
         let mut is_played = false;
@@ -123,7 +123,7 @@ struct CheckArgs {
 }
 
 fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let config = Config::read(&args.which.league)?;
+    let config = LeagueConfig::read(&args.which.league)?;
     let mut out = screen::stdout();
     if let Some(name) = &config.name {
         writeln!(out, "{name}")?;

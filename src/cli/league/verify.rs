@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::Which;
-use crate::cli::league::config::{Config, LadderConfig};
+use crate::cli::league::config::{LadderConfig, LeagueConfig};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::chance::Seed;
@@ -75,7 +75,7 @@ type Recorded = Result<LeagueMatch, (String, String)>;
 
 /// The rows of all records of a ladder by number.
 pub(super) fn recorded_rows(
-    config: &Config,
+    config: &LeagueConfig,
     league: &League,
     ladder: &LadderConfig,
     catalog: &Catalog,

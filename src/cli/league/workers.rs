@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::json::LadderWorkers;
 use crate::cli::league::Which;
-use crate::cli::league::config::Config;
+use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::verify::ladder_folder;
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::core::json;
@@ -29,7 +29,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let config = Config::read(&args.which.league)?;
+    let config = LeagueConfig::read(&args.which.league)?;
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let ladders = match &args.ladder {
         Some(name) => vec![config.ladder(Some(name))?],

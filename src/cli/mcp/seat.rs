@@ -14,11 +14,11 @@ const ACCEPT_DRAW: &str = "accept draw";
 /// A seat in one match, shared by the thread that reads from the referee and the tools of the agent.
 #[derive(Debug)]
 pub(super) struct AgentSeat {
-    state: watch::Sender<State>,
+    state: watch::Sender<SeatState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SeatState {
     referee: Option<UnixStream>,
     start: Value,
     /// The events that the agent has not read.
@@ -34,7 +34,7 @@ struct State {
 
 impl Default for AgentSeat {
     fn default() -> AgentSeat {
-        AgentSeat { state: watch::Sender::new(State::default()) }
+        AgentSeat { state: watch::Sender::new(SeatState::default()) }
     }
 }
 
@@ -132,14 +132,14 @@ impl AgentSeat {
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut State) -> Result<(), String>) -> Result<(), String> {
+    fn change(&self, change: impl FnOnce(&mut SeatState) -> Result<(), String>) -> Result<(), String> {
         let mut changed = Ok(());
         self.state.send_modify(|state| changed = change(state));
         changed
     }
 }
 
-impl State {
+impl SeatState {
     /// Takes in a message of the referee.
     fn take(&mut self, mut message: Value) -> io::Result<()> {
         match message["type"].as_str() {

@@ -325,7 +325,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         live: watch.as_ref().map(WatchServer::feed),
         ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
-    let mut printer = Printer::new(trial.regression.terms().max_sets, args.json);
+    let mut printer = RegressPrinter::new(trial.regression.terms().max_sets, args.json);
     printer.progress.inc(trial.regression.tally().sets.into());
     let mut has_played = false;
     let mut first_faults = FirstFaults::default();
@@ -439,16 +439,16 @@ const SETS: Words =
     Words { template: "{pos} of at most {len} sets, {elapsed}{msg}", of: " of at most ", what: "sets" };
 
 /// Prints events for a person or a program.
-struct Printer {
+struct RegressPrinter {
     json: bool,
     progress: Progress,
     out: Tolerant,
 }
 
-impl Printer {
-    fn new(max_sets: u32, json: bool) -> Printer {
+impl RegressPrinter {
+    fn new(max_sets: u32, json: bool) -> RegressPrinter {
         let progress = Progress::new(max_sets.into(), SETS);
-        Printer { json, progress, out: Tolerant::new() }
+        RegressPrinter { json, progress, out: Tolerant::new() }
     }
 
     fn line(&mut self, line: &str) {

@@ -17,7 +17,7 @@ use clap::Args as ClapArgs;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::json::{LadderListening, LadderWatching};
-use crate::cli::league::config::{Config, PreparedLadder, WORKERS};
+use crate::cli::league::config::{LeagueConfig, PreparedLadder, WORKERS};
 use crate::cli::league::now;
 use crate::cli::screen::complain;
 use crate::cli::service::Service;
@@ -33,7 +33,7 @@ use crate::workers::{Coordinator, Job};
 
 use bookkeeper::Bookkeeper;
 use control::{Control, tokens};
-use open::{Opened, open};
+use open::{OpenedLadder, open};
 use stop::{LadderStop, Stops};
 
 /// The maximum number of idle processes of programs that are kept.
@@ -71,7 +71,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let config = Config::read(&args.config)?;
+    let config = LeagueConfig::read(&args.config)?;
     let mut prepared = Vec::new();
     for ladder in &config.ladders {
         prepared.push((ladder, ladder.prepare(catalog, &config.folder)?));
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let of_signals = stops.clone();
     let result = with_bots(|| {
         signals::on_each(move |number| of_signals.signal(number));
-        for Opened { config, watch, .. } in &opened {
+        for OpenedLadder { config, watch, .. } in &opened {
             if let Some((server, _)) = watch {
                 let (ladder, url) = (&config.name, &server.url());
                 let line = args.json.then(|| json::text(&LadderWatching { ladder, url }));
@@ -158,11 +158,11 @@ struct LeagueRun<'a> {
 
 /// Plays a ladder until it is stopped.
 fn play(
-    opened: Opened<'_>,
+    opened: OpenedLadder<'_>,
     coordinator: Option<Coordinator>,
     LeagueRun { folder, stops, service, files, catalog, is_json }: LeagueRun<'_>,
 ) -> Result<(), Failure> {
-    let Opened {
+    let OpenedLadder {
         config,
         prepared,
         seed,

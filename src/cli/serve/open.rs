@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::cli::league::config::{Config, LadderConfig, PreparedLadder};
+use crate::cli::league::config::{LadderConfig, LeagueConfig, PreparedLadder};
 use crate::cli::league::now;
 use crate::cli::league::pages::LadderPages;
 use crate::cli::league::verify::{LadderSeed, ladder_folder};
@@ -21,7 +21,7 @@ use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 use crate::workers::JobBots;
 
 /// A ladder that is about to be played.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedLadder<'a> {
     pub(super) config: &'a LadderConfig,
     pub(super) prepared: PreparedLadder,
     pub(super) seed: Seed,
@@ -42,12 +42,12 @@ pub(super) struct Opened<'a> {
 
 /// Opens a ladder, to be played with workers or without them: completes its results after a crash, and counts them.
 pub(super) fn open<'a>(
-    (whole, config): (&'a Config, &'a LadderConfig),
+    (whole, config): (&'a LeagueConfig, &'a LadderConfig),
     (prepared, has_workers): (PreparedLadder, bool),
     folder: &Folder,
     league: &mut League,
     catalog: &Catalog,
-) -> Result<Opened<'a>, Failure> {
+) -> Result<OpenedLadder<'a>, Failure> {
     let name = &config.name;
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
     let own = ladder_folder(folder, name)?;
@@ -125,7 +125,7 @@ pub(super) fn open<'a>(
         None => None,
     };
     let leases = leases.filter(|_| has_workers);
-    Ok(Opened {
+    Ok(OpenedLadder {
         config,
         prepared,
         seed,
@@ -143,7 +143,7 @@ pub(super) fn open<'a>(
 
 /// What the pages of a ladder show.
 fn pages(
-    whole: &Config,
+    whole: &LeagueConfig,
     config: &LadderConfig,
     prepared: &PreparedLadder,
     ladder: &SharedLadder,

@@ -77,13 +77,13 @@ pub(super) struct ChangeArgs {
     /// The tournament's directory
     dir: PathBuf,
     #[command(flatten)]
-    settings: Settings,
+    settings: NewSettings,
 }
 
 /// The settings; at least one is required.
 #[derive(Debug, ClapArgs)]
 #[group(required = true, multiple = true)]
-struct Settings {
+struct NewSettings {
     /// The number of pairings that play concurrently
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
@@ -99,7 +99,7 @@ struct Settings {
 /// directory.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-enum Change {
+enum RequestedChange {
     Add {
         entrant: Box<EntrantConfig>,
         listen: Option<SocketAddr>,
@@ -133,15 +133,19 @@ pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let entrant = EntrantConfig::new(args.name, args.bots, &directory);
     let token_file = args.token_file.map(|path| here.join(path));
-    change(&args.dir, catalog, &Change::Add { entrant: Box::new(entrant), listen: args.listen, token_file })
+    change(
+        &args.dir,
+        catalog,
+        &RequestedChange::Add { entrant: Box::new(entrant), listen: args.listen, token_file },
+    )
 }
 
 pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    change(&args.dir, catalog, &Change::Withdraw { name: args.name })
+    change(&args.dir, catalog, &RequestedChange::Withdraw { name: args.name })
 }
 
 pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let Settings { jobs, clock, command } = args.settings;
+    let NewSettings { jobs, clock, command } = args.settings;
     let named = command.iter().map(|text| {
         let (name, command) = text
             .split_once('=')
@@ -150,7 +154,7 @@ pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> 
     });
     let commands = named.collect::<Result<_, Failure>>()?;
     let directory = here(&args.dir)?;
-    change(&args.dir, catalog, &Change::Set { jobs, clock, commands, directory })
+    change(&args.dir, catalog, &RequestedChange::Set { jobs, clock, commands, directory })
 }
 
 /// The current directory, relative to that of the tournament.
@@ -160,7 +164,7 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Applies a change, or requests it from the process that plays the tournament.
-fn change(dir: &Path, catalog: &Catalog, change: &Change) -> Result<Exit, Failure> {
+fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
     let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = results(dir)?;
@@ -180,7 +184,7 @@ fn change(dir: &Path, catalog: &Catalog, change: &Change) -> Result<Exit, Failur
 
 /// Applies a requested change. A change that has become impossible is reported and skipped.
 pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) -> Result<Reading, Failure> {
-    let change: Change = serde_json::from_str(asked).map_err(Failure::cannot_run)?;
+    let change: RequestedChange = serde_json::from_str(asked).map_err(Failure::cannot_run)?;
     match decide(&reading, &change) {
         Ok(Decided { changes, said }) => {
             results.change(&changes).map_err(Failure::cannot_run)?;
@@ -193,11 +197,13 @@ pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) 
     read(results, &reading.catalog)?.seen_from(&folder)
 }
 
-fn decide(reading: &Reading, change: &Change) -> Result<Decided, Failure> {
+fn decide(reading: &Reading, change: &RequestedChange) -> Result<Decided, Failure> {
     match change {
-        Change::Add { entrant, listen, token_file } => decide_to_add(reading, entrant, *listen, token_file),
-        Change::Withdraw { name } => decide_to_withdraw(reading, name),
-        Change::Set { jobs, clock, commands, directory } => {
+        RequestedChange::Add { entrant, listen, token_file } => {
+            decide_to_add(reading, entrant, *listen, token_file)
+        }
+        RequestedChange::Withdraw { name } => decide_to_withdraw(reading, name),
+        RequestedChange::Set { jobs, clock, commands, directory } => {
             decide_to_set(reading, (*jobs, clock.as_deref()), commands, directory)
         }
     }

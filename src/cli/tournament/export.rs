@@ -36,13 +36,13 @@ pub(super) struct Args {
     folder: PathBuf,
     /// The format
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Format,
+    format: ExportFormat,
     #[command(flatten)]
     output: OutputOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// One row per attempt at a match
     Csv,
     /// One JSON object per line and attempt at a match
@@ -63,22 +63,22 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut records = SheetReader::of(&args.folder, catalog);
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {
-        Format::Csv => {
+        ExportFormat::Csv => {
             out.add(&match_headings(about.seating.seats())?)?;
             each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
         }
-        Format::Json => each(&args.folder, &db, |row| {
+        ExportFormat::Json => each(&args.folder, &db, |row| {
             let json = json::text(&ExportedMatch { report: &matches.report(row) });
             out.add((json + "\n").as_bytes())
         })?,
-        Format::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
+        ExportFormat::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
             Some(sheet) => {
                 let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
                 out.add(movetext(&about, row, &sheet).as_bytes())
             }
             None => Ok(()),
         })?,
-        Format::Pdn => {
+        ExportFormat::Pdn => {
             let pdn = pdn(&about.game, catalog)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::tournament::audit::Auditor;
 use crate::cli::tournament::change;
-use crate::cli::tournament::config::{Config, Prepared};
+use crate::cli::tournament::config::{Config, PreparedTournament};
 use crate::cli::{Failure, files};
 use crate::core::Catalog;
 use crate::core::chance::Seed;
@@ -30,7 +30,7 @@ pub(super) struct TournamentFolder {
     pub(super) journal: Journal,
     pub(super) records: Records,
     pub(super) config: Config,
-    pub(super) prepared: Prepared,
+    pub(super) prepared: PreparedTournament,
     pub(super) schedule: Schedule,
 }
 

@@ -30,7 +30,7 @@ use crate::runner::{
 use crate::sources::ParkedLobby;
 use crate::store::{MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
-use crate::tournament::standings::Row;
+use crate::tournament::standings::TableRow;
 use crate::web::{EarlierMatch, StandingsRow, WatchServer};
 use crate::workers::{Activity, Coordinator, Job, JobBots};
 
@@ -120,7 +120,7 @@ pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failu
 }
 
 /// Why playing stopped.
-enum Played {
+enum PlayEnd {
     /// The tournament is over or was interrupted.
     Ended(Exit),
     /// A change is requested. The lobby keeps connected bots.
@@ -148,7 +148,7 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
         let path = folder.path.clone();
         let others = (watch.as_ref(), coordinator.as_mut());
         match play_until_changed(folder, catalog, parked, &mut first_faults, others, options)? {
-            Played::Ended(exit) => {
+            PlayEnd::Ended(exit) => {
                 if let Some(server) = watch {
                     server.close();
                 }
@@ -158,7 +158,7 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
                 }
                 return Ok(exit);
             }
-            Played::Changes(lobby) => parked = lobby,
+            PlayEnd::Changes(lobby) => parked = lobby,
         }
         folder = TournamentFolder::open(&path, catalog, !options.no_fsync)?;
     }
@@ -242,7 +242,7 @@ fn play_until_changed(
     first_faults: &mut FirstFaults,
     (watch, coordinator): (Option<&WatchServer>, Option<&mut Coordinator>),
     options: &PlayOptions,
-) -> Result<Played, Failure> {
+) -> Result<PlayEnd, Failure> {
     let is_json = options.json;
     let unsealed = folder.unsealed()?;
     let TournamentFolder { path, mut results, journal, records, config, prepared, schedule } = folder;
@@ -345,7 +345,7 @@ fn play_until_changed(
     if !stopped.is_interrupted
         && (stopped.is_drained || !results.asked().map_err(Failure::cannot_run)?.is_empty())
     {
-        return Ok(Played::Changes(stopped.lobby));
+        return Ok(PlayEnd::Changes(stopped.lobby));
     }
     standings::show(&mut out, &path, &results, &live.look(), is_json)?;
     if !is_json {
@@ -356,7 +356,7 @@ fn play_until_changed(
     }
     if stopped.is_interrupted {
         complain(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
-        return Ok(Played::Ended(Exit::Interrupted));
+        return Ok(PlayEnd::Ended(Exit::Interrupted));
     }
     if !stopped.given_up.is_empty() {
         let sets = stopped.given_up.join("; ");
@@ -364,10 +364,10 @@ fn play_until_changed(
             "error: workers were lost with these sets: {sets}. `referee tournament resume {}` tries again",
             path.display()
         ));
-        return Ok(Played::Ended(Exit::CannotRun));
+        return Ok(PlayEnd::Ended(Exit::CannotRun));
     }
     let exit = if options.strict && has_faults(&results)? { Exit::No } else { Exit::Done };
-    out.0.end(exit).map(Played::Ended)
+    out.0.end(exit).map(PlayEnd::Ended)
 }
 
 /// Whether a bot made a fault in any match.
@@ -409,7 +409,7 @@ fn began_at(report: &MatchReport) -> Option<SystemTime> {
 /// The standings for spectators.
 fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
     let standings = schedule.standings();
-    let standing = |row: &Row| StandingsRow {
+    let standing = |row: &TableRow| StandingsRow {
         place: row.place as usize,
         name: names[row.entrant.index()].clone(),
         matches: row.matches,

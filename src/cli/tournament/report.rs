@@ -38,8 +38,8 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ReportFormat::Table)]
+    format: ReportFormat,
     #[command(flatten)]
     output: OutputOptions,
     /// Write pages to a directory, for a web server or to open from disk: the report, a page per entrant, and a page
@@ -53,7 +53,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// Tables for a terminal
     Table,
     /// One JSON object
@@ -95,13 +95,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn told(format: Format, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
+fn told(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
     Ok(match format {
-        Format::Table => printable_lines(&tournament::tables(report)).into_owned().into_bytes(),
-        Format::Json => (json::text(report) + "\n").into_bytes(),
-        Format::Csv => tournament::csv(report)?,
-        Format::Markdown => tournament::markdown(report).into_bytes(),
-        Format::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
-        Format::Html => tournament::html(report).into_bytes(),
+        ReportFormat::Table => printable_lines(&tournament::tables(report)).into_owned().into_bytes(),
+        ReportFormat::Json => (json::text(report) + "\n").into_bytes(),
+        ReportFormat::Csv => tournament::csv(report)?,
+        ReportFormat::Markdown => tournament::markdown(report).into_bytes(),
+        ReportFormat::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
+        ReportFormat::Html => tournament::html(report).into_bytes(),
     })
 }

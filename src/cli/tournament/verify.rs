@@ -116,7 +116,7 @@ pub(super) fn audit(
     let checked = check_all(&auditor, &reading, &files, &rows, tick);
     let mut counted = Vec::new();
     let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
-    for (row, Checked { found, result, has_record }) in rows.iter().zip(checked) {
+    for (row, RowCheck { found, result, has_record }) in rows.iter().zip(checked) {
         summary.records += usize::from(has_record);
         summary.unbound += usize::from(has_record && row.seal.is_none());
         differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
@@ -162,7 +162,7 @@ fn record_files(folder: &Path) -> io::Result<BTreeMap<MatchId, PathBuf>> {
 
 /// The result of verifying a row.
 #[derive(Clone, Default)]
-struct Checked {
+struct RowCheck {
     found: Vec<String>,
     /// Computed from the record.
     result: Option<MatchResult>,
@@ -176,9 +176,9 @@ fn check_all(
     files: &BTreeMap<MatchId, PathBuf>,
     rows: &[MatchRow],
     tick: impl Fn(u64, u64) + Sync,
-) -> Vec<Checked> {
+) -> Vec<RowCheck> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let all = Mutex::new(vec![Checked::default(); rows.len()]);
+    let all = Mutex::new(vec![RowCheck::default(); rows.len()]);
     let work = || {
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let at = rows.partition_point(|other| other.id < row.id);
@@ -197,14 +197,14 @@ fn check_all(
 }
 
 /// Verifies a row against its record.
-fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<&Path>) -> Checked {
-    let wrong = |what: String| Checked { found: vec![what], ..Checked::default() };
+fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<&Path>) -> RowCheck {
+    let wrong = |what: String| RowCheck { found: vec![what], ..RowCheck::default() };
     let Some(path) = file else {
         return match (&row.record, &row.ranks) {
             (Some(record), _) => wrong(format!("records/{record} is missing")),
             (None, Some(_)) => wrong("it has a result without a record".to_owned()),
             // It was cut off when the referee was killed.
-            (None, None) => Checked::default(),
+            (None, None) => RowCheck::default(),
         };
     };
     let mut record = match read_file(path) {
@@ -230,7 +230,7 @@ fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<
         }
         found.extend(differences(row, &by_record));
     }
-    Checked { found, result, has_record: true }
+    RowCheck { found, result, has_record: true }
 }
 
 /// The results of records whose rows are missing or invalid, unless another attempt has a result.

@@ -18,7 +18,7 @@ use crate::transport::trust;
 use crate::workers::archive::Cache;
 use crate::workers::builtin::BuiltInWorker;
 use crate::workers::calibration::Calibration;
-use crate::workers::carrier::Verdict;
+use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
 #[cfg(feature = "nats")]
 use crate::workers::nats::Broker;
@@ -109,7 +109,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         cache,
         private: secrets.cloned().collect(),
     };
-    let mut printer = Printer { is_json: args.json, out: Tolerant::new(), is_connected: None };
+    let mut printer = WorkerPrinter { is_json: args.json, out: Tolerant::new(), is_connected: None };
     let exit = if nats::is_url(&args.connect) {
         #[cfg(not(feature = "nats"))]
         return Err(nats::missing("--connect"));
@@ -170,14 +170,14 @@ fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> 
 }
 
 /// Prints events for a person or a program.
-struct Printer {
+struct WorkerPrinter {
     is_json: bool,
     out: Tolerant,
     /// Whether it was connected at the last news of the connection.
     is_connected: Option<bool>,
 }
 
-impl Printer {
+impl WorkerPrinter {
     fn event(&mut self, event: &WorkerEvent<'_>) {
         let is_connected = match event {
             WorkerEvent::Connected => Some(true),
@@ -209,9 +209,11 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
             format!("{}: {matches} of {} between {}", unit.id, unit.game, names.join(", "))
         }
         WorkerEvent::Unable(id, why) => format!("{id} cannot be played here: {why}"),
-        WorkerEvent::Played(_) | WorkerEvent::Verdict(_, Verdict::Counted) => return None,
-        WorkerEvent::Verdict(id, Verdict::Duplicate) => format!("{id}: another result came first"),
-        WorkerEvent::Verdict(id, Verdict::Refused(why)) => format!("{id}: the coordinator refuses it: {why}"),
+        WorkerEvent::Played(_) | WorkerEvent::Verdict(_, OutcomeVerdict::Counted) => return None,
+        WorkerEvent::Verdict(id, OutcomeVerdict::Duplicate) => format!("{id}: another result came first"),
+        WorkerEvent::Verdict(id, OutcomeVerdict::Refused(why)) => {
+            format!("{id}: the coordinator refuses it: {why}")
+        }
         WorkerEvent::State(MachineState::Active) => "the coordinator gives this worker sets again".to_owned(),
         WorkerEvent::State(MachineState::Drained) => "the coordinator drains this worker".to_owned(),
         WorkerEvent::State(MachineState::Aside) => "the coordinator has put this worker aside".to_owned(),

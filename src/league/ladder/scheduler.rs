@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Running, SharedLadder};
+use super::{MatchInProgress, SharedLadder};
 use crate::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
 use crate::store::{MatchKind, parse_match_id};
 use crate::tournament::ladder::Name;
@@ -71,7 +71,9 @@ impl Scheduler for LadderScheduler {
         if let Some(number) = number {
             ladder.on_workers.remove(number);
         }
-        if let Some(Running { lineup, deal, .. }) = number.and_then(|number| ladder.running.remove(&number)) {
+        if let Some(MatchInProgress { lineup, deal, .. }) =
+            number.and_then(|number| ladder.running.remove(&number))
+        {
             ladder.matchmaker.put_back(&lineup);
             if let Some(first) = deal {
                 let now = ladder.now();

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::column::{Column, zigzag};
-use super::names::{Names, add_words, moves_of};
+use super::names::{StepNames, add_words, moves_of};
 use super::reel::{Reel, ReelStep};
 use super::shown::{SeenBy, ThingState};
 use crate::core::Seat;
@@ -38,7 +38,7 @@ mod what {
 
 /// The state of a thing, with numbers for its place and its views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct State {
+struct NumberedState {
     views: u32,
     place: i32,
     look: i32,
@@ -48,7 +48,7 @@ struct State {
     turn: Option<i16>,
 }
 
-impl State {
+impl NumberedState {
     /// Its place, if it is a piece.
     fn place_of_piece(&self) -> Option<i32> {
         (Depth::ALL[usize::from(self.layer)] == Depth::Piece).then_some(self.place)
@@ -56,7 +56,7 @@ impl State {
 }
 
 /// A change of a thing: its new state, `None` if it is gone, and whether it moved and is marked.
-type Changed = (Option<State>, bool);
+type Changed = (Option<NumberedState>, bool);
 
 /// Different values, numbered consecutively.
 #[derive(Debug)]
@@ -86,9 +86,9 @@ struct Tables {
 }
 
 impl Tables {
-    fn state(&mut self, &ThingState { x, y, look, layer, turn, views }: &ThingState) -> State {
+    fn state(&mut self, &ThingState { x, y, look, layer, turn, views }: &ThingState) -> NumberedState {
         let SeenBy { mask, others, other } = views;
-        State {
+        NumberedState {
             views: self.views.number((mask, others)),
             place: self.places.number((x, y)) as i32,
             look: look as i32,
@@ -98,7 +98,7 @@ impl Tables {
         }
     }
 
-    fn has_other(&self, state: &State) -> bool {
+    fn has_other(&self, state: &NumberedState) -> bool {
         self.views.all[state.views as usize].1 != 0
     }
 }
@@ -129,7 +129,7 @@ struct Deltas {
 
 impl Deltas {
     /// Adds a change relative to `known`, and returns what the next one may be relative to.
-    fn push(&mut self, known: State, (state, has_moved): Changed, tables: &Tables) -> State {
+    fn push(&mut self, known: NumberedState, (state, has_moved): Changed, tables: &Tables) -> NumberedState {
         let mut what = if has_moved { what::MOVED } else { 0 };
         let mut now = state.unwrap_or_else(|| {
             what |= what::GONE;
@@ -166,7 +166,7 @@ impl Deltas {
 
 /// The same with the steps in which they happen, each relative to the one before.
 #[derive(Debug, Default, Serialize)]
-struct Timed {
+struct TimedDeltas {
     step: Column,
     #[serde(flatten)]
     deltas: Deltas,
@@ -178,9 +178,9 @@ pub(super) struct Changes {
     /// By thing: the number of its changes that follow from nothing else.
     count: Column,
     /// By thing: its first change, relative to that of the thing before.
-    first: Timed,
+    first: TimedDeltas,
     /// The other changes, relative to the change before of the same thing.
-    more: Timed,
+    more: TimedDeltas,
     /// Changes of actors, relative to their states: of those from hands, of those at places that moves name, and of those
     /// at the places to which others go.
     actors: [Deltas; 3],
@@ -194,7 +194,7 @@ pub(super) struct Changes {
 
 /// Why a thing is an actor.
 #[derive(Clone, Copy)]
-enum Role {
+enum ActorRole {
     /// It was in a hand.
     Hand,
     /// It was at a place that the move names. What is known of the place to which it goes: an empty place that the move
@@ -205,10 +205,10 @@ enum Role {
 }
 
 /// The board between two steps, as the player knows it.
-struct Board<'a> {
+struct KnownBoard<'a> {
     tables: Tables,
     /// By thing.
-    states: Vec<Option<State>>,
+    states: Vec<Option<NumberedState>>,
     /// By place: the piece there.
     pieces: Vec<Option<u32>>,
     /// The texts of looks.
@@ -230,9 +230,9 @@ fn text(look: &[Value]) -> &str {
     text.and_then(|part| part.last()?.as_str()).unwrap_or_default()
 }
 
-impl<'a> Board<'a> {
-    fn of(reel: &'a Reel) -> Board<'a> {
-        let mut board = Board {
+impl<'a> KnownBoard<'a> {
+    fn of(reel: &'a Reel) -> KnownBoard<'a> {
+        let mut board = KnownBoard {
             tables: Tables { places: Numbered::new(), views: Numbered::new() },
             states: Vec::new(),
             pieces: Vec::new(),
@@ -279,7 +279,7 @@ impl<'a> Board<'a> {
         self.pieces.get(place as usize).copied().flatten()
     }
 
-    fn state(&self, thing: u32) -> Option<State> {
+    fn state(&self, thing: u32) -> Option<NumberedState> {
         self.states.get(thing as usize).copied().flatten()
     }
 
@@ -293,11 +293,11 @@ impl<'a> Board<'a> {
     }
 
     /// The actors that the moves of a step name.
-    fn actors(&self, step: &ReelStep) -> Vec<(u32, Role)> {
-        let mut actors: Vec<(u32, Role)> = Vec::new();
+    fn actors(&self, step: &ReelStep) -> Vec<(u32, ActorRole)> {
+        let mut actors: Vec<(u32, ActorRole)> = Vec::new();
         for (seat, text) in moves_of(step) {
             let (mut empty, mut card, first) = (None, None, actors.len());
-            let mut words = Names::new();
+            let mut words = StepNames::new();
             for word in text.split(' ') {
                 match self.named.contains_key(word) || self.in_hand(seat, word).is_some() {
                     true => words.push(word),
@@ -310,10 +310,10 @@ impl<'a> Board<'a> {
                         empty = Some(place);
                         continue;
                     };
-                    (piece, Role::Named(None, card.map(|card| (card, actors.len() - first))))
+                    (piece, ActorRole::Named(None, card.map(|card| (card, actors.len() - first))))
                 } else if let Some(piece) = self.in_hand(seat, word) {
                     card = card.or(self.state(piece).map(|state| state.look));
-                    (piece, Role::Hand)
+                    (piece, ActorRole::Hand)
                 } else {
                     continue;
                 };
@@ -322,7 +322,7 @@ impl<'a> Board<'a> {
                 }
             }
             for (_, role) in &mut actors[first..] {
-                if let Role::Named(target, _) = role {
+                if let ActorRole::Named(target, _) = role {
                     *target = empty;
                 }
             }
@@ -332,7 +332,7 @@ impl<'a> Board<'a> {
 
     /// Makes these changes.
     fn apply(&mut self, changes: &[(u32, Changed)]) {
-        let place_of = |state: Option<State>| state.and_then(|state| state.place_of_piece());
+        let place_of = |state: Option<NumberedState>| state.and_then(|state| state.place_of_piece());
         let mut arrived = Vec::new();
         for &(thing, (state, _)) in changes {
             if self.states.len() <= thing as usize {
@@ -359,7 +359,7 @@ impl<'a> Board<'a> {
 
 impl Changes {
     pub(super) fn of(reel: &Reel) -> Changes {
-        let (mut changes, mut board) = (Changes::default(), Board::of(reel));
+        let (mut changes, mut board) = (Changes::default(), KnownBoard::of(reel));
         // By thing: the steps in which it changes, and how.
         let mut others: Vec<Vec<(u32, Changed)>> = Vec::new();
         for (number, step) in (0..).zip(&reel.steps) {
@@ -376,7 +376,7 @@ impl Changes {
             }
             board.apply(&changed);
         }
-        let (mut head, mut step_of_head) = (State::default(), 0);
+        let (mut head, mut step_of_head) = (NumberedState::default(), 0);
         for of_thing in others {
             changes.count.push(of_thing.len() as u32);
             let (mut known, mut before) = (head, step_of_head);
@@ -405,7 +405,7 @@ impl Changes {
         &mut self,
         step: &ReelStep,
         changed: &[(u32, Changed)],
-        board: &mut Board<'_>,
+        board: &mut KnownBoard<'_>,
     ) -> Vec<(u32, Changed)> {
         let change_of =
             |thing: u32| changed.binary_search_by_key(&thing, |change| change.0).ok().map(|at| changed[at].1);
@@ -416,37 +416,37 @@ impl Changes {
             let state = board.state(thing).unwrap_or_else(|| unreachable!("it is on the board"));
             let change = change_of(thing).unwrap_or((Some(state), false));
             let (column, place) = match role {
-                Role::Hand => (0, board.played),
-                Role::Named(Some(place), _) => (1, place),
-                Role::Named(None, key) => {
+                ActorRole::Hand => (0, board.played),
+                ActorRole::Named(Some(place), _) => (1, place),
+                ActorRole::Named(None, key) => {
                     let distance = key.and_then(|key| board.distances.get(&key)).copied();
                     (1, state.place + distance.unwrap_or(0))
                 }
-                Role::Struck => (2, state.place),
+                ActorRole::Struck => (2, state.place),
             };
-            let known = State { place, other: board.others[column], ..state };
+            let known = NumberedState { place, other: board.others[column], ..state };
             let now = self.actors[column].push(known, change, &board.tables);
             board.others[column] = now.other;
             let Some(now) = change.0 else { continue };
             match role {
-                Role::Hand => board.played = now.place,
-                Role::Named(None, Some(key)) => {
+                ActorRole::Hand => board.played = now.place,
+                ActorRole::Named(None, Some(key)) => {
                     board.distances.insert(key, now.place - state.place);
                 }
-                Role::Named(..) | Role::Struck => {}
+                ActorRole::Named(..) | ActorRole::Struck => {}
             }
             if now.place != state.place
                 && let Some(struck) = board.piece_at(now.place)
                 && actors.iter().all(|(actor, _)| *actor != struck)
             {
-                actors.push((struck, Role::Struck));
+                actors.push((struck, ActorRole::Struck));
             }
         }
         let is_actor = |thing: u32| actors.iter().any(|(actor, _)| *actor == thing);
         let mut others: Vec<(u32, Changed)> =
             changed.iter().copied().filter(|&(thing, _)| !is_actor(thing)).collect();
         let leaves = |(thing, (now, _)): &(u32, Changed), places: &Range<i32>| {
-            let is_in = |state: &State| places.contains(&state.place);
+            let is_in = |state: &NumberedState| places.contains(&state.place);
             board.state(*thing).as_ref().is_some_and(is_in) && !now.as_ref().is_some_and(is_in)
         };
         for (_, places) in &board.hands {
@@ -458,7 +458,7 @@ impl Changes {
             let staying =
                 pieces.filter(|&thing| after(thing).is_some_and(|state| places.contains(&state.place)));
             for (place, thing) in places.clone().zip(staying).filter(|&(_, thing)| !is_actor(thing)) {
-                let closed_up = board.state(thing).map(|state| State { place, ..state });
+                let closed_up = board.state(thing).map(|state| NumberedState { place, ..state });
                 let change = change_of(thing).unwrap_or_else(|| (board.state(thing), false));
                 let index = others.iter().position(|(other, _)| *other == thing);
                 match (change == (closed_up, false), index) {

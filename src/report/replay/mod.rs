@@ -107,19 +107,19 @@ pub(super) fn data(reels: &[&Reel], view: usize, turn: u32) -> String {
 /// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
 pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
-    struct Page {
-        matches: Vec<Match>,
+    struct PageData {
+        matches: Vec<MatchData>,
     }
     #[derive(Deserialize)]
-    struct Match {
+    struct MatchData {
         record: PackedRecord,
     }
     let (_, data) = page.split_once(DATA)?;
     let bytes = base116::decode(data.split('<').next()?)?;
     let mut text = Vec::new();
     ZlibDecoder::new(&*bytes).take(most as u64).read_to_end(&mut text).ok()?;
-    let page: Page = serde_json::from_slice(&text).ok()?;
-    let [Match { record }] = &page.matches[..] else { return None };
+    let page: PageData = serde_json::from_slice(&text).ok()?;
+    let [MatchData { record }] = &page.matches[..] else { return None };
     record.restore(most)
 }
 

@@ -19,7 +19,7 @@ const NAMES: usize = SEPARATES as usize - FIRST as usize;
 const LISTS: usize = 16;
 
 /// The names that the texts of a step may refer to.
-pub(super) type Names<'a> = Vec<&'a str>;
+pub(super) type StepNames<'a> = Vec<&'a str>;
 
 /// The letters and digits at the beginning of a text, and the digits alone.
 fn first_word(text: &str) -> (&str, &str) {
@@ -29,7 +29,7 @@ fn first_word(text: &str) -> (&str, &str) {
 }
 
 /// Adds the words of a text and the numbers at the ends of words.
-pub(super) fn add_words<'a>(names: &mut Names<'a>, mut rest: &'a str) {
+pub(super) fn add_words<'a>(names: &mut StepNames<'a>, mut rest: &'a str) {
     while let Some(next) = rest.chars().next() {
         let (word, number) = first_word(rest);
         names.extend(Some(word).filter(|word| !word.is_empty()));
@@ -48,10 +48,10 @@ pub(super) fn moves_of(step: &ReelStep) -> impl Iterator<Item = (Seat, &str)> {
 const SEATS: [&str; MAX_SEATS] = ["0", "1", "2", "3", "4", "5"];
 
 /// The names of each step: the seats of the moves of the next step, and the words of its own moves.
-pub(super) fn of_steps(reel: &Reel) -> Vec<Names<'_>> {
+pub(super) fn of_steps(reel: &Reel) -> Vec<StepNames<'_>> {
     let of_step = |(index, step)| {
         let next = reel.steps.get(index + 1).into_iter().flat_map(moves_of);
-        let mut names: Names<'_> = next.map(|(seat, _)| SEATS[seat.index()]).collect();
+        let mut names: StepNames<'_> = next.map(|(seat, _)| SEATS[seat.index()]).collect();
         moves_of(step).for_each(|(_, text)| add_words(&mut names, text));
         names.truncate(NAMES);
         names
@@ -92,7 +92,7 @@ pub(super) fn refer(text: &str, names: &[&str]) -> String {
 /// before a semicolon. Returns how many of the lists precede those that events of later steps may refer to.
 pub(super) fn refer_to_lists(text: &str, lists: &[String], names: &[&str]) -> (String, usize) {
     let lists = &lists[..lists.len().min(LISTS)];
-    let names: Names<'_> = [""; LISTS].into_iter().chain(names.iter().copied()).take(NAMES).collect();
+    let names: StepNames<'_> = [""; LISTS].into_iter().chain(names.iter().copied()).take(NAMES).collect();
     let (mut out, mut used) = (String::with_capacity(text.len()), 0);
     for (index, part) in text.split("; ").enumerate() {
         if index > 0 {

@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::changes::Changes;
 use super::column::{Column, Texts};
 use super::layout::layout;
-use super::names::{self, Names, refer, refer_to_lists};
+use super::names::{self, StepNames, refer, refer_to_lists};
 use super::record::PackedRecord;
 use super::reel::{Reel, ReelStep, SeatOf};
 use crate::core::Seat;
 
 /// Changed lines of words, one stream after the other: the changes of a line that the same views see.
 #[derive(Debug, Default, Serialize)]
-struct Words {
+struct WordChanges {
     /// By stream: its line.
     line: Column,
     /// By stream: its views.
@@ -49,17 +49,17 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// The changes of a stream: step and text.
-type Stream<'a> = Vec<(usize, Option<&'a str>)>;
+type LineChanges<'a> = Vec<(usize, Option<&'a str>)>;
 
-impl Words {
-    fn of(steps: &[ReelStep], names: &[Names<'_>]) -> Words {
-        let mut streams: BTreeMap<(usize, u32), Stream<'_>> = BTreeMap::new();
+impl WordChanges {
+    fn of(steps: &[ReelStep], names: &[StepNames<'_>]) -> WordChanges {
+        let mut streams: BTreeMap<(usize, u32), LineChanges<'_>> = BTreeMap::new();
         for (number, step) in steps.iter().enumerate() {
             for (mask, line, text) in &step.w {
                 streams.entry((*line, *mask)).or_default().push((number, text.as_deref()));
             }
         }
-        let mut words = Words::default();
+        let mut words = WordChanges::default();
         for ((line, mask), changes) in streams {
             words.line.push(line as u32);
             words.mask.push(mask);
@@ -114,11 +114,11 @@ struct Took {
 
 /// The steps of a match.
 #[derive(Debug, Default, Serialize)]
-struct Columns {
+struct StepColumns {
     /// Moves, each relative to the step before.
     n: Column,
     c: Changes,
-    w: Words,
+    w: WordChanges,
     s: Notes,
     k: Took,
     /// By step; empty if it is as before.
@@ -128,10 +128,11 @@ struct Columns {
 /// The kinds of notes, in the order of the player.
 const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
 
-impl Columns {
-    fn of(reel: &Reel) -> Columns {
+impl StepColumns {
+    fn of(reel: &Reel) -> StepColumns {
         let (steps, names) = (&reel.steps, names::of_steps(reel));
-        let mut columns = Columns { c: Changes::of(reel), w: Words::of(steps, &names), ..Columns::default() };
+        let mut columns =
+            StepColumns { c: Changes::of(reel), w: WordChanges::of(steps, &names), ..StepColumns::default() };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
         let played: Vec<&str> = reel.record.iter().flat_map(PackedRecord::moves).collect();
         let mut played = &played[..];
@@ -236,7 +237,7 @@ pub(super) struct Packed<'a> {
     layout: Option<Value>,
     result: &'a str,
     looks: Looks,
-    columns: Columns,
+    columns: StepColumns,
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<&'a PackedRecord>,
 }
@@ -252,7 +253,7 @@ impl<'a> Packed<'a> {
             layout: reel.layout.as_deref().map(|of| layout(of, |row| row.places.len())),
             result: &reel.result,
             looks: Looks::of(&reel.looks),
-            columns: Columns::of(reel),
+            columns: StepColumns::of(reel),
             record: reel.record.as_ref(),
         }
     }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use referee_protocol::referee::Clock;
 
 use super::record::PackedRecord;
-use super::shown::{Change, Said, Shown};
+use super::shown::{Change, ChangedLine, Shown};
 use crate::core::scene::Layout;
 use crate::core::{Seat, Viewer};
 use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
@@ -58,7 +58,7 @@ pub(super) struct ReelStep {
     /// Changes of things, sorted by thing.
     pub(super) c: Vec<Change>,
     /// Changed lines of words.
-    pub(super) w: Vec<Said>,
+    pub(super) w: Vec<ChangedLine>,
     /// What happened: mask, kind, seat, text.
     pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
     /// The time that answers took: seat and milliseconds; only in replays.

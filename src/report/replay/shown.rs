@@ -10,7 +10,7 @@ use super::motion::{moved, origins};
 use super::svg::{classes, polygon};
 use crate::core::Scenes;
 use crate::core::scene::{Depth, Form, Part, Shape};
-use crate::core::scenes::{Group, Line, SeenShape};
+use crate::core::scenes::{Group, SeenShape, WordLine};
 
 /// The state of a thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub(super) struct Change {
 
 /// A change as the player reads it: mask, thing and what these views show.
 #[derive(Debug)]
-pub(super) struct Row(u32, u32, Option<ThingState>);
+pub(super) struct ChangeRow(u32, u32, Option<ThingState>);
 
-impl Serialize for Row {
+impl Serialize for ChangeRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let &Row(mask, thing, state) = self;
+        let &ChangeRow(mask, thing, state) = self;
         match state {
             Some(ThingState { x, y, look, layer, turn: Some(turn), .. }) => {
                 (mask, thing, x, y, look, layer, turn).serialize(serializer)
@@ -79,12 +79,14 @@ impl Change {
     }
 
     /// The change as the player reads it.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = ChangeRow> {
         let &Change { thing, state, lost, .. } = self;
         let views = state.map_or(SeenBy::default(), |state| state.views);
         let other = state.map(|state| ThingState { look: views.other, ..state });
         let rows = [(views.mask, state), (views.others, other), (lost, None)];
-        rows.into_iter().filter(|&(mask, _)| mask != 0).map(move |(mask, state)| Row(mask, thing, state))
+        rows.into_iter()
+            .filter(|&(mask, _)| mask != 0)
+            .map(move |(mask, state)| ChangeRow(mask, thing, state))
     }
 
     /// The mark of a thing that moved: mask and thing.
@@ -94,10 +96,10 @@ impl Change {
 }
 
 /// A changed line of words: mask, line, text; `None`: this line and the following ones are gone.
-pub(super) type Said = (u32, usize, Option<Arc<str>>);
+pub(super) type ChangedLine = (u32, usize, Option<Arc<str>>);
 
 /// A shape and what is shown of it.
-type Known<'a> = (&'a SeenShape, (u32, ThingState));
+type KnownShape<'a> = (&'a SeenShape, (u32, ThingState));
 
 /// Shapes, and what is shown of them.
 #[derive(Debug, Default)]
@@ -116,7 +118,7 @@ pub(super) struct Shown {
     things: u32,
     /// The shapes of the latest position.
     groups: Vec<ShownGroup>,
-    lines: Vec<Line>,
+    lines: Vec<WordLine>,
     by_parts: FxHashMap<Vec<Part>, u32>,
     /// What shapes look like, as the player reads it.
     pub(super) looks: Vec<Vec<Value>>,
@@ -172,7 +174,7 @@ impl Shown {
     }
 
     /// The views that show a shape. `origin` is the shape that it was.
-    fn seen_by(&mut self, seen: &SeenShape, origin: Option<Known<'_>>) -> SeenBy {
+    fn seen_by(&mut self, seen: &SeenShape, origin: Option<KnownShape<'_>>) -> SeenBy {
         let other = seen.other.as_ref().map_or(0, |other| {
             let is_known =
                 |before: &SeenShape| before.other.as_ref().is_some_and(|of| looks_alike(of, other));
@@ -209,7 +211,7 @@ impl Shown {
     }
 
     /// Shows the next position. Groups of shapes that are as before cost nothing.
-    pub(super) fn show(&mut self, scenes: Scenes) -> (Vec<Change>, Vec<Said>) {
+    pub(super) fn show(&mut self, scenes: Scenes) -> (Vec<Change>, Vec<ChangedLine>) {
         let all = scenes.all();
         let Scenes { scene, groups, lines, .. } = scenes;
         let mut changes = Vec::with_capacity(16);
@@ -220,7 +222,8 @@ impl Shown {
         }
         // The shapes that were not at the same place of their group, and those that are not.
         let changed = self.replace(&groups);
-        let (mut known, mut new): (Vec<Known<'_>>, Vec<_>) = (Vec::with_capacity(32), Vec::with_capacity(32));
+        let (mut known, mut new): (Vec<KnownShape<'_>>, Vec<_>) =
+            (Vec::with_capacity(32), Vec::with_capacity(32));
         for (index, group) in &changed {
             let shapes = groups.get(*index).map_or(&[][..], |shapes| shapes);
             for place in 0..shapes.len().max(group.shapes.len()) {
@@ -268,7 +271,7 @@ impl Shown {
     }
 
     /// Returns the changed lines of words, given the mask of all views.
-    fn say(&mut self, lines: Vec<Line>, all: u32) -> Vec<Said> {
+    fn say(&mut self, lines: Vec<WordLine>, all: u32) -> Vec<ChangedLine> {
         let mut changes = Vec::new();
         let none = vec![(all, None)];
         for line in 0..lines.len().max(self.lines.len()) {
@@ -339,7 +342,7 @@ mod tests {
         for position in positions::<G>(seating) {
             let (changes, said) = shown.show(position.scenes(&viewers));
             for (view, (&viewer, (things, lines))) in viewers.iter().zip(&mut views).enumerate() {
-                for Row(mask, thing, state) in changes.iter().flat_map(Change::rows) {
+                for ChangeRow(mask, thing, state) in changes.iter().flat_map(Change::rows) {
                     let has_view = mask >> view & 1 == 1;
                     match state.map(|state| ThingState { views: SeenBy::default(), ..state }) {
                         _ if !has_view => {}

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::list::{pages, table as match_table};
-use super::{Fact, File, Grid, Links, ListedMatch, Page, Section, Site, facts, footer, table};
+use super::{File, Grid, LabelledValue, Links, ListedMatch, Section, Site, SitePage, facts, footer, table};
 use crate::core::counted;
 use crate::report::tournament::{
     EntrantDetails, EntrantStanding, Escaped, Met, elo, estimate, faults, met, points, shade, time_use_of,
@@ -11,7 +11,7 @@ use crate::report::tournament::{
 };
 
 /// The results of an entrant against or with others.
-struct Results<'a> {
+struct ResultsTable<'a> {
     title: &'static str,
     note: &'static str,
     cells: &'a [Option<Met>],
@@ -47,7 +47,7 @@ impl Site<'_> {
                 }
                 (footer())
             };
-            let page = Page { title: format!("{name}, {}", self.name()), links, plays: false };
+            let page = SitePage { title: format!("{name}, {}", self.name()), links, plays: false };
             (path, page.text(&body))
         });
         files.collect()
@@ -75,13 +75,13 @@ impl Site<'_> {
 
     /// The results against each opponent and with each partner.
     fn results(&self, details: &EntrantDetails, links: &Links<'_>) -> impl Iterator<Item = Section> {
-        let against = Results {
+        let against = ResultsTable {
             title: "Opponents",
             note: "points of matches; with three sides, the share of them between these two",
             cells: &details.cross,
         };
-        let with = Results { title: "Partners", note: "points of matches", cells: &details.partners };
-        [against, with].into_iter().filter_map(|Results { title, note, cells }| {
+        let with = ResultsTable { title: "Partners", note: "points of matches", cells: &details.partners };
+        [against, with].into_iter().filter_map(|ResultsTable { title, note, cells }| {
             let rows = cells.iter().zip(&self.report.details);
             let rows: Vec<_> = rows.filter_map(|(&cell, other)| Some((cell?, other))).collect();
             let table = html! {
@@ -143,14 +143,14 @@ fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
         format!("{} in {}", faults(&details.faults), counted(standing.faulted, "match", "matches"))
     };
     facts(&[
-        Fact::text("points", &format!("{} of {}", points(standing.points), standing.matches)),
-        Fact::text("decided by play", &wdl(standing.by_play)),
-        Fact::text("decided by a fault", &wdl(standing.by_fault)),
-        Fact::text("awarded", &awarded),
-        Fact::text("eliminated", &out),
-        Fact::text("Elo", &elo(standing.elo)),
-        Fact::text("Glicko-2", &estimate(details.glicko2, 0)),
-        Fact::text("team", &team.join(", ")),
-        Fact::text("faults", &of_faults),
+        LabelledValue::text("points", &format!("{} of {}", points(standing.points), standing.matches)),
+        LabelledValue::text("decided by play", &wdl(standing.by_play)),
+        LabelledValue::text("decided by a fault", &wdl(standing.by_fault)),
+        LabelledValue::text("awarded", &awarded),
+        LabelledValue::text("eliminated", &out),
+        LabelledValue::text("Elo", &elo(standing.elo)),
+        LabelledValue::text("Glicko-2", &estimate(details.glicko2, 0)),
+        LabelledValue::text("team", &team.join(", ")),
+        LabelledValue::text("faults", &of_faults),
     ])
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{File, Links, ListedMatch, Page, Site, footer, minute};
+use super::{File, Links, ListedMatch, Site, SitePage, footer, minute};
 use crate::core::counted;
 use crate::report::tournament::Escaped;
 
@@ -119,7 +119,7 @@ impl Site<'_> {
                     }
                     (footer())
                 };
-                let page = Page { title: format!("Matches of {}", self.name()), links, plays: false };
+                let page = SitePage { title: format!("Matches of {}", self.name()), links, plays: false };
                 (path, page.text(&body))
             })
             .collect();

@@ -36,7 +36,7 @@ pub struct Site<'a> {
 }
 
 /// What the parts of a page depend on.
-struct Page<'a> {
+struct SitePage<'a> {
     title: String,
     links: Links<'a>,
     /// Whether it has the player.
@@ -47,7 +47,7 @@ struct Page<'a> {
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'";
 
-impl Page<'_> {
+impl SitePage<'_> {
     /// The page with this body.
     fn text(&self, body: &Markup) -> String {
         let top = self.links.top();
@@ -83,33 +83,33 @@ fn footer() -> Markup {
 const SHORT: usize = 60;
 
 /// A label and its value.
-struct Fact {
+struct LabelledValue {
     label: &'static str,
     value: Markup,
     /// Whether it has a row of its own.
     is_long: bool,
 }
 
-impl Fact {
-    fn text(label: &'static str, text: &str) -> Fact {
-        Fact { label, value: html! { (Escaped(text)) }, is_long: text.len() > SHORT }
+impl LabelledValue {
+    fn text(label: &'static str, text: &str) -> LabelledValue {
+        LabelledValue { label, value: html! { (Escaped(text)) }, is_long: text.len() > SHORT }
     }
 
-    fn code(label: &'static str, text: &str) -> Fact {
-        Fact { label, value: html! { code { (Escaped(text)) } }, is_long: text.len() > SHORT }
+    fn code(label: &'static str, text: &str) -> LabelledValue {
+        LabelledValue { label, value: html! { code { (Escaped(text)) } }, is_long: text.len() > SHORT }
     }
 
     /// A value with links.
-    fn links(label: &'static str, value: Markup) -> Fact {
-        Fact { label, value, is_long: false }
+    fn links(label: &'static str, value: Markup) -> LabelledValue {
+        LabelledValue { label, value, is_long: false }
     }
 }
 
 /// A list of facts; those without a value are left out.
-fn facts(facts: &[Fact]) -> Markup {
+fn facts(facts: &[LabelledValue]) -> Markup {
     html! {
         dl class="facts" {
-            @for Fact { label, value, is_long } in facts.iter().filter(|fact| !fact.value.0.is_empty()) {
+            @for LabelledValue { label, value, is_long } in facts.iter().filter(|fact| !fact.value.0.is_empty()) {
                 div class=[is_long.then_some("long")] {
                     dt { (label) }
                     dd { (value) }
@@ -166,7 +166,7 @@ impl<'a> Site<'a> {
     fn index(&self) -> String {
         let report = self.report;
         let links = Links::from("", report);
-        let page = Page { title: self.name().to_owned(), links, plays: false };
+        let page = SitePage { title: self.name().to_owned(), links, plays: false };
         let mut sections = sections(report, &page.links);
         sections.extend(notes(report));
         sections.push(self.verification());
@@ -222,12 +222,12 @@ impl<'a> Site<'a> {
             }
         };
         facts(&[
-            Fact::links(label, first),
-            Fact::text("entrants", &standings.entrants.len().to_string()),
-            Fact::links("matches", played),
-            Fact::text("format", &conditions.format),
-            Fact::text("clock", &conditions.clock.replace(',', ", ")),
-            Fact::text("played", &dates),
+            LabelledValue::links(label, first),
+            LabelledValue::text("entrants", &standings.entrants.len().to_string()),
+            LabelledValue::links("matches", played),
+            LabelledValue::text("format", &conditions.format),
+            LabelledValue::text("clock", &conditions.clock.replace(',', ", ")),
+            LabelledValue::text("played", &dates),
         ])
     }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Fact, Links, ListedMatch, Page, Reel, Site, facts, footer, minute};
+use super::{LabelledValue, Links, ListedMatch, Reel, Site, SitePage, facts, footer, minute};
 use crate::report::replay::{DATA, data};
 use crate::report::tournament::{Escaped, faults, options_in_words, time};
 
@@ -33,7 +33,7 @@ impl Site<'_> {
     pub(super) fn replay(&self, index: usize, replay: Result<&Reel, Unshown>) -> String {
         let told = &self.report.attempts[index];
         let links = Links::from("../", self.report);
-        let page = Page { title: format!("{}, {}", told.id, self.name()), links, plays: replay.is_ok() };
+        let page = SitePage { title: format!("{}, {}", told.id, self.name()), links, plays: replay.is_ok() };
         let neighbour = |at: Option<usize>| at.and_then(|at| self.report.attempts.get(at));
         let here = html! {
             span {
@@ -70,19 +70,19 @@ impl Site<'_> {
 /// The facts about a match.
 fn about(told: &ListedMatch, links: &Links<'_>, reel: Option<&Reel>) -> Markup {
     let mut rows = vec![
-        Fact::text("result", &told.result_in_words()),
-        Fact::text("ended by", &told.how()),
-        Fact::text("set", &told.set),
-        Fact::text("round", &told.round.map_or(String::new(), |round| round.to_string())),
-        Fact::text("began (UTC)", &told.began_at.as_deref().map(minute).unwrap_or_default()),
-        Fact::text("duration", &time(told.duration_us)),
-        Fact::text("moves", &told.decisions.to_string()),
+        LabelledValue::text("result", &told.result_in_words()),
+        LabelledValue::text("ended by", &told.how()),
+        LabelledValue::text("set", &told.set),
+        LabelledValue::text("round", &told.round.map_or(String::new(), |round| round.to_string())),
+        LabelledValue::text("began (UTC)", &told.began_at.as_deref().map(minute).unwrap_or_default()),
+        LabelledValue::text("duration", &time(told.duration_us)),
+        LabelledValue::text("moves", &told.decisions.to_string()),
     ];
     if let Some(reel) = reel {
         rows.extend([
-            Fact::text("clock", &reel.clock()),
-            Fact::text("options", &options_in_words(reel.options())),
-            Fact::code("seed", reel.seed()),
+            LabelledValue::text("clock", &reel.clock()),
+            LabelledValue::text("options", &options_in_words(reel.options())),
+            LabelledValue::code("seed", reel.seed()),
         ]);
     }
     html! {

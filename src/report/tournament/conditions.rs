@@ -53,9 +53,9 @@ pub struct Conditions {
 
 /// The time from the first match to the last one.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Span(Option<(SystemTime, SystemTime)>);
+pub(super) struct PlayedSpan(Option<(SystemTime, SystemTime)>);
 
-impl Span {
+impl PlayedSpan {
     pub(super) fn add(&mut self, row: &MatchRow) {
         let Some(began) = row.began_at else { return };
         let ended = began + Duration::from_micros(row.duration_us);
@@ -92,7 +92,7 @@ fn deals(plan: &Plan) -> String {
 }
 
 impl Conditions {
-    pub(super) fn of(plan: &Plan, settings: &Settings, span: Span, is_complete: bool) -> Conditions {
+    pub(super) fn of(plan: &Plan, settings: &Settings, span: PlayedSpan, is_complete: bool) -> Conditions {
         let text = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
         Conditions {
             format: format(plan.format),

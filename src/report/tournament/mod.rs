@@ -41,7 +41,7 @@ use crate::runner::Roster;
 use crate::store::{MatchRow, Results, VOID, is_void_for};
 use crate::tournament::rating::{Estimate, Rating, glicko2, weng_lin};
 use crate::tournament::schedule::{Format, Schedule};
-use crate::tournament::standings::Row;
+use crate::tournament::standings::TableRow;
 use crate::tournament::{Entrant, MatchResult};
 
 /// The full report on a tournament.
@@ -186,7 +186,8 @@ impl TournamentReport {
         let mut bot_sums = vec![Sum::default(); roster.len()];
         let seating = schedule.plan().seating;
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
-        let (mut records, mut matches, mut span) = (Vec::new(), Vec::new(), conditions::Span::default());
+        let (mut records, mut matches, mut span) =
+            (Vec::new(), Vec::new(), conditions::PlayedSpan::default());
         let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
         let told = MatchList::of(schedule, names, bots);
         db.for_each_match(|row| {
@@ -215,7 +216,7 @@ impl TournamentReport {
         let weng_lin = weng_lin::rate(entrants, &results);
         let partners = partners(schedule);
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
-        let details = standing.table.rows.iter().map(|&Row { entrant, matches, .. }| {
+        let details = standing.table.rows.iter().map(|&TableRow { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
             // Before its first match, an entrant has no rating.
             let known = |rating: Rating| {

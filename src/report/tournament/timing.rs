@@ -96,7 +96,7 @@ pub struct Timing {
 }
 
 /// The counts of a reader thread.
-struct Reading {
+struct TimeCounts {
     thought: Vec<Histogram<u64>>,
     lag: Histogram<u64>,
     paused: Paused,
@@ -106,7 +106,7 @@ struct Reading {
 
 /// What the header of a record states about the bots.
 #[derive(Deserialize)]
-struct Header {
+struct HeaderBots {
     seats: Vec<SeatInHeader>,
 }
 
@@ -128,9 +128,9 @@ fn histogram() -> Histogram<u64> {
     Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-impl Reading {
-    fn new(entrants: usize) -> Reading {
-        Reading {
+impl TimeCounts {
+    fn new(entrants: usize) -> TimeCounts {
+        TimeCounts {
             thought: (0..entrants).map(|_| histogram()).collect(),
             lag: histogram(),
             paused: Paused::default(),
@@ -140,7 +140,7 @@ impl Reading {
     }
 
     fn add_sandboxes(&mut self, header: &[u8]) {
-        let Ok(Header { seats }) = serde_json::from_slice(header) else { return };
+        let Ok(HeaderBots { seats }) = serde_json::from_slice(header) else { return };
         let bots = seats.into_iter().filter_map(|seat| seat.bot);
         for BotInHeader { sandbox, .. } in bots.filter(|bot| bot.command.is_some()) {
             let key = (sandbox.mode(), sandbox.layers().iter().copied().collect());
@@ -186,7 +186,7 @@ impl Reading {
         self.add(&record, &recorded.lineup, is_sealed).map_err(invalid)
     }
 
-    fn merge(&mut self, other: &Reading) {
+    fn merge(&mut self, other: &TimeCounts) {
         for (own, other) in self.thought.iter_mut().zip(&other.thought) {
             let _ = own.add(other);
         }
@@ -213,9 +213,9 @@ impl Timing {
     ) -> io::Result<Timing> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let all = Mutex::new(Reading::new(roster.len()));
+        let all = Mutex::new(TimeCounts::new(roster.len()));
         let read = || {
-            let mut own = Reading::new(roster.len());
+            let mut own = TimeCounts::new(roster.len());
             while let Some(recorded) = records.get(next.fetch_add(1, Ordering::Relaxed)) {
                 own.read(folder, recorded)?;
                 tick(done.fetch_add(1, Ordering::Relaxed) + 1, records.len() as u64);
@@ -230,7 +230,7 @@ impl Timing {
             };
             readers.into_iter().try_for_each(join)
         })?;
-        let Reading { thought, lag, paused, unread, sandboxes } =
+        let TimeCounts { thought, lag, paused, unread, sandboxes } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let timed = |thought: &Histogram<u64>| {
             (!thought.is_empty()).then(|| Timed {

@@ -47,7 +47,7 @@ pub struct Strength {
 }
 
 #[derive(Clone, Debug)]
-struct Player {
+struct LadderPlayer {
     newcomer: Newcomer,
     strength: Strength,
     /// The number of matches that it can play at once; 0 if it is not there.
@@ -73,7 +73,7 @@ struct Player {
 
 /// Two players, the lower index first.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pair {
+struct PairHistory {
     meetings: u32,
     /// How much more often the first one had the lower seat.
     lead: i32,
@@ -95,8 +95,8 @@ pub struct Matchmaker {
     seating: Seating,
     /// The maximum number of matches at once.
     jobs: usize,
-    players: Vec<Player>,
-    pairs: FxHashMap<(Entrant, Entrant), Pair>,
+    players: Vec<LadderPlayer>,
+    pairs: FxHashMap<(Entrant, Entrant), PairHistory>,
     returns: Vec<Return>,
     /// The number of pairings so far.
     pairings: u64,
@@ -129,7 +129,7 @@ impl Matchmaker {
 
     /// Adds a player, which is not there yet.
     pub fn join(&mut self, newcomer: Newcomer) -> Entrant {
-        self.players.push(Player {
+        self.players.push(LadderPlayer {
             newcomer,
             strength: Strength { rating: 0.0, margin: f64::INFINITY },
             places: 0,
@@ -212,7 +212,7 @@ impl Matchmaker {
 
     /// Whether a player may be paired, now or after its matches.
     fn is_available(&self, player: Entrant, now: u64) -> bool {
-        let Player { places, out_until, .. } = &self.players[player.index()];
+        let LadderPlayer { places, out_until, .. } = &self.players[player.index()];
         *places > 0 && *out_until <= now && !self.has_used_up(player)
     }
 
@@ -247,7 +247,7 @@ impl Matchmaker {
             return None;
         }
         let order = |player: &Entrant| {
-            let Player { since, seats, .. } = &self.players[player.index()];
+            let LadderPlayer { since, seats, .. } = &self.players[player.index()];
             let has_played = seats.iter().any(|&times| times > 0);
             (has_played, *since)
         };
@@ -291,7 +291,7 @@ impl Matchmaker {
         while let Some(Return { lineup, first, until }) = self.returns.get(at).cloned() {
             let mut players = lineup.seats().iter();
             let can_begin = players.all(|&player| {
-                let Player { places, playing, rests_until, .. } = &self.players[player.index()];
+                let LadderPlayer { places, playing, rests_until, .. } = &self.players[player.index()];
                 self.is_available(player, now) && playing < places && *rests_until <= now
             });
             if !can_begin && now < until {
@@ -364,7 +364,8 @@ impl Matchmaker {
     }
 
     fn is_free(&self, player: Entrant, now: u64) -> bool {
-        let Player { places, playing, reserved, out_until, rests_until, .. } = &self.players[player.index()];
+        let LadderPlayer { places, playing, reserved, out_until, rests_until, .. } =
+            &self.players[player.index()];
         playing + reserved < *places && *out_until.max(rests_until) <= now && !self.has_used_up(player)
     }
 
@@ -437,7 +438,7 @@ impl Matchmaker {
         candidates.last().copied()
     }
 
-    fn pair(&self, one: Entrant, other: Entrant) -> Pair {
+    fn pair(&self, one: Entrant, other: Entrant) -> PairHistory {
         self.pairs.get(&ordered(one, other)).copied().unwrap_or_default()
     }
 

@@ -34,7 +34,7 @@ impl Meetings {
 }
 
 /// The two members of a team.
-pub(super) type Pair = [usize; 2];
+pub(super) type Partners = [usize; 2];
 
 struct Rotation {
     sides: usize,
@@ -42,16 +42,16 @@ struct Rotation {
     opponents: Meetings,
     /// How often each entrant had each side.
     places: Vec<[u32; MAX_SEATS]>,
-    list: Vec<Vec<Pair>>,
+    list: Vec<Vec<Partners>>,
 }
 
-fn are_disjoint(a: Pair, b: Pair) -> bool {
+fn are_disjoint(a: Partners, b: Partners) -> bool {
     !a.contains(&b[0]) && !a.contains(&b[1])
 }
 
 impl Rotation {
     /// How often the members have met, if these teams can play each other.
-    fn met(&self, teams: &[Pair], next: Pair) -> Option<u32> {
+    fn met(&self, teams: &[Partners], next: Partners) -> Option<u32> {
         let are_free = teams.iter().all(|&team| are_disjoint(team, next));
         let each = teams.iter().flatten().flat_map(|&a| next.map(|b| self.opponents.of(a, b)));
         are_free.then(|| each.sum())
@@ -65,9 +65,9 @@ impl Rotation {
         {
             return matches.into_iter().for_each(|teams| self.seat(teams.to_vec()));
         }
-        let order: Vec<Pair> = circle(entrants);
+        let order: Vec<Partners> = circle(entrants);
         let in_rounds = order.iter().enumerate().map(|(at, &team)| (at / (entrants / 2), team));
-        let mut left: Vec<(usize, Pair)> =
+        let mut left: Vec<(usize, Partners)> =
             in_rounds.filter(|&(_, [a, b])| self.partners.of(a, b) < target).collect();
         while !left.is_empty() {
             let mut teams = vec![left.remove(0).1];
@@ -102,7 +102,7 @@ impl Rotation {
     }
 
     /// Assigns sides to the teams, so that each entrant has each side about equally often.
-    fn seat(&mut self, mut teams: Vec<Pair>) {
+    fn seat(&mut self, mut teams: Vec<Partners>) {
         for (at, &team) in teams.iter().enumerate() {
             *self.partners.at(team[0], team[1]) += 1;
             for &other in &teams[at + 1..] {
@@ -111,7 +111,7 @@ impl Rotation {
                 }
             }
         }
-        let load = |order: &[Pair]| -> u32 {
+        let load = |order: &[Partners]| -> u32 {
             let each = order.iter().enumerate().flat_map(|(side, team)| team.map(|member| (side, member)));
             // The fourth power, because one large surplus is worse than several small ones.
             each.map(|(side, member)| self.surplus(member, side).pow(4)).sum()
@@ -140,7 +140,7 @@ impl Rotation {
 }
 
 /// All pairs, round after round of the circle method.
-fn circle(entrants: usize) -> Vec<Pair> {
+fn circle(entrants: usize) -> Vec<Partners> {
     super::table::berger(entrants).into_iter().map(|[a, b]| [a.index(), b.index()]).collect()
 }
 
@@ -162,7 +162,7 @@ pub fn rotations(seating: Seating, field: usize, all: usize, cycles: u32) -> Vec
             rotation.play(entrants, cycle);
         }
     }
-    let lineup = |teams: &Vec<Pair>| {
+    let lineup = |teams: &Vec<Partners>| {
         let seats: Vec<Entrant> =
             (0..2).flat_map(|place| teams.iter().map(move |team| Entrant(team[place] as u16))).collect();
         Lineup::of_seats(seating, &seats)

@@ -62,7 +62,7 @@ pub struct SwissRound {
 pub fn pair(mut cards: Vec<Card>) -> SwissRound {
     cards.truncate(MAX_ENTRANTS);
     cards.sort_by_key(|card| (Reverse(card.points), card.entrant));
-    let field = Field::new(&cards);
+    let field = ScoreGroups::new(&cards);
     let odd = !cards.len().is_multiple_of(2);
     let vertices = cards.len() + usize::from(odd);
     let mate = matching::cheapest(vertices, Cost::LIMIT, |a, b| field.cost(a.min(b), a.max(b)).packed());
@@ -81,7 +81,7 @@ pub fn pair(mut cards: Vec<Card>) -> SwissRound {
     round
 }
 
-struct Field<'a> {
+struct ScoreGroups<'a> {
     /// In the order of the ranking.
     cards: &'a [Card],
     /// By card: the number of its score group from the top, its place in the group, and the group's size.
@@ -126,13 +126,13 @@ impl Cost {
     }
 }
 
-impl<'a> Field<'a> {
-    fn new(cards: &'a [Card]) -> Field<'a> {
+impl<'a> ScoreGroups<'a> {
+    fn new(cards: &'a [Card]) -> ScoreGroups<'a> {
         let mut groups = Vec::new();
         for (number, group) in cards.chunk_by(|a, b| a.points == b.points).enumerate() {
             groups.extend((0..group.len()).map(|at| (number as u32, at as u32, group.len() as u32)));
         }
-        Field { cards, groups }
+        ScoreGroups { cards, groups }
     }
 
     /// The cost of pairing `a` with `b`, who is ranked lower or, past the last, the bye.

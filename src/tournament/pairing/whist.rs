@@ -6,10 +6,10 @@
 //! opponents twice. The starters were found by a computer search.
 //! opponents twice. The starters were found by a computer search.
 
-use super::partners::Pair;
+use super::partners::Partners;
 
 /// The starter for a number of entrants.
-struct Starter {
+struct WhistStarter {
     entrants: usize,
     /// The group: pairs of numbers below these two, with componentwise addition. With 4k entrants the last one is
     /// fixed.
@@ -18,7 +18,7 @@ struct Starter {
     matches: &'static [[usize; 4]],
 }
 
-const STARTERS: &[Starter] = &[
+const STARTERS: &[WhistStarter] = &[
     starter(4, [1, 3], &[[3, 0, 2, 1]]),
     starter(5, [1, 5], &[[4, 1, 3, 2]]),
     starter(8, [1, 7], &[[7, 0, 6, 2], [5, 4, 3, 1]]),
@@ -95,13 +95,13 @@ const STARTERS: &[Starter] = &[
     ),
 ];
 
-const fn starter(entrants: usize, group: [usize; 2], matches: &'static [[usize; 4]]) -> Starter {
-    Starter { entrants, group, matches }
+const fn starter(entrants: usize, group: [usize; 2], matches: &'static [[usize; 4]]) -> WhistStarter {
+    WhistStarter { entrants, group, matches }
 }
 
 /// The matches of a whist tournament, in rounds; `None` if there is no starter for this number of entrants.
-pub(super) fn tournament(entrants: usize) -> Option<Vec<[Pair; 2]>> {
-    let Starter { group: [high, low], matches, .. } =
+pub(super) fn tournament(entrants: usize) -> Option<Vec<[Partners; 2]>> {
+    let WhistStarter { group: [high, low], matches, .. } =
         STARTERS.iter().find(|starter| starter.entrants == entrants)?;
     let add = |player: usize, shift: usize| match player {
         fixed if fixed == high * low => fixed,
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn every_two_are_partners_once_and_opponents_twice() {
-        for Starter { entrants, .. } in STARTERS {
+        for WhistStarter { entrants, .. } in STARTERS {
             let matches = tournament(*entrants).unwrap();
             assert_eq!(matches.len(), entrants * (entrants - 1) / 4);
             let together = |a: usize, b: usize, is_partner: bool| {
-                let of = |team: &Pair| team.contains(&a) as usize + 2 * team.contains(&b) as usize;
+                let of = |team: &Partners| team.contains(&a) as usize + 2 * team.contains(&b) as usize;
                 let kinds = matches.iter().map(|[one, other]| [of(one), of(other)]);
                 let fits = |kinds: &[usize; 2]| {
                     if is_partner { kinds.contains(&3) } else { kinds.contains(&1) && kinds.contains(&2) }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn each_entrant_plays_at_most_once_per_round() {
-        for Starter { entrants, matches, .. } in STARTERS {
+        for WhistStarter { entrants, matches, .. } in STARTERS {
             for round in tournament(*entrants).unwrap().chunks(matches.len()) {
                 let mut players: Vec<usize> = round.iter().flatten().flatten().copied().collect();
                 players.sort_unstable();

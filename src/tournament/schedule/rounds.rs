@@ -34,7 +34,7 @@ impl RoundPair {
 }
 
 /// The pairs of a round with their sets, in the order of pairing.
-type Played = Vec<([Entrant; 2], Vec<u32>)>;
+type PlayedPairs = Vec<([Entrant; 2], Vec<u32>)>;
 
 impl Schedule {
     /// The rounds of a Swiss tournament that are paired, or the whole bracket of a knockout, first round first; pair
@@ -47,8 +47,8 @@ impl Schedule {
         }
     }
 
-    fn played(&self) -> Vec<Played> {
-        let mut rounds: Vec<Played> = vec![Vec::new(); self.round as usize];
+    fn played(&self) -> Vec<PlayedPairs> {
+        let mut rounds: Vec<PlayedPairs> = vec![Vec::new(); self.round as usize];
         for (at, set) in self.sets.iter().enumerate() {
             let pairs = &mut rounds[set.round as usize - 1];
             if set.pair == pairs.len() {
@@ -66,7 +66,7 @@ impl Schedule {
     }
 
     fn swiss_rounds(&self) -> Vec<Vec<RoundPair>> {
-        let of_round = |(number, played): (u32, Played)| {
+        let of_round = |(number, played): (u32, PlayedPairs)| {
             let paired: BTreeSet<Entrant> = played.iter().flat_map(|(pair, _)| *pair).collect();
             let there = self.plan.entrants.iter().enumerate().filter(|(_, entry)| entry.is_there(number));
             let there = there.map(|(index, _)| Entrant(index as u16));

@@ -17,12 +17,12 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::frame::{self, Answer, FromCoordinator, FromWorker, Hello, VERSION};
+use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
 use crate::workers::carrier::{Assignment, Request, Returned, WorkerEnd};
 use crate::workers::machine::Machine;
-use crate::workers::unit::{Outcome, UnitId};
+use crate::workers::unit::{UnitId, UnitOutcome};
 
 /// How long the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -68,7 +68,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     mut requests: UnboundedReceiver<Request>,
     assignments: UnboundedSender<Assignment>,
 ) -> io::Result<()> {
-    let mut state = State::new(assignments);
+    let mut state = ClientState::new(assignments);
     let mut again = AGAIN;
     loop {
         let holding = state.holding.iter().cloned().collect();
@@ -128,8 +128,8 @@ pub(super) async fn greet(
 ) -> io::Result<()> {
     frame::write(stream, hello, &[]).await?;
     match frame::read_first(stream).await? {
-        Answer::Welcome(_) => Ok(()),
-        Answer::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
+        Admission::Welcome(_) => Ok(()),
+        Admission::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
     }
 }
 
@@ -140,22 +140,22 @@ struct Download {
 }
 
 /// What survives a lost connection.
-struct State {
+struct ClientState {
     assignments: UnboundedSender<Assignment>,
     /// The number of units that the worker can take.
     free: usize,
     /// The units that it has, including those whose outcome has no verdict.
     holding: BTreeSet<UnitId>,
     /// Outcomes without a verdict.
-    played: BTreeMap<UnitId, Outcome>,
+    played: BTreeMap<UnitId, UnitOutcome>,
     /// Archives that are wanted; the first one is being downloaded.
     wanted: VecDeque<(ArchiveId, PathBuf)>,
     download: Option<Download>,
 }
 
-impl State {
-    fn new(assignments: UnboundedSender<Assignment>) -> State {
-        State {
+impl ClientState {
+    fn new(assignments: UnboundedSender<Assignment>) -> ClientState {
+        ClientState {
             assignments,
             free: 0,
             holding: BTreeSet::new(),
@@ -201,7 +201,7 @@ impl State {
     }
 
     /// The message that carries an outcome. If that is too large, the unit is returned.
-    fn message(&mut self, outcome: &Outcome) -> (FromWorker, Vec<u8>) {
+    fn message(&mut self, outcome: &UnitOutcome) -> (FromWorker, Vec<u8>) {
         match outcome.encode() {
             Ok(bytes) => (FromWorker::Played(outcome.unit.clone()), bytes),
             Err(why) => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{Returned, Verdict};
+use crate::workers::carrier::{OutcomeVerdict, Returned};
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::{OUTCOME_BYTES, UNIT_BYTES, UnitId, WorkUnit};
 
@@ -37,7 +37,7 @@ pub(super) struct Hello {
 /// The answer to a worker's first message.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum Admission {
     /// It is admitted under this name.
     Welcome(String),
     /// It is not, for this reason.
@@ -67,7 +67,7 @@ pub(super) enum FromWorker {
 pub(super) enum FromCoordinator {
     Alive,
     Play(Box<WorkUnit>),
-    Verdict(UnitId, Verdict),
+    Verdict(UnitId, OutcomeVerdict),
     Withdrawn(UnitId),
     State(MachineState),
     /// The bytes are the next part of the archive, which has this size.

@@ -7,9 +7,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout};
 
 use super::frame::{FromCoordinator, FromWorker, Hello};
-use crate::workers::carrier::{Event, Order, Returned};
+use crate::workers::carrier::{CarrierEvent, Order, Returned};
 use crate::workers::machine::{Machine, MachineState};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// How long a worker that was disconnected may take to return with its units.
 const RETURN: Duration = Duration::from_secs(10);
@@ -23,14 +23,14 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// From a connection to the hub.
 pub(super) enum FromConnection {
     /// An admitted worker, with a sender for its messages and for its number.
-    Joined(Hello, UnboundedSender<ToWorker>),
+    Joined(Hello, UnboundedSender<HubMessage>),
     /// A message with the name of the worker and the number of the connection.
-    Message(String, u64, FromWorker, Option<Outcome>),
+    Message(String, u64, FromWorker, Option<UnitOutcome>),
     Left(String, u64),
 }
 
 /// From the hub to a connection.
-pub(super) enum ToWorker {
+pub(super) enum HubMessage {
     /// It is admitted under this name, and has this number.
     Admitted(String, u64),
     Rejected(String),
@@ -39,9 +39,9 @@ pub(super) enum ToWorker {
 }
 
 /// A worker.
-struct Member {
+struct ConnectedWorker {
     /// The number of its connection and a sender for its messages, while it is connected.
-    connection: Option<(u64, UnboundedSender<ToWorker>)>,
+    connection: Option<(u64, UnboundedSender<HubMessage>)>,
     /// Until when it may return, while it is not connected.
     until: Instant,
     /// Distinguishes it from another worker on a machine of the same name.
@@ -52,18 +52,18 @@ struct Member {
 }
 
 /// Knows the workers and the published units.
-pub(super) struct Hub {
-    events: UnboundedSender<Event>,
-    workers: BTreeMap<String, Member>,
+pub(super) struct WorkerHub {
+    events: UnboundedSender<CarrierEvent>,
+    workers: BTreeMap<String, ConnectedWorker>,
     queue: VecDeque<Box<WorkUnit>>,
     /// The number of the last connection.
     connection: u64,
     is_over: bool,
 }
 
-impl Hub {
-    pub(super) fn new(events: UnboundedSender<Event>) -> Hub {
-        Hub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false }
+impl WorkerHub {
+    pub(super) fn new(events: UnboundedSender<CarrierEvent>) -> WorkerHub {
+        WorkerHub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false }
     }
 
     /// Works until `orders` is closed and the workers know that the run is over, if it is.
@@ -98,7 +98,7 @@ impl Hub {
         let _ = timeout(FAREWELL, farewell).await;
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: CarrierEvent) {
         // The coordinator is gone if the run is failing.
         let _ = self.events.send(event);
     }
@@ -107,7 +107,7 @@ impl Hub {
         let connection = self.workers.get(worker).and_then(|worker| worker.connection.as_ref());
         if let Some((_, connection)) = connection {
             // An error means that the connection has ended, which arrives as an event of its own.
-            let _ = connection.send(ToWorker::Message(message, Vec::new()));
+            let _ = connection.send(HubMessage::Message(message, Vec::new()));
         }
     }
 
@@ -162,7 +162,7 @@ impl Hub {
             FromConnection::Left(name, number) => self.leave(&name, number),
             FromConnection::Message(name, number, message, outcome) => {
                 let is_current =
-                    |of: &&mut Member| of.connection.as_ref().is_some_and(|(own, _)| *own == number);
+                    |of: &&mut ConnectedWorker| of.connection.as_ref().is_some_and(|(own, _)| *own == number);
                 let Some(worker) = self.workers.get_mut(&name).filter(is_current) else { return };
                 match (message, outcome) {
                     (FromWorker::Free(free), _) => {
@@ -170,22 +170,22 @@ impl Hub {
                     }
                     (FromWorker::Moved(id), _) => {
                         if worker.holding.contains(&id) {
-                            self.tell(Event::Moved(id, name));
+                            self.tell(CarrierEvent::Moved(id, name));
                         }
                     }
                     (FromWorker::Returned(id, reason), _) => {
                         if worker.holding.remove(&id) {
-                            self.tell(Event::Returned(id, name, reason));
+                            self.tell(CarrierEvent::Returned(id, name, reason));
                         }
                     }
                     (FromWorker::Bye, _) => {
                         // Also those that it has not received any more.
                         worker.free = 0;
                         for id in std::mem::take(&mut worker.holding) {
-                            self.tell(Event::Returned(id, name.clone(), Returned::Stopped));
+                            self.tell(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
                         }
                     }
-                    (FromWorker::Played(_), Some(outcome)) => self.tell(Event::Played(outcome, name)),
+                    (FromWorker::Played(_), Some(outcome)) => self.tell(CarrierEvent::Played(outcome, name)),
                     (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
                 }
             }
@@ -194,7 +194,7 @@ impl Hub {
 
     /// A worker has connected. It replaces its own earlier connection; beside another worker of the same name it gets a
     /// number.
-    fn join(&mut self, hello: Hello, connection: UnboundedSender<ToWorker>) {
+    fn join(&mut self, hello: Hello, connection: UnboundedSender<HubMessage>) {
         let Hello { mut machine, instance, holding, .. } = hello;
         let holding: BTreeSet<UnitId> = holding.into_iter().collect();
         let is_taken = |name: &str| {
@@ -204,7 +204,7 @@ impl Hub {
         if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&machine.name) {
             let why = format!("there are {MOST_WORKERS} workers already");
             // The connection is gone.
-            let _ = connection.send(ToWorker::Rejected(why));
+            let _ = connection.send(HubMessage::Rejected(why));
             return;
         }
         let own = self.workers.iter().find(|(_, worker)| worker.instance == instance);
@@ -217,10 +217,10 @@ impl Hub {
         let Machine { name, .. } = &machine;
         let name = name.clone();
         self.connection += 1;
-        let _ = connection.send(ToWorker::Admitted(name.clone(), self.connection));
+        let _ = connection.send(HubMessage::Admitted(name.clone(), self.connection));
         let before = self.workers.remove(&name);
         let lost = before.map(|before| before.holding).unwrap_or_default();
-        let member = Member {
+        let member = ConnectedWorker {
             connection: Some((self.connection, connection)),
             until: Instant::now(),
             instance,
@@ -231,9 +231,9 @@ impl Hub {
         self.workers.insert(name.clone(), member);
         // A worker that has one of these has it still, so no other gets it.
         self.queue.retain(|unit| !holding.contains(&unit.id));
-        self.tell(Event::Joined(machine, holding.iter().cloned().collect()));
+        self.tell(CarrierEvent::Joined(machine, holding.iter().cloned().collect()));
         for id in lost.difference(&holding) {
-            self.tell(Event::Returned(id.clone(), name.clone(), Returned::Lost));
+            self.tell(CarrierEvent::Returned(id.clone(), name.clone(), Returned::Lost));
         }
     }
 
@@ -242,19 +242,19 @@ impl Hub {
         if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
             worker.connection = None;
             worker.until = Instant::now() + RETURN;
-            self.tell(Event::Left(name.to_owned()));
+            self.tell(CarrierEvent::Left(name.to_owned()));
         }
     }
 
     /// Gives up workers that have not returned in time.
     fn forget_lost(&mut self) {
         let now = Instant::now();
-        let is_lost = |worker: &Member| worker.connection.is_none() && worker.until <= now;
+        let is_lost = |worker: &ConnectedWorker| worker.connection.is_none() && worker.until <= now;
         let lost = self.workers.iter().filter(|(_, worker)| is_lost(worker)).map(|(name, _)| name.clone());
         for name in lost.collect::<Vec<String>>() {
             let holding = self.workers.remove(&name).map(|worker| worker.holding).unwrap_or_default();
             for id in holding {
-                self.tell(Event::Returned(id, name.clone(), Returned::Lost));
+                self.tell(CarrierEvent::Returned(id, name.clone(), Returned::Lost));
             }
         }
     }
@@ -262,8 +262,9 @@ impl Hub {
     /// Hands units out to the workers with the most free slots first.
     fn hand_out(&mut self) {
         while !self.queue.is_empty() {
-            let can_take =
-                |of: &&mut Member| of.connection.is_some() && of.state == MachineState::Active && of.free > 0;
+            let can_take = |of: &&mut ConnectedWorker| {
+                of.connection.is_some() && of.state == MachineState::Active && of.free > 0
+            };
             let able = self.workers.iter_mut().filter(|(_, worker)| can_take(worker));
             let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else { return };
             let Some(unit) = self.queue.pop_front() else { return };
@@ -272,7 +273,7 @@ impl Hub {
             worker.holding.insert(id.clone());
             let name = name.clone();
             self.send(&name, FromCoordinator::Play(unit));
-            self.tell(Event::Taken(id, name));
+            self.tell(CarrierEvent::Taken(id, name));
         }
     }
 }

@@ -19,13 +19,13 @@ use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use super::frame::{self, Answer, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
-use super::hub::{FromConnection, Hub, MOST_SLOTS, ToWorker};
+use super::frame::{self, Admission, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
+use super::hub::{FromConnection, HubMessage, MOST_SLOTS, WorkerHub};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::sources::TokenHash;
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{CoordinatorEnd, Event, Order};
-use crate::workers::unit::Outcome;
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::workers::unit::UnitOutcome;
 
 /// The maximum number of connections without a valid token.
 const PENDING: usize = 64;
@@ -76,7 +76,11 @@ impl BuiltInCoordinator {
 }
 
 impl CoordinatorEnd for BuiltInCoordinator {
-    async fn serve(self, orders: UnboundedReceiver<Order>, events: UnboundedSender<Event>) -> io::Result<()> {
+    async fn serve(
+        self,
+        orders: UnboundedReceiver<Order>,
+        events: UnboundedSender<CarrierEvent>,
+    ) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let acceptor = TlsAcceptor::from(self.tls);
         let (to_hub, of_connections) = unbounded_channel();
@@ -115,7 +119,7 @@ impl CoordinatorEnd for BuiltInCoordinator {
                 });
             }
         };
-        let hub = Hub::new(events);
+        let hub = WorkerHub::new(events);
         tokio::select! {
             () = accept => {}
             () = hub.run(orders, of_connections) => {}
@@ -152,7 +156,7 @@ impl Gate {
         } else {
             return Ok(hello);
         };
-        frame::write(stream, &Answer::Rejected(why.clone()), &[]).await?;
+        frame::write(stream, &Admission::Rejected(why.clone()), &[]).await?;
         Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 
@@ -162,15 +166,15 @@ impl Gate {
         // The hub lives as long as the carrier.
         let _ = self.to_hub.send(FromConnection::Joined(hello, to_worker.clone()));
         let (name, number) = match of_hub.recv().await {
-            Some(ToWorker::Admitted(name, number)) => (name, number),
-            Some(ToWorker::Rejected(why)) => {
+            Some(HubMessage::Admitted(name, number)) => (name, number),
+            Some(HubMessage::Rejected(why)) => {
                 // It will try again.
-                let _ = frame::write(&mut stream, &Answer::Rejected(why), &[]).await;
+                let _ = frame::write(&mut stream, &Admission::Rejected(why), &[]).await;
                 return;
             }
-            Some(ToWorker::Message(..)) | None => return,
+            Some(HubMessage::Message(..)) | None => return,
         };
-        if frame::write(&mut stream, &Answer::Welcome(name.clone()), &[]).await.is_ok() {
+        if frame::write(&mut stream, &Admission::Welcome(name.clone()), &[]).await.is_ok() {
             let (mut reader, mut writer) = split(stream);
             let read = async {
                 loop {
@@ -187,10 +191,10 @@ impl Gate {
                                 (FromCoordinator::NoArchive(*id, error.to_string()), Vec::new())
                             });
                             // The writer lives as long as this connection.
-                            let _ = to_worker.send(ToWorker::Message(message, bytes));
+                            let _ = to_worker.send(HubMessage::Message(message, bytes));
                             continue;
                         }
-                        FromWorker::Played(id) => match Outcome::decode(&bytes) {
+                        FromWorker::Played(id) => match UnitOutcome::decode(&bytes) {
                             Ok(outcome) if outcome.unit == *id => Some(outcome),
                             Ok(_) => break "an outcome of another unit".to_owned(),
                             Err(why) => break format!("an outcome cannot be read: {why}"),
@@ -206,8 +210,8 @@ impl Gate {
                 loop {
                     let (message, bytes) = tokio::select! {
                         message = of_hub.recv() => match message {
-                            Some(ToWorker::Message(message, bytes)) => (message, bytes),
-                            Some(ToWorker::Admitted(..) | ToWorker::Rejected(_)) => continue,
+                            Some(HubMessage::Message(message, bytes)) => (message, bytes),
+                            Some(HubMessage::Admitted(..) | HubMessage::Rejected(_)) => continue,
                             None => break,
                         },
                         _ = ticks.tick() => (FromCoordinator::Alive, Vec::new()),

@@ -19,7 +19,7 @@ use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::client::{greet, serve};
 use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
-use super::hub::Hub;
+use super::hub::WorkerHub;
 use super::server::Gate;
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
@@ -31,7 +31,7 @@ use crate::workers::committer::Committer;
 use crate::workers::dispatcher::Dispatcher;
 use crate::workers::machine::Machine;
 use crate::workers::tests::{job, play, schedule};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 const SETS: u32 = 40;
 /// How long a worker plays a set.
@@ -121,11 +121,11 @@ thread_local! {
     static PLAYED: RefCell<BTreeMap<u32, Vec<Vec<u8>>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn outcome(unit: &WorkUnit, catalog: &Catalog) -> Outcome {
+fn outcome(unit: &WorkUnit, catalog: &Catalog) -> UnitOutcome {
     let records = PLAYED.with_borrow_mut(|played| {
         played.entry(unit.id.set).or_insert_with(|| play(unit, catalog).records).clone()
     });
-    Outcome { unit: unit.id.clone(), records }
+    UnitOutcome { unit: unit.id.clone(), records }
 }
 
 /// Plays units one after the other, each for some time.
@@ -176,7 +176,7 @@ async fn run(
     let (orders, of_coordinator) = unbounded_channel();
     let (to_coordinator, events) = unbounded_channel();
     let (to_hub, of_connections) = unbounded_channel();
-    spawn_local(Hub::new(to_coordinator).run(of_coordinator, of_connections));
+    spawn_local(WorkerHub::new(to_coordinator).run(of_coordinator, of_connections));
     let tokens = [("worker".to_owned(), Sha256::digest("token").into())].into();
     let gate = Arc::new(Gate { tokens, to_hub, archives: "/nowhere".into() });
     let at = |seconds| Instant::now() + Duration::from_secs(seconds);

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use super::{Dispatcher, SetPhase, because};
 use crate::runner::{Halt, MatchReport, SetScheduler};
-use crate::workers::carrier::{Order, Verdict};
+use crate::workers::carrier::{Order, OutcomeVerdict};
 use crate::workers::committer::{Committed, Counted, ToCommit};
-use crate::workers::unit::{Outcome, UnitId};
+use crate::workers::unit::{UnitId, UnitOutcome};
 
 /// The number of sets for which the attempt that counts is kept in memory.
 const COUNTED: usize = 10_000;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// A worker has sent an outcome.
-    pub(super) fn played(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+    pub(super) fn played(&mut self, outcome: UnitOutcome, worker: String) -> Result<(), Halt> {
         let id = &outcome.unit;
         let is_of_run = id.run == self.coordinator.run;
         let counted = self.counted.get(&id.set).filter(|_| is_of_run);
         if counted.is_some_and(|(attempt, by)| *attempt == id.attempt && *by == worker) {
             let unit = outcome.unit;
-            self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Counted });
+            self.coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
             return Ok(());
         }
         let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
@@ -39,11 +39,11 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
     }
 
     /// An outcome came too late.
-    fn duplicate(&mut self, outcome: Outcome, worker: String) -> Result<(), Halt> {
+    fn duplicate(&mut self, outcome: UnitOutcome, worker: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
         let unit = outcome.unit;
-        self.coordinator.order(Order::Verdict { unit, worker, verdict: Verdict::Duplicate });
+        self.coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Duplicate });
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             // A repeated outcome of that set would be a duplicate.
             self.counted.pop_first();
         }
-        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: Verdict::Counted };
+        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: OutcomeVerdict::Counted };
         self.coordinator.order(order);
         for (outcome, worker) in open.waiting {
             self.duplicate(outcome, worker)?;
@@ -92,7 +92,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         self.coordinator.fleet.count(&worker, |row| row.refused += 1);
         self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let verdict = Verdict::Refused(why);
+        let verdict = OutcomeVerdict::Refused(why);
         self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
         let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
         open.committing = None;

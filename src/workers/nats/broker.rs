@@ -51,13 +51,13 @@ pub(super) enum Link {
 
 /// A connection, which is established again after a loss.
 #[derive(Clone)]
-pub(super) struct Connection {
+pub(super) struct NatsConnection {
     pub(super) client: Client,
     pub(super) jetstream: Context,
     pub(super) queue: String,
 }
 
-impl std::fmt::Debug for Connection {
+impl std::fmt::Debug for NatsConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").field("queue", &self.queue).finish_non_exhaustive()
     }
@@ -70,7 +70,7 @@ pub(super) fn failed(error: impl std::fmt::Display) -> io::Error {
 
 impl Broker {
     /// Connects. The receiver has every change of the connection.
-    pub(super) async fn connect(&self, name: &str) -> io::Result<(Connection, UnboundedReceiver<Link>)> {
+    pub(super) async fn connect(&self, name: &str) -> io::Result<(NatsConnection, UnboundedReceiver<Link>)> {
         let (changed, links) = unbounded_channel();
         let options = ConnectOptions::new()
             .name(name)
@@ -110,7 +110,7 @@ impl Broker {
         })?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
-        Ok((Connection { client, jetstream, queue: self.queue.clone() }, links))
+        Ok((NatsConnection { client, jetstream, queue: self.queue.clone() }, links))
     }
 }
 
@@ -132,7 +132,7 @@ fn with_credentials(options: ConnectOptions, path: &Path) -> io::Result<ConnectO
     })
 }
 
-impl Connection {
+impl NatsConnection {
     /// Waits until everything that was published has been sent, but not for a broker that cannot be reached.
     pub(super) async fn finish(&self) -> io::Result<()> {
         match timeout(PATIENCE, self.client.flush()).await {

@@ -13,12 +13,12 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Pace;
-use super::broker::{Broker, Connection, Link, failed};
+use super::broker::{Broker, Link, NatsConnection, failed};
 use super::message::{Delivery, ToCoordinator, ToWorker};
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{CoordinatorEnd, Event, Order, Verdict};
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict};
 use crate::workers::machine::MachineState;
-use crate::workers::unit::{OUTCOME_BYTES, Outcome, Place, UnitId, WorkUnit};
+use crate::workers::unit::{OUTCOME_BYTES, Place, UnitId, UnitOutcome, WorkUnit};
 
 /// How many units the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
@@ -45,7 +45,7 @@ impl CoordinatorEnd for NatsCoordinator {
     async fn serve(
         self,
         mut orders: UnboundedReceiver<Order>,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<CarrierEvent>,
     ) -> io::Result<()> {
         let (connection, mut links) = self.broker.connect("referee coordinator").await?;
         connection.stream().await?;
@@ -53,7 +53,7 @@ impl CoordinatorEnd for NatsCoordinator {
         let subscribe = async |subject: String| connection.client.subscribe(subject).await.map_err(failed);
         let mut messages: [Subscriber; 2] = [subscribe(mine).await?, subscribe(hello).await?];
         let pace = self.pace;
-        let mut serving = Serving::new(self, connection, events);
+        let mut serving = CoordinatorService::new(self, connection, events);
         serving.set_consumer().await?;
         serving.tell_all(ToWorker::WhoIsThere).await;
         let mut tick = interval(pace.reconcile / 10);
@@ -96,24 +96,24 @@ struct Open {
 }
 
 /// A worker that says what it has.
-struct Known {
+struct KnownWorker {
     session: String,
     slots: usize,
     seen: Instant,
 }
 
-struct Serving {
-    connection: Connection,
-    events: UnboundedSender<Event>,
+struct CoordinatorService {
+    connection: NatsConnection,
+    events: UnboundedSender<CarrierEvent>,
     archives: PathBuf,
     pace: Pace,
     run: String,
     open: BTreeMap<u32, Open>,
-    workers: HashMap<String, Known>,
+    workers: HashMap<String, KnownWorker>,
     /// Those that get no units, which is repeated to them whenever they say what they have.
     states: HashMap<String, MachineState>,
     /// The outcomes that the coordinator is judging, and its verdicts.
-    judged: HashMap<(UnitId, String), Option<Verdict>>,
+    judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
     /// Outcomes that are read from the object store.
     reads: JoinSet<(UnitId, String, io::Result<Vec<u8>>)>,
     uploaded: HashSet<ArchiveId>,
@@ -131,10 +131,14 @@ fn silence(unit: &WorkUnit) -> Duration {
     Duration::from_millis(decision.max(terms.hello_ms).max(terms.first_ready_ms))
 }
 
-impl Serving {
+impl CoordinatorService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
-    fn new(end: NatsCoordinator, connection: Connection, events: UnboundedSender<Event>) -> Serving {
-        Serving {
+    fn new(
+        end: NatsCoordinator,
+        connection: NatsConnection,
+        events: UnboundedSender<CarrierEvent>,
+    ) -> CoordinatorService {
+        CoordinatorService {
             connection,
             events,
             archives: end.archives,
@@ -201,7 +205,7 @@ impl Serving {
                 self.tell_all(ToWorker::Withdrawn { unit }).await;
             }
             Order::Verdict { unit, worker, verdict } => {
-                if verdict == Verdict::Counted {
+                if verdict == OutcomeVerdict::Counted {
                     self.close(&unit);
                 }
                 if self.judged.len() >= JUDGED {
@@ -314,30 +318,30 @@ impl Serving {
                 if let Some(&state) = self.states.get(&name).filter(|&&state| state != MachineState::Active) {
                     self.tell(&name, &ToWorker::State { state }).await;
                 }
-                let known = Known { session, slots: machine.slots as usize, seen: now };
+                let known = KnownWorker { session, slots: machine.slots as usize, seen: now };
                 let before = self.workers.insert(name.clone(), known);
                 let is_new = before.is_none_or(|before| before.session != self.workers[&name].session);
                 if is_new {
                     self.adapt(self.consumer.0).await;
-                    let _ = self.events.send(Event::Joined(machine, holding));
+                    let _ = self.events.send(CarrierEvent::Joined(machine, holding));
                 }
             }
             ToCoordinator::Leaving { worker } => {
                 if self.workers.remove(&worker).is_some() {
-                    let _ = self.events.send(Event::Left(worker));
+                    let _ = self.events.send(CarrierEvent::Left(worker));
                 }
             }
             ToCoordinator::Taken { worker, unit, delivery } => {
                 let Some(open) = self.open_unit(&unit) else { return };
                 if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
-                    let _ = self.events.send(Event::Taken(unit, worker));
+                    let _ = self.events.send(CarrierEvent::Taken(unit, worker));
                 }
             }
             ToCoordinator::Moved { worker, unit } => {
                 let Some(open) = self.open_unit(&unit) else { return };
                 open.seen = now;
-                let _ = self.events.send(Event::Moved(unit, worker));
+                let _ = self.events.send(CarrierEvent::Moved(unit, worker));
             }
             ToCoordinator::Returned { worker, unit, delivery, reason } => {
                 let Some(open) = self.open_unit(&unit) else { return };
@@ -345,7 +349,7 @@ impl Serving {
                     open.returned = delivery;
                     // The coordinator decides what becomes of it.
                     self.close(&unit);
-                    let _ = self.events.send(Event::Returned(unit, worker, reason));
+                    let _ = self.events.send(CarrierEvent::Returned(unit, worker, reason));
                 }
             }
             ToCoordinator::Played { worker, unit, object } => {
@@ -380,9 +384,9 @@ impl Serving {
 
     /// Passes on an outcome.
     async fn read(&mut self, unit: UnitId, worker: String, bytes: io::Result<Vec<u8>>) {
-        let refused = match bytes.map(|bytes| Outcome::decode(&bytes)) {
+        let refused = match bytes.map(|bytes| UnitOutcome::decode(&bytes)) {
             Ok(Ok(outcome)) if outcome.unit == unit => {
-                let _ = self.events.send(Event::Played(outcome, worker));
+                let _ = self.events.send(CarrierEvent::Played(outcome, worker));
                 return;
             }
             Ok(Ok(_)) => Some("it is the outcome of another unit".to_owned()),
@@ -400,19 +404,19 @@ impl Serving {
 
     async fn refuse(&mut self, worker: &str, unit: UnitId, reason: String) {
         tracing::warn!("{worker}: the outcome of {unit} is invalid: {reason}");
-        self.tell(worker, &ToWorker::Verdict { unit, verdict: Verdict::Refused(reason) }).await;
+        self.tell(worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Refused(reason) }).await;
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn tick(&mut self) {
         let now = Instant::now();
-        let lost = |known: &Known| now - known.seen > self.pace.lost;
+        let lost = |known: &KnownWorker| now - known.seen > self.pace.lost;
         let mut lost: Vec<String> =
             self.workers.iter().filter(|(_, known)| lost(known)).map(|(name, _)| name.clone()).collect();
         lost.sort_unstable();
         for worker in lost {
             self.workers.remove(&worker);
-            let _ = self.events.send(Event::Left(worker));
+            let _ = self.events.send(CarrierEvent::Left(worker));
         }
         let waiting: Vec<u32> =
             self.open.iter().filter(|(_, open)| !open.is_published).map(|(&set, _)| set).collect();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::workers::carrier::{Returned, Verdict};
+use crate::workers::carrier::{OutcomeVerdict, Returned};
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::UnitId;
 
@@ -69,7 +69,7 @@ pub(super) enum ToWorker {
     WhoIsThere,
     Verdict {
         unit: UnitId,
-        verdict: Verdict,
+        verdict: OutcomeVerdict,
     },
     Withdrawn {
         unit: UnitId,

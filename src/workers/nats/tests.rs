@@ -22,10 +22,10 @@ use crate::driver::Terms;
 use crate::referee::Opening;
 use crate::workers::archive::pack_folder;
 use crate::workers::carrier::{
-    Assignment, CoordinatorEnd, Event, Order, Request, Returned, Verdict, WorkerEnd,
+    Assignment, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned, WorkerEnd,
 };
 use crate::workers::machine::{Machine, MachineState};
-use crate::workers::unit::{Outcome, UnitId, WorkUnit};
+use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// A timeout that only a hanging test exceeds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -169,30 +169,30 @@ impl Core {
     }
 
     async fn run(
-        mut events: UnboundedReceiver<Event>,
+        mut events: UnboundedReceiver<CarrierEvent>,
         orders: UnboundedSender<Order>,
         seen: Rc<RefCell<Seen>>,
     ) {
         while let Some(event) = events.recv().await {
             let mut seen = seen.borrow_mut();
             match event {
-                Event::Joined(machine, _) => seen.joined.push(machine.name),
-                Event::Left(worker) => seen.left.push(worker),
-                Event::Taken(unit, _) => *seen.taken.entry(unit.set).or_default() += 1,
-                Event::Returned(id, _, Returned::Lost) => drop(seen.lost.insert(id.set)),
-                Event::Returned(id, _, _) => {
+                CarrierEvent::Joined(machine, _) => seen.joined.push(machine.name),
+                CarrierEvent::Left(worker) => seen.left.push(worker),
+                CarrierEvent::Taken(unit, _) => *seen.taken.entry(unit.set).or_default() += 1,
+                CarrierEvent::Returned(id, _, Returned::Lost) => drop(seen.lost.insert(id.set)),
+                CarrierEvent::Returned(id, _, _) => {
                     let _ = orders.send(Order::Publish(Box::new(unit(id.set, id.attempt))));
                 }
-                Event::Played(outcome, worker) => {
+                CarrierEvent::Played(outcome, worker) => {
                     let id = outcome.unit;
                     let verdict = match seen.counted.entry(id.set) {
                         Entry::Vacant(entry) => {
                             entry.insert(worker.clone());
-                            Verdict::Counted
+                            OutcomeVerdict::Counted
                         }
                         Entry::Occupied(_) => {
                             seen.duplicates += 1;
-                            Verdict::Duplicate
+                            OutcomeVerdict::Duplicate
                         }
                     };
                     let _ = orders.send(Order::Verdict { unit: id, worker, verdict });
@@ -329,14 +329,14 @@ async fn play(unit: UnitId, requests: UnboundedSender<Request>, script: Script) 
             seed = noise(seed);
             (seed >> 56) as u8
         });
-        let _ = requests.send(Request::Played(Outcome { unit, records: vec![record.collect()] }));
+        let _ = requests.send(Request::Played(UnitOutcome { unit, records: vec![record.collect()] }));
         return;
     };
     for _ in 0..10 {
         sleep(Duration::from_millis(time) / 10).await;
         let _ = requests.send(Request::Moved(unit.clone()));
     }
-    let _ = requests.send(Request::Played(Outcome { unit, records: vec![b"{}\n".to_vec()] }));
+    let _ = requests.send(Request::Played(UnitOutcome { unit, records: vec![b"{}\n".to_vec()] }));
 }
 
 /// Runs a test on one thread, as the ends do.
@@ -410,7 +410,7 @@ fn messages_that_arrive_twice_change_nothing() {
         core.publish(1..=20);
         core.until_counted(20).await;
         let counted =
-            |assignment: &&Assignment| matches!(assignment, Assignment::Verdict(_, Verdict::Counted));
+            |assignment: &&Assignment| matches!(assignment, Assignment::Verdict(_, OutcomeVerdict::Counted));
         let all_counted = async || worker.log.borrow().iter().filter(counted).count() == 20;
         until("the worker knows the verdicts, once each", all_counted).await;
         let seen = core.seen.borrow();

@@ -13,11 +13,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::broker::{Broker, Connection, Link, failed};
+use super::broker::{Broker, Link, NatsConnection, failed};
 use super::message::{Delivery, ToCoordinator, ToWorker};
 use super::{LAST_DELIVERY, Pace};
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{Assignment, Request, Returned, Verdict, WorkerEnd};
+use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::{UnitId, WorkUnit};
 
@@ -51,7 +51,7 @@ impl WorkerEnd for NatsWorker {
         let mut mine = connection.client.subscribe(mine).await.map_err(failed)?;
         let mut all = connection.client.subscribe(all).await.map_err(failed)?;
         let pace = self.pace;
-        let mut serving = Serving::new(self, connection, assignments);
+        let mut serving = WorkerService::new(self, connection, assignments);
         let mut tick = interval(pace.hello / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         serving.hello().await;
@@ -106,8 +106,8 @@ struct UnjudgedOutcome {
     sent: Instant,
 }
 
-struct Serving {
-    connection: Connection,
+struct WorkerService {
+    connection: NatsConnection,
     assignments: UnboundedSender<Assignment>,
     machine: Machine,
     session: String,
@@ -127,7 +127,7 @@ struct Serving {
 }
 
 /// Waits for a unit.
-async fn pull(connection: Connection) -> Option<Message> {
+async fn pull(connection: NatsConnection) -> Option<Message> {
     let one = async {
         let consumer: PullConsumer = connection.consumer().await?;
         let batch = consumer.batch().max_messages(1).expires(PULL).messages().await.map_err(failed);
@@ -144,7 +144,11 @@ async fn pull(connection: Connection) -> Option<Message> {
 }
 
 /// Copies an archive to a file.
-async fn fetch(connection: Connection, archive: ArchiveId, to: PathBuf) -> (ArchiveId, Result<(), String>) {
+async fn fetch(
+    connection: NatsConnection,
+    archive: ArchiveId,
+    to: PathBuf,
+) -> (ArchiveId, Result<(), String>) {
     let mut result = Ok(());
     for _ in 0..TRIES {
         match connection.download(&archive, &to).await {
@@ -156,10 +160,14 @@ async fn fetch(connection: Connection, archive: ArchiveId, to: PathBuf) -> (Arch
     (archive, result)
 }
 
-impl Serving {
+impl WorkerService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
-    fn new(end: NatsWorker, connection: Connection, assignments: UnboundedSender<Assignment>) -> Serving {
-        Serving {
+    fn new(
+        end: NatsWorker,
+        connection: NatsConnection,
+        assignments: UnboundedSender<Assignment>,
+    ) -> WorkerService {
+        WorkerService {
             session: connection.client.new_inbox(),
             connection,
             assignments,
@@ -398,7 +406,7 @@ impl Serving {
         });
     }
 
-    fn judged(&mut self, unit: UnitId, verdict: Verdict) {
+    fn judged(&mut self, unit: UnitId, verdict: OutcomeVerdict) {
         // A verdict may come twice.
         let Some(held) = self.held.remove(&unit) else { return };
         if let Some(message) = held.message {

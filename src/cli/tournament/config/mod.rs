@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode};
-use crate::cli::openings::Order;
+use crate::cli::openings::OpeningOrder;
 use crate::cli::options::{SLOTS, seed, seed_of_file};
 use crate::cli::syntax::suggest;
 use crate::cli::workers::WorkersConfig;
@@ -24,7 +24,7 @@ use crate::sources::BotSpec;
 use crate::store::read_regular;
 
 pub(super) use entrant::EntrantConfig;
-pub(super) use prepare::Prepared;
+pub(super) use prepare::PreparedTournament;
 
 /// The contents of the file; `examples/tournament.toml` shows and explains all keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) openings: Option<PathBuf>,
     #[serde(default)]
-    order: Order,
+    order: OpeningOrder,
     #[serde(default = "default_clock")]
     pub(super) clock: String,
     #[serde(default = "defaults::margin")]

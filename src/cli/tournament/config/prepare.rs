@@ -27,7 +27,7 @@ use crate::tournament::schedule::{Format, Participation, Plan};
 const PROCESSES: usize = 64;
 
 /// A validated tournament.
-pub(in crate::cli::tournament) struct Prepared {
+pub(in crate::cli::tournament) struct PreparedTournament {
     pub(in crate::cli::tournament) run: Run,
     pub(in crate::cli::tournament) rules: &'static dyn Rules,
     /// The bots: one or a team per entrant.
@@ -41,7 +41,7 @@ pub(in crate::cli::tournament) struct Prepared {
     pub(in crate::cli::tournament) listen: Option<Listen>,
 }
 
-impl Prepared {
+impl PreparedTournament {
     /// The bots of an entrant.
     pub(in crate::cli::tournament) fn bots_of(&self, entrant: usize) -> &[BotSpec] {
         &self.entrants[self.roster.bots(entrant)]
@@ -123,7 +123,7 @@ impl Config {
         catalog: &Catalog,
         seed: Seed,
         plan: &Plan,
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<PreparedTournament, Failure> {
         let rules = catalog.find(&self.game).map_err(Failure::usage)?;
         let sources = self.sources(plan)?;
         let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
@@ -167,7 +167,7 @@ impl Config {
                 jobs * seats
             )));
         }
-        Ok(Prepared {
+        Ok(PreparedTournament {
             run: Run { seed, terms },
             rules,
             entrants,
