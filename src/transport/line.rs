@@ -5,7 +5,7 @@ use std::io;
 use memchr::memchr;
 
 /// Bytes requested per read: initial and maximum. The size doubles while reads fill the buffer.
-const READ: std::ops::RangeInclusive<usize> = 4 * 1024..=64 * 1024;
+const READ: std::ops::RangeInclusive<usize> = 1024..=64 * 1024;
 
 /// Ignored at the start of a stream.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
