@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::check::encounter::Encounter;
 use crate::check::rule::Rule;
-use crate::check::steps::Check;
+use crate::check::setup::Check;
 use crate::check::talk::{BotOutput, Talk, ended, hello};
 use crate::check::verdict::Stop;
 use crate::core::chance::Seed;

@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 
 use crate::bot::Command;
 use crate::check::{Check, Complaint, StepResult, StepVerdict};
+use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
 use crate::cli::json::CheckSummary;
 use crate::cli::options::milliseconds;
@@ -15,7 +16,7 @@ use crate::cli::output::Tolerant;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on, launch};
+use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::json;
 use crate::report::{junit, table};

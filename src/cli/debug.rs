@@ -11,10 +11,11 @@ use tokio::time::Instant;
 
 use crate::bot::Command;
 use crate::check::{BotOutput, Encounter, Heard, Talk, hear, hear_greeting, hello};
+use crate::cli::bots::{block_on, launch};
 use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::Tolerant;
 use crate::cli::sandbox::SandboxOptions;
-use crate::cli::{Exit, Failure, block_on, launch, screen};
+use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::core::json;
 use crate::core::printable::printable;

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::bots::with_bots;
 use crate::cli::person::Person;
 use crate::cli::screen;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, with_bots};
+use crate::cli::{Exit, Failure};
 use crate::core::erased::BoardText;
 use crate::core::{Catalog, Viewer};
 use crate::report::{evidence_lines, result_line};

@@ -10,9 +10,10 @@ use clap::Args;
 use referee_protocol::limits;
 use sha2::{Digest, Sha256};
 
+use crate::cli::Failure;
 use crate::cli::options::milliseconds;
+use crate::cli::screen::complain;
 use crate::cli::syntax::{OptionName, Syntax};
-use crate::cli::{Failure, complain};
 use crate::driver::check_name;
 use crate::sources::{Listen, Source};
 use crate::store::read_secret;

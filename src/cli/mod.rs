@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod bots;
 mod check;
 mod completions;
 mod debug;
@@ -69,10 +70,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use rustix::process::{Resource, getrlimit, setrlimit};
 use tracing::level_filters::LevelFilter;
 
-use crate::bot::{EXEC, Launch, OrphanReaper, exec};
+use crate::bot::{EXEC, exec};
 use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
 use crate::core::Catalog;
@@ -205,42 +205,4 @@ impl Cli {
         }
         Ok(log)
     }
-}
-
-/// Raises the limit of open files. Each process needs three descriptors and each connection one; many systems have a
-/// soft limit of 1,024.
-fn raise_open_files() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "cannot raise the limit of open files");
-    }
-}
-
-/// How this program starts bots.
-fn launch() -> Result<Launch, Failure> {
-    Launch::through_this_program()
-        .map_err(|error| Failure::cannot_run(format!("cannot find the path of this program: {error}")))
-}
-
-/// Runs a future on the current thread.
-fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Failure::cannot_run)?;
-    Ok(with_bots(|| runtime.block_on(future)))
-}
-
-/// Runs a function that starts bots. No bot process is left when it returns.
-fn with_bots<T>(work: impl FnOnce() -> T) -> T {
-    // A bot of the same user must not read the referee's memory, which contains seeds and secrets of other bots.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
-    {
-        tracing::warn!(%error, "cannot make the referee non-dumpable");
-    }
-    raise_open_files();
-    let orphanage = OrphanReaper::open();
-    let result = work();
-    orphanage.close();
-    result
 }

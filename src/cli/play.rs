@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
@@ -17,7 +18,7 @@ use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::cli::{Exit, Failure};
 use crate::core::json;
 use crate::core::printable::printable;
 use crate::core::{Catalog, Viewer, counted};

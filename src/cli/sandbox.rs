@@ -9,10 +9,12 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, separate, threats};
 use crate::bot::{Command, Launch, Launcher};
+use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure, block_on, complain, launch};
+use crate::cli::screen::complain;
+use crate::cli::{Exit, Failure};
 use crate::core::json;
 use crate::report::table;
 use crate::sources::Source;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 
 use crate::bot::Command;
+use crate::cli::Failure;
+use crate::cli::bots::launch;
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::relay_socket::RelaySocket;
 use crate::cli::sandbox::SandboxOptions;
-use crate::cli::{Failure, launch};
 use crate::core::erased::Rules;
 use crate::core::seat::Seating;
 use crate::core::{Catalog, Seat, counted};

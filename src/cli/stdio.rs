@@ -2,9 +2,10 @@
 
 use clap::Args as ClapArgs;
 
+use crate::cli::bots::block_on;
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on};
+use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::runner::{HostMatches, HostPlayed, HostRun, serve_host};
 

@@ -4,8 +4,29 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use crate::core::game::Draw;
 use crate::core::hex;
+
+/// A request for random numbers, which go to [`Chance::settle`](crate::core::Chance::settle).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// `count` dice, each 1 to `sides`.
+    Dice {
+        /// Number of dice.
+        count: u8,
+        /// Number of faces of each die.
+        sides: u8,
+    },
+    /// One number from 0 to `of - 1`, uniformly distributed.
+    Pick {
+        /// Number of possible values.
+        of: u16,
+    },
+    /// A random permutation of 0 to `len - 1`.
+    Shuffle {
+        /// Number of elements.
+        len: u16,
+    },
+}
 
 /// The seed of a run or a match: all of its random numbers are derived from these 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]

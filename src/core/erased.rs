@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::value::RawValue;
 
-use crate::core::chance::Uniform;
-use crate::core::game::{Draw, DrawOf, Fact, Game, Known, Meta, Misconfigured, Turn};
+use crate::core::chance::{Draw, Uniform};
+use crate::core::game::{DrawOf, Fact, Game, Known, Meta, Misconfigured, Turn};
 use crate::core::json::write_value;
 use crate::core::notation::Notation;
 use crate::core::openings::OpeningFile;

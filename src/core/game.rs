@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schema")]
 use crate::core::Schemas;
-use crate::core::chance::Uniform;
+use crate::core::chance::{Draw, Uniform};
 use crate::core::json;
 use crate::core::notation::Notation;
 use crate::core::openings::{LINES, OpeningFile};
@@ -103,28 +103,6 @@ impl<D: Into<Draw>, S> Turn<D, S> {
             Turn::Over(outcome) => Turn::Over(outcome),
         }
     }
-}
-
-/// A request for random numbers, which go to [`Chance::settle`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draw {
-    /// `count` dice, each 1 to `sides`.
-    Dice {
-        /// Number of dice.
-        count: u8,
-        /// Number of faces of each die.
-        sides: u8,
-    },
-    /// One number from 0 to `of - 1`, uniformly distributed.
-    Pick {
-        /// Number of possible values.
-        of: u16,
-    },
-    /// A random permutation of 0 to `len - 1`.
-    Shuffle {
-        /// Number of elements.
-        len: u16,
-    },
 }
 
 /// The draw of games without chance: there is none.

@@ -26,11 +26,11 @@ pub(crate) mod test_length;
 
 pub(crate) use blocks::extend_in_blocks;
 pub use catalog::{Catalog, UnknownGame};
-pub use chance::Uniform;
+pub use chance::{Draw, Uniform};
 pub use counted::counted;
 pub use game::{
-    Chance, Draw, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured,
-    NoDraw, NoFact, OptionMeta, Turn,
+    Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
+    NoFact, OptionMeta, Turn,
 };
 pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};

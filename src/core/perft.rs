@@ -1,6 +1,7 @@
 //! Counts the leaves of a game tree, the usual test of move generation.
 
-use crate::core::game::{Draw, DrawOf, Game, Turn};
+use crate::core::chance::Draw;
+use crate::core::game::{DrawOf, Game, Turn};
 
 /// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
-use serde::{Deserialize, Serialize};
 
 use crate::core::clock::Tick;
 use crate::core::erased::Table;
@@ -13,21 +12,12 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
-use crate::driver::notice::{Finished, Notice};
+use crate::driver::notice::{Finished, Notice, Outage};
 use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
 use crate::transport::ByteStream;
 
 /// Who plays a seat: a session, or the fault that prevents it.
 pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
-
-/// A time without a connection, in microseconds of the match.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Outage {
-    /// When the connection was lost.
-    pub lost_us: u64,
-    /// When another one replaced it; `None` if none did.
-    pub back_us: Option<u64>,
-}
 
 #[derive(Debug)]
 pub(super) struct Running {

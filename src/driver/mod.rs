@@ -35,8 +35,8 @@ pub use hello::{BotHello, check_name};
 pub use keys::{MatchKey, SessionKey};
 pub use lane::Lane;
 pub use match_journal::{JournalWriter, JournaledSeat, MatchJournal};
-pub use matches::{Outage, SeatOccupant};
-pub use notice::{Finished, Notice};
+pub use matches::SeatOccupant;
+pub use notice::{Finished, Notice, Outage};
 #[cfg(test)]
 pub(crate) use plan::match_of_checkers;
 pub use plan::{MatchPlan, PlannedSeat, Run, Terms, check_clock};

@@ -4,6 +4,7 @@
 //! compares the output.
 
 mod account;
+mod difference;
 mod film;
 mod format1;
 mod line;
@@ -17,11 +18,12 @@ mod tests;
 mod times;
 
 pub use account::{Account, account, is_sealed};
+pub use difference::Difference;
 pub use film::{Film, Note, Step};
 pub use line::{
     Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
 };
-pub use replay::{CUT_OFF, Difference, Replay, verify};
+pub use replay::{CUT_OFF, Replay, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

@@ -1,43 +1,12 @@
 //! Replays a record through the state machine of the match.
 
-use std::fmt;
-
-use serde::Serialize;
-
 use crate::core::chance::Seed;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
 use crate::core::{Catalog, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
-use crate::record::{RecordEntry, RecordLine, Seal, digest, format1};
+use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest, format1};
 use crate::referee::{Header, Leg, Limits, Match, Setup, Wants, opening};
-
-/// A difference between a record and its replay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// The match, if known.
-    #[serde(rename = "match")]
-    pub match_id: Option<String>,
-    /// The latest request before the difference.
-    pub turn: Option<u32>,
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What differs.
-    pub what: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}", self.line)?;
-        if let Some(id) = &self.match_id {
-            write!(f, ", match {id}")?;
-        }
-        if let Some(turn) = self.turn {
-            write!(f, ", turn {turn}")?;
-        }
-        write!(f, ": {}", self.what)
-    }
-}
 
 /// Longest line of a record, in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod github;
+mod interval;
 mod junit;
 mod note;
 pub mod replay;
@@ -12,9 +13,10 @@ pub mod tournament;
 mod trial;
 
 pub use evidence::evidence_lines;
+pub use interval::{interval, percent_interval};
 pub use junit::junit;
 pub(crate) use note::result_words;
 pub use note::{Kind, Told};
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
-pub use trial::{TrialOutcome, TrialReport, cautioned, interval, model_name, percent_interval};
+pub use trial::{TrialOutcome, TrialReport, cautioned, model_name};

@@ -9,7 +9,7 @@ use referee_protocol::words::EndedBy;
 use crate::core::counted;
 use crate::core::printable::printable_lines;
 use crate::referee::Faults;
-use crate::report::trial::interval;
+use crate::report::interval::interval;
 use crate::runner::{MatchReport, RunSummary};
 use crate::tournament::Cause;
 

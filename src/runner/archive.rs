@@ -6,8 +6,8 @@ use referee_protocol::referee::Reveal;
 
 use crate::record;
 use crate::referee::Leg;
+use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
-use crate::runner::scheduler::Fixture;
 use crate::store::Records;
 
 /// The record of a match that is not sealed yet, because another match of its deal is still to be played.

@@ -3,10 +3,10 @@
 use referee_protocol::referee::Reveal;
 
 use crate::runner::archive::{Archive, Unsealed};
+use crate::runner::fixture::Fixture;
 use crate::runner::live::{LastStep, LiveEnd, LiveFeed};
-use crate::runner::reporter::{Halt, NoShow, RunEvent};
 use crate::runner::results::MatchReport;
-use crate::runner::scheduler::Fixture;
+use crate::runner::run_event::{Halt, NoShow, RunEvent};
 use crate::store::Records;
 
 /// A match that has ended.

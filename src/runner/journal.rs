@@ -6,8 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
-use crate::runner::scheduler::Fixture;
 use crate::store::Journal;
 
 /// A match that is about to start.

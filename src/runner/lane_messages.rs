@@ -12,9 +12,9 @@ use crate::core::seat::Seat;
 use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::referee::{Detail, Log};
 use crate::runner::bots::{BotKey, BotUsage};
+use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::live::LastStep;
 use crate::runner::results::MatchReport;
-use crate::runner::scheduler::{Fixture, Wait};
 use crate::transport::Wire;
 
 /// The reason in `bye` at the end of a run.

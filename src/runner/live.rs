@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use crate::core::erased::{Rules, Table};
 use crate::core::game::Meta;
 use crate::referee::{Faults, Leg, Match};
-use crate::runner::play::deal_leaks_information;
+use crate::runner::fixture::Fixture;
+use crate::runner::fixture::deal_leaks_information;
 use crate::runner::results::MatchReport;
-use crate::runner::scheduler::Fixture;
 
 /// The maximum number of matches in progress whose positions are passed on.
 pub const MOST_BOARDS: usize = 64;
@@ -220,7 +220,7 @@ mod tests {
     use crate::core::{Seat, Turn, Viewer};
     use crate::driver::match_of_checkers;
     use crate::referee::{Event, Opening, Stamp};
-    use crate::runner::scheduler::Wait;
+    use crate::runner::fixture::Wait;
 
     const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
 

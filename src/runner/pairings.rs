@@ -23,13 +23,14 @@ use crate::driver::{Arena, BotInstance, Lane, MatchKey, Notice, SessionKey};
 use crate::referee::AbortReason;
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::common::RunContext;
+use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::live::LiveMatch;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::results::Loss;
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::{self, Fixture, SharedScheduler, Wait};
+use crate::runner::scheduler::{self, SharedScheduler};
 
 /// The maximum number of ended matches that the reporter has not been told of.
 const MOST_UNTOLD: usize = 16;

@@ -9,11 +9,12 @@ use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::referee::{Faults, Leg};
 use crate::runner::evidence::FirstFaults;
+use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
 use crate::runner::match_runner::{MatchRunner, RunEnd};
 use crate::runner::openings::Openings;
-use crate::runner::reporter::{Halt, RunEvent};
 use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
-use crate::runner::scheduler::{Fixture, Next, Scheduler, Wait};
+use crate::runner::run_event::{Halt, RunEvent};
+use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::sprt::SetScores;
@@ -98,11 +99,6 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
         let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
         format!("{} needs {} bots", rules.meta().id, counts.join(" or "))
     })
-}
-
-/// Whether a bot that remembers the first match of a deal knows what will happen in the second.
-pub fn deal_leaks_information(rules: &dyn Rules) -> bool {
-    rules.meta().chance || rules.meta().hidden
 }
 
 /// Checks that all bots can be restarted for each match of a deal that leaks information.

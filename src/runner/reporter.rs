@@ -2,13 +2,11 @@
 //! the runner.
 
 use std::mem;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
@@ -20,68 +18,11 @@ use crate::runner::common::RunContext;
 use crate::runner::deposit::{Deposit, EndedRecord};
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
-use crate::runner::results::MatchReport;
-use crate::runner::scheduler::{Fixture, SharedScheduler};
+use crate::runner::run_event::{Halt, NoShow, RunEvent};
+use crate::runner::scheduler::SharedScheduler;
 
 /// Describes the news of a match as text.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
-
-/// A bot that could not play a match at all.
-#[derive(Debug)]
-pub struct NoShow {
-    /// The index of the bot.
-    pub entrant: usize,
-    /// The seat.
-    pub seat: Seat,
-    /// The reason.
-    pub why: String,
-}
-
-/// An event of a run.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RunEvent<'a> {
-    /// Bots can connect to this address.
-    Listening(SocketAddr),
-    /// A match waits for a bot of this name to connect.
-    Waiting(&'a str),
-    /// A bot of this name that a match waited for has connected.
-    Connected(&'a str),
-    /// News of the watched match, as text.
-    Moved(&'a str),
-    /// A match has ended.
-    Ended {
-        /// The match.
-        fixture: &'a Fixture,
-        /// The result.
-        report: &'a MatchReport,
-        /// The record, without the seal.
-        record: &'a [u8],
-        /// SHA-256 of the record, as in its seal.
-        seal: Option<String>,
-        /// The content of its seal.
-        reveal: &'a Reveal,
-        /// One of its bots could not play at all.
-        no_show: Option<NoShow>,
-    },
-    /// No other match has ended in between. All records are on the disk.
-    Settled,
-}
-
-/// Why the receiver of the events ends a run.
-#[derive(Debug)]
-pub enum Halt {
-    /// It needs no more matches.
-    Done,
-    /// An error.
-    Because(String),
-}
-
-impl From<String> for Halt {
-    fn from(why: String) -> Halt {
-        Halt::Because(why)
-    }
-}
 
 /// The maximum number of records that are synchronized at once.
 const BATCH: usize = 64;

@@ -7,10 +7,11 @@ use referee_protocol::words::{EndedBy, OnFault};
 
 use crate::core::{Seat, SeatSet, Seating};
 use crate::referee::{Faults, Leg};
+use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::openings::Openings;
 use crate::runner::results::MatchReport;
 use crate::runner::roster::Roster;
-use crate::runner::scheduler::{DueSet, Fixture, Next, NextSet, Scheduler, SetScheduler, Wait};
+use crate::runner::scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
 use crate::tournament::schedule::{self, Due, MatchId};
 use crate::tournament::{Entrant, Lineup, MatchResult};
 

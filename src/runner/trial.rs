@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::record::{Difference, RecordEntry, RecordedEvent, lines};
 use crate::referee::Faults;
+use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
-use crate::runner::scheduler::Fixture;
 use crate::runner::tournament_scheduler::Scoring;
-use crate::runner::trial_results::{ResultLine, ResultMatch};
+use crate::runner::trial_results::{ResultLine, ResultMatch, TrialMatch};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, MovesDigest, NEW, Regression, Shard};
@@ -33,17 +33,6 @@ pub struct Trial {
     /// Sets that have not been judged.
     open: BTreeMap<u32, Vec<TrialMatch>>,
     faults: [Faults; 2],
-}
-
-#[derive(Debug)]
-pub(super) struct TrialMatch {
-    pub(super) id: String,
-    /// Whether it is void; then only the faults of `result` count.
-    pub(super) is_void: bool,
-    pub(super) result: MatchResult,
-    /// The faults of `new` and of `base`.
-    pub(super) faults: [Faults; 2],
-    pub(super) moves: MovesDigest,
 }
 
 /// The effect of a match.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use crate::referee::Faults;
-use crate::runner::trial::TrialMatch;
+use crate::tournament::regression::MovesDigest;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// A line of a results file.
@@ -43,6 +43,18 @@ impl ResultLine {
         let (ResultLine::Set { matches, .. } | ResultLine::Crash { matches, .. }) = self;
         matches
     }
+}
+
+/// A match that was played.
+#[derive(Debug)]
+pub(super) struct TrialMatch {
+    pub(super) id: String,
+    /// Whether it is void; then only the faults of `result` count.
+    pub(super) is_void: bool,
+    pub(super) result: MatchResult,
+    /// The faults of `new` and of `base`.
+    pub(super) faults: [Faults; 2],
+    pub(super) moves: MovesDigest,
 }
 
 /// A match of a set in a results file.

@@ -9,37 +9,13 @@ mod reconnect;
 mod refusals;
 mod succession;
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
-use crate::bot::{Command, Launch};
 use crate::check::context::Context;
 use crate::check::delivery::Variation;
+use crate::check::setup::Check;
 use crate::check::verdict::{StepResult, StepVerdict, Stop};
-use crate::core::Catalog;
 use crate::core::erased::Rules;
-
-/// The configuration of a check.
-#[derive(Debug)]
-pub struct Check {
-    /// The bot.
-    pub command: Command,
-    /// How to start it.
-    pub launch: Launch,
-    /// The known games.
-    pub catalog: Catalog,
-    /// The only game to check; `None`: all games that the bot plays.
-    pub game: Option<&'static dyn Rules>,
-    /// The time limit for a decision.
-    pub move_limit: Duration,
-    /// Timeout from its start to `hello`.
-    pub hello_limit: Duration,
-    /// Timeout for its first `ready`.
-    pub ready_limit: Duration,
-    /// Whether to check that the bot continues a match after its connection is lost.
-    pub reconnects: bool,
-}
 
 /// A step of the check.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::bot::Command;
 use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::config::put_bot;
-use crate::cli::league::{Which, now};
+use crate::cli::league::which::{Which, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::league::{Which, now};
+use crate::cli::league::which::{Which, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::tournament::ladder::Name;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueMatchLine;
-use crate::cli::league::Which;
+use crate::cli::league::which::Which;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
 use crate::report::table;

@@ -8,19 +8,18 @@ mod matches;
 pub(super) mod pages;
 mod standings;
 pub(super) mod verify;
+pub(super) mod which;
 mod workers;
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::time::SystemTime;
 
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::league::config::LeagueConfig;
+use crate::cli::league::which::Which;
 use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::core::{Catalog, counted};
-use crate::store::{Folder, Journal, League};
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
 ///
@@ -77,39 +76,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::run(&args, catalog),
         Command::Workers(args) => workers::run(&args),
     }
-}
-
-/// Which league.
-#[derive(Debug, ClapArgs)]
-struct Which {
-    /// The file of the league
-    #[arg(long, short, value_name = "FILE", default_value = "league.toml")]
-    league: PathBuf,
-}
-
-impl Which {
-    /// Reads the file, and opens the database beside it. Programs of the file are stored there, unless a server runs,
-    /// which has read an earlier version of the file.
-    fn open(&self) -> Result<(LeagueConfig, League), Failure> {
-        let config = LeagueConfig::read(&self.league)?;
-        let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
-        let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
-        let mut is_played = false;
-        for ladder in &config.ladders {
-            let folder = verify::ladder_folder(&folder, &ladder.name)?;
-            is_played |= Journal::is_open(&folder).map_err(Failure::cannot_run)?;
-        }
-        if !is_played {
-            config.store_programs(&mut league, now())?;
-        }
-        Ok((config, league))
-    }
-}
-
-/// The time of day.
-#[expect(clippy::disallowed_methods, reason = "results are dated, but do not depend on it")]
-pub(super) fn now() -> SystemTime {
-    SystemTime::now()
 }
 
 /// Validate the file of a league without playing

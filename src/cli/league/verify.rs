@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
-use crate::cli::league::Which;
 use crate::cli::league::config::{LadderConfig, LeagueConfig};
+use crate::cli::league::which::Which;
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::chance::Seed;

@@ -9,10 +9,11 @@ use std::thread;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::bots::with_bots;
 use crate::cli::screen::complain;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, with_bots};
+use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::report::{evidence_lines, result_line};
 use crate::runner::{Evidence, PlayEvent, PlayResult};

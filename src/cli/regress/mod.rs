@@ -14,6 +14,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::cli::bots::{launch, with_bots};
 use crate::cli::files::OutFile;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
@@ -28,7 +29,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
-use crate::cli::{Exit, Failure, launch, screen, with_bots};
+use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, counted, json};
 use crate::report::{TrialOutcome, TrialReport, interval};
 use crate::runner::{

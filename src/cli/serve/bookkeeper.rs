@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueMatchLine;
-use crate::cli::league::now;
+use crate::cli::league::which::now;
 use crate::cli::screen;
 use crate::core::json;
 use crate::league::{SharedLadder, row_of};

@@ -14,7 +14,7 @@ use super::open::is_paused;
 use crate::bot::Command;
 use crate::bot::sandbox::separate;
 use crate::cli::league::config::OWN_FILES;
-use crate::cli::league::now;
+use crate::cli::league::which::now;
 use crate::cli::sandbox::default_sandbox;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;

@@ -16,13 +16,14 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching};
 use crate::cli::league::config::{LeagueConfig, PreparedLadder, WORKERS};
-use crate::cli::league::now;
+use crate::cli::league::which::now;
 use crate::cli::screen::complain;
 use crate::cli::service::Service;
 use crate::cli::workers::WorkersOptions;
-use crate::cli::{Exit, Failure, launch, screen, signals, with_bots};
+use crate::cli::{Exit, Failure, screen, signals};
 use crate::core::{Catalog, json};
 use crate::driver::Run;
 use crate::league::LadderScheduler;

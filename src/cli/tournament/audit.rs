@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cli::Failure;
-use crate::cli::tournament::folder::Reading;
+use crate::cli::tournament::reading::Reading;
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;

@@ -1,27 +1,21 @@
 //! Changes to a tournament in progress: entrants that join or withdraw, and settings.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args as ClapArgs;
-use serde::{Deserialize, Serialize};
 
-use crate::bot::Command;
-use crate::cli::options::clock;
-use crate::cli::screen::complain;
-use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig, way};
-use crate::cli::tournament::folder::{Alone, Reading, fingerprints, read, row, sources};
-use crate::cli::tournament::results;
+use crate::cli::tournament::config::{EntrantConfig, way};
+use crate::cli::tournament::database;
+use crate::cli::tournament::folder::Alone;
+use crate::cli::tournament::reading::read;
+use crate::cli::tournament::requested_change::{RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::sources::{self, Source};
-use crate::store::{self, Journal, Results, TournamentChange};
-use crate::tournament::Entrant;
-use crate::tournament::schedule::{Format, Participation, Schedule};
-use crate::tournament::standings::Withdrawn;
+use crate::store::{self, Journal};
 
 /// Add an entrant, even while the tournament is in progress
 ///
@@ -95,35 +89,6 @@ struct NewSettings {
     command: Vec<String>,
 }
 
-/// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
-/// directory.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-enum RequestedChange {
-    Add {
-        entrant: Box<EntrantConfig>,
-        listen: Option<SocketAddr>,
-        token_file: Option<PathBuf>,
-    },
-    Withdraw {
-        name: String,
-    },
-    Set {
-        jobs: Option<u32>,
-        clock: Option<String>,
-        /// By bot.
-        commands: BTreeMap<String, String>,
-        directory: PathBuf,
-    },
-}
-
-/// The effect of a change.
-struct Decided {
-    changes: TournamentChange,
-    /// A description.
-    said: String,
-}
-
 pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     // Relative to the tournament's directory, so that both can be moved together, unless the path is absolute.
     let here = here(&args.dir)?;
@@ -159,7 +124,7 @@ pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> 
 
 /// The current directory, relative to that of the tournament.
 fn here(dir: &Path) -> Result<PathBuf, Failure> {
-    results(dir)?;
+    database::open(dir)?;
     way(dir, Path::new(".")).map_err(Failure::cannot_run)
 }
 
@@ -167,7 +132,7 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
     let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
-        let mut results = results(dir)?;
+        let mut results = database::open(dir)?;
         let decided = decide(&read(&results, catalog)?.seen_from(dir)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
@@ -180,183 +145,4 @@ fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exi
     };
     writeln!(screen::stdout(), "{said}")?;
     Ok(Exit::Done)
-}
-
-/// Applies a requested change. A change that has become impossible is reported and skipped.
-pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) -> Result<Reading, Failure> {
-    let change: RequestedChange = serde_json::from_str(asked).map_err(Failure::cannot_run)?;
-    match decide(&reading, &change) {
-        Ok(Decided { changes, said }) => {
-            results.change(&changes).map_err(Failure::cannot_run)?;
-            complain(format_args!("changed: {said}"));
-        }
-        Err(failure) => complain(format_args!("not changed: {:#}", failure.error)),
-    }
-    // Interrupted matches are only known to the caller's `reading` if it is of this process.
-    let folder = reading.config.folder().to_owned();
-    read(results, &reading.catalog)?.seen_from(&folder)
-}
-
-fn decide(reading: &Reading, change: &RequestedChange) -> Result<Decided, Failure> {
-    match change {
-        RequestedChange::Add { entrant, listen, token_file } => {
-            decide_to_add(reading, entrant, *listen, token_file)
-        }
-        RequestedChange::Withdraw { name } => decide_to_withdraw(reading, name),
-        RequestedChange::Set { jobs, clock, commands, directory } => {
-            decide_to_set(reading, (*jobs, clock.as_deref()), commands, directory)
-        }
-    }
-}
-
-fn decide_to_add(
-    reading: &Reading,
-    entrant: &EntrantConfig,
-    listen: Option<SocketAddr>,
-    token_file: &Option<PathBuf>,
-) -> Result<Decided, Failure> {
-    let (mut config, schedule) = (reading.config.clone(), &reading.schedule);
-    check_new(reading, entrant)?;
-    match (&mut config.listen, listen) {
-        (Some(has), Some(address)) if has.address != address => {
-            return Err(Failure::usage(format!(
-                "--listen: the tournament already listens at {}",
-                has.address
-            )));
-        }
-        (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
-        (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
-            let what = "the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700";
-            return Err(Failure::usage(what));
-        }
-        _ => {}
-    }
-    match (&mut config.listen, token_file) {
-        (Some(listen), Some(file)) => listen.token_file = Some(file.clone()),
-        (None, Some(_)) => return Err(Failure::usage("--token-file: the tournament does not listen")),
-        _ => {}
-    }
-    config.entrants.push(entrant.clone());
-    let joins = schedule.next_round();
-    if let Format::Swiss { rounds, .. } = schedule.plan().format
-        && joins > rounds
-    {
-        return Err(Failure::usage(format!(
-            "no entrant can join any more: round {rounds}, the last one, is paired"
-        )));
-    }
-    let mut entries = schedule.plan().entrants.clone();
-    entries.push(Participation { joins, leaves: None });
-    let own = Entrant(reading.entrants.len() as u16);
-    let plan = config.plan(&reading.catalog, Some(entries))?;
-    let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
-    config.keep_names(&prepared.entrants);
-    let bots = prepared.bots_of(own.index());
-    let row = row(&config.names()[own.index()], bots, joins);
-    let said = if plan.format.is_known() {
-        let schedule = Schedule::new(plan).map_err(Failure::usage)?;
-        let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
-        format!("{} joins: {matches} more matches, after all others", row.name)
-    } else {
-        format!("{} joins in round {joins}", row.name)
-    };
-    let changes =
-        TournamentChange { config: Some(config.to_toml()?), joins: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, said })
-}
-
-/// Checks that the name of a new entrant is unique.
-fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> {
-    let label = match (&entrant.command, &entrant.tcp) {
-        (Some(command), _) => {
-            let command: Command = command.parse().map_err(Failure::usage)?;
-            let directory = entrant.directory.as_deref().map(|path| reading.config.resolve(path));
-            Command { directory, ..command }.label()
-        }
-        (None, tcp) => tcp.clone().unwrap_or_default(),
-    };
-    let name = entrant.name.as_ref().unwrap_or(&label);
-    let Some(row) = reading.entrants.iter().find(|row| row.name == *name) else { return Ok(()) };
-    let left = if row.leaves.is_some() { "has withdrawn" } else { "is an entrant already" };
-    Err(Failure::usage(format!("`{name}` {left}: `{}`; --name adds another entrant", row.source)))
-}
-
-/// Finds an entrant by name.
-fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
-    let found = reading.entrants.iter().position(|row| row.name == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = reading.entrants.iter().map(|row| row.name.as_str()).collect();
-        Failure::usage(format!("unknown entrant `{name}`; entrants: {}", names.join(", ")))
-    })
-}
-
-/// The bot of this name, and its entrant.
-fn find_bot<'a>(config: &'a mut Config, name: &str) -> Result<(usize, &'a mut EntrantConfig), Failure> {
-    let all = config.bot_names();
-    let of_team =
-        config.names().iter().position(|entrant| entrant == name).filter(|&index| all[index].len() > 1);
-    if let Some(index) = of_team {
-        let bots = all[index].join(", ");
-        return Err(Failure::usage(format!("--command: `{name}` is a team: name one of its bots, {bots}")));
-    }
-    let mut bots = (config.entrants.iter_mut().enumerate())
-        .flat_map(|(index, entrant)| entrant.bots_mut().iter_mut().map(move |bot| (index, bot)));
-    let found = bots.find(|(_, bot)| bot.name.as_deref() == Some(name));
-    found.ok_or_else(|| Failure::usage(format!("unknown bot `{name}`; bots: {}", all.concat().join(", "))))
-}
-
-fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure> {
-    let index = find(reading, name)?;
-    if reading.entrants[index].leaves.is_some() {
-        return Err(Failure::usage(format!("`{name}` has withdrawn already")));
-    }
-    let leaves = reading.schedule.next_round();
-    let schedule = reading.schedule.without(Entrant(index as u16)).map_err(Failure::usage)?;
-    let what = match schedule.withdrawn()[index] {
-        Some(Withdrawn::Annulled) => {
-            "it has played fewer than half of its matches, so its results are annulled"
-        }
-        _ => "its results count",
-    };
-    let changes = TournamentChange { leaves: Some((index, leaves)), ..TournamentChange::default() };
-    Ok(Decided { changes, said: format!("{name} has withdrawn: {what}") })
-}
-
-fn decide_to_set(
-    reading: &Reading,
-    (jobs, new_clock): (Option<u32>, Option<&str>),
-    commands: &BTreeMap<String, String>,
-    directory: &Path,
-) -> Result<Decided, Failure> {
-    let mut config: Config = reading.config.clone();
-    let mut said = Vec::new();
-    if let Some(jobs) = jobs {
-        said.push(format!("jobs: {jobs}, before {}", config.jobs));
-        config.jobs = jobs;
-    }
-    if let Some(text) = new_clock {
-        clock(text).map_err(|what| Failure::usage(format!("--clock: {what}")))?;
-        said.push(format!("clock of future matches: {text}, before {}", config.clock));
-        config.clock = text.to_owned();
-    }
-    let mut changed = Vec::new();
-    for (name, command) in commands {
-        let (index, bot) = find_bot(&mut config, name)?;
-        let Some(before) = bot.command.replace(command.clone()) else {
-            return Err(Failure::usage(format!("--command: `{name}` has no command line of its own")));
-        };
-        bot.directory = Some(directory.to_owned());
-        bot.files = None;
-        said.push(format!("{name}: `{command}`, before `{before}`"));
-        changed.push(index);
-    }
-    let prepared = config.prepare(&reading.catalog, reading.seed()?, reading.schedule.plan())?;
-    let source = |index: usize| {
-        let bots = prepared.bots_of(index);
-        (index, sources(bots), fingerprints(bots))
-    };
-    let sources = changed.into_iter().map(source).collect();
-    let changes =
-        TournamentChange { config: Some(config.to_toml()?), sources, ..TournamentChange::default() };
-    Ok(Decided { changes, said: said.join("\n") })
 }

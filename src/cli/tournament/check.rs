@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{Checkup, StartStatus, TournamentCheck};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
-use crate::cli::{Exit, Failure, block_on, launch};
+use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::counted;

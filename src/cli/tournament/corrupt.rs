@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use crate::cli::Failure;
-use crate::cli::tournament::folder::{TournamentFolder, read};
-use crate::cli::tournament::{results, status, verify};
+use crate::cli::tournament::folder::TournamentFolder;
+use crate::cli::tournament::reading::read;
+use crate::cli::tournament::{database, status, verify};
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::core::test_length::long_or;
@@ -35,7 +36,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     let mut all = Ok(());
     let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
     let catalog = Catalog::default();
-    let db = results(dir)?;
+    let db = database::open(dir)?;
     each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &catalog).map(drop));
     each(read(&db, &catalog).and_then(|reading| {
         let report = StandingsReport::of(&db, &reading.schedule).map_err(Failure::cannot_run)?;
@@ -245,7 +246,7 @@ fn corrupt_json_is_an_error_that_names_file_table_and_row() {
         let dir = place.path().join("cup");
         copy(Path::new(FIXTURE), &dir);
         Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
-        let mut db = results(&dir).unwrap();
+        let mut db = database::open(&dir).unwrap();
         let read = db.absent().map(drop).and(db.entrants().map(drop)).and(db.take_asked().map(drop));
         let error = read.unwrap_err().to_string();
         assert!(

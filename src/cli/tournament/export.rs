@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::{results, unreadable};
+use super::database::{self, unreadable};
 use crate::cli::files::{OutputOptions, read};
 use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
-use crate::cli::tournament::folder;
+use crate::cli::tournament::reading;
 use crate::cli::{Exit, Failure};
 use crate::core::counted;
 use crate::core::json;
@@ -54,11 +54,11 @@ enum ExportFormat {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = results(&args.folder)?;
+    let db = database::open(&args.folder)?;
     let failed = |error| unreadable(&args.folder, &error);
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
-    let reading = folder::read(&db, catalog)?;
+    let reading = reading::read(&db, catalog)?;
     let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
     let mut records = SheetReader::of(&args.folder, catalog);
     let mut out = Output { options: &args.output, kept: Vec::new() };

@@ -9,19 +9,18 @@ use referee_protocol::referee::Reveal;
 use sha2::{Digest, Sha256};
 
 use crate::cli::tournament::audit::Auditor;
-use crate::cli::tournament::change;
 use crate::cli::tournament::config::{Config, PreparedTournament};
+use crate::cli::tournament::entrant_row::row;
+use crate::cli::tournament::reading::{Reading, read};
+use crate::cli::tournament::requested_change;
 use crate::cli::{Failure, files};
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
 use crate::record;
-use crate::report::tournament::Settings;
 use crate::runner::Unsealed;
-use crate::sources::BotSpec;
-use crate::store::{self, About, EntrantRow, Journal, MatchRow, Records, Results};
-use crate::tournament::MatchResult;
-use crate::tournament::schedule::{MatchId, Participation, Schedule, Unplanned};
+use crate::store::{self, About, Journal, MatchRow, Records, Results};
+use crate::tournament::schedule::{MatchId, Schedule};
 
 /// An open tournament directory.
 pub(super) struct TournamentFolder {
@@ -32,33 +31,6 @@ pub(super) struct TournamentFolder {
     pub(super) config: Config,
     pub(super) prepared: PreparedTournament,
     pub(super) schedule: Schedule,
-}
-
-/// The files of the bots of an entrant. The bots of a team may have the same file names.
-pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {
-    let of_bot = |bot: &BotSpec| {
-        let of = if bots.len() > 1 { format!("{}: ", bot.name) } else { String::new() };
-        bot.files.iter().map(move |(path, hash)| (format!("{of}{path}"), hash.clone())).collect::<Vec<_>>()
-    };
-    bots.iter().flat_map(of_bot).collect()
-}
-
-/// The sources of an entrant's bots, as text.
-pub(super) fn sources(bots: &[BotSpec]) -> String {
-    let sources: Vec<String> = bots.iter().map(|bot| bot.source.to_string()).collect();
-    sources.join(" + ")
-}
-
-/// An entrant with these bots that is paired from round `joins` on.
-pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
-    EntrantRow {
-        name: name.to_owned(),
-        source: sources(bots),
-        files: fingerprints(bots),
-        joins,
-        leaves: None,
-        interruptions: 0,
-    }
 }
 
 /// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
@@ -132,7 +104,7 @@ impl TournamentFolder {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let Alone { mut results, journal, records, mut reading } = Alone::open(path, catalog, is_durable)?;
         for asked in results.take_asked().map_err(wrong)? {
-            reading = change::apply_asked(&mut results, reading, &asked)?;
+            reading = requested_change::apply_asked(&mut results, reading, &asked)?;
         }
         let seed = reading.seed()?;
         let Reading { about, config, schedule, .. } = reading;
@@ -183,7 +155,7 @@ impl Alone {
     /// Opens it. Records interrupted matches as cut off.
     pub(super) fn open(path: &Path, catalog: &Catalog, is_durable: bool) -> Result<Alone, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let mut results = super::results(path)?;
+        let mut results = super::database::open(path)?;
         let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
         let mut journal = journal(&folder)?;
         results.migrate().map_err(wrong)?;
@@ -296,85 +268,4 @@ fn dated(row: MatchRow, record: &Path) -> MatchRow {
     let ended = std::fs::metadata(record).and_then(|found| found.modified()).ok();
     let began_at = ended.and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
     MatchRow { began_at, ..row }
-}
-
-/// A tournament as stored in its database; the bots need not exist.
-pub(super) struct Reading {
-    pub(super) about: About,
-    pub(super) catalog: Catalog,
-    pub(super) entrants: Vec<EntrantRow>,
-    pub(super) config: Config,
-    pub(super) schedule: Schedule,
-    /// Matches whose results do not belong to the schedule, because results that they depend on were not stored.
-    refused: Vec<u32>,
-}
-
-impl Reading {
-    /// The same, with relative paths resolved against the directory of the tournament.
-    pub(super) fn seen_from(self, path: &Path) -> Result<Reading, Failure> {
-        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let config = self.config.seen_from(&path.canonicalize().map_err(wrong)?);
-        Ok(Reading { config, ..self })
-    }
-
-    /// The settings that reports state.
-    pub(super) fn settings(&self) -> Settings {
-        self.config.settings(&self.catalog, &self.about.seed, self.schedule.plan().seating)
-    }
-
-    /// The run seed.
-    pub(super) fn seed(&self) -> Result<Seed, Failure> {
-        let seed = hex::decode32(&self.about.seed).map(Seed);
-        seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))
-    }
-}
-
-/// Reads a tournament from its database.
-pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Failure> {
-    let seating = results.about().map_err(Failure::cannot_run)?.seating;
-    let (mut reading, refused) =
-        read_with(results, catalog, results.results(seating).map_err(Failure::cannot_run)?)?;
-    for refused in &refused {
-        tracing::warn!("{refused}");
-    }
-    let cut_offs = results.cut_offs().map_err(Failure::cannot_run)?;
-    for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
-        reading.schedule.cut_off(number);
-    }
-    reading.refused = refused.into_iter().map(Unplanned::number).collect();
-    Ok(reading)
-}
-
-/// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
-pub(super) fn read_with(
-    results: &Results,
-    catalog: &Catalog,
-    played: Vec<(u32, MatchResult)>,
-) -> Result<(Reading, Vec<Unplanned>), Failure> {
-    let about = results.about().map_err(Failure::cannot_run)?;
-    let entrants = results.entrants().map_err(Failure::cannot_run)?;
-    let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));
-    let config = Config::parse(&about.config).map_err(|what| wrong(format!("config: {what}")))?;
-    if config.game != about.game {
-        return Err(wrong(format!("the game is {}, but {} in the configuration", about.game, config.game)));
-    }
-    let names: Vec<&str> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
-    let configured: Vec<&str> =
-        config.entrants.iter().map(|entrant| entrant.name.as_deref().unwrap_or_default()).collect();
-    if names != configured {
-        return Err(wrong(format!(
-            "the entrants are {}, but {} in the configuration",
-            names.join(", "),
-            configured.join(", ")
-        )));
-    }
-    let entries = entrants.iter().map(|row| Participation { joins: row.joins, leaves: row.leaves }).collect();
-    let plan = config.plan(catalog, Some(entries))?;
-    if plan.seating != about.seating {
-        return Err(wrong("the seats are not those of the configuration".to_owned()));
-    }
-    let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
-    let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
-    let catalog = catalog.clone();
-    Ok((Reading { about, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
 }

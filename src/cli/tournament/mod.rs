@@ -6,22 +6,23 @@ mod check;
 mod config;
 #[cfg(test)]
 mod corrupt;
+mod database;
+mod entrant_row;
 mod export;
 mod folder;
 mod play;
+mod reading;
 mod report;
+mod requested_change;
 mod site;
 mod standings;
 mod status;
 mod verify;
 
-use std::path::Path;
-
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
-use crate::store::Results;
 
 /// Play tournaments, and resume them after interruptions
 #[derive(Debug, ClapArgs)]
@@ -83,18 +84,4 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Change(args) => change::set(args, catalog),
         Command::Withdraw(args) => change::withdraw(args, catalog),
     }
-}
-
-/// Opens the results in the directory of a tournament.
-fn results(folder: &Path) -> Result<Results, Failure> {
-    let path = folder.join("results.sqlite");
-    if !path.exists() {
-        let what = "is not the directory of a tournament: it has no results.sqlite";
-        return Err(Failure::usage(format!("{} {what}", folder.display())));
-    }
-    Results::open(&path).map_err(|error| unreadable(folder, &error))
-}
-
-fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::cannot_run(format!("{}: {error}", folder.display()))
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args as ClapArgs;
 use tokio::sync::oneshot;
 
+use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
 use crate::cli::output::Tolerant;
@@ -16,11 +17,12 @@ use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
-use crate::cli::tournament::folder::{TournamentFolder, fingerprints};
+use crate::cli::tournament::entrant_row::fingerprints;
+use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
-use crate::cli::{Exit, Failure, launch, with_bots};
+use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::{counted, json};
 use crate::report::evidence_lines;
@@ -218,7 +220,7 @@ const LOOK: Duration = Duration::from_millis(300);
 
 /// Resolves when another process requests a change of the tournament.
 fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
-    let results = super::results(path)?;
+    let results = super::database::open(path)?;
     let (tell, told) = oneshot::channel();
     let watch = move || {
         while !tell.is_closed() {

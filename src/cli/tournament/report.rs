@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{results, site, unreadable};
+use super::database::{self, unreadable};
+use super::site;
 use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
-use crate::cli::tournament::folder::read;
+use crate::cli::tournament::reading::read;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::printable::printable_lines;
 use crate::core::{Catalog, json};
@@ -75,7 +76,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         progress.set_length(all);
         progress.set_position(done);
     };
-    let db = results(&args.folder)?;
+    let db = database::open(&args.folder)?;
     let reading = read(&db, catalog)?;
     let report = TournamentReport::of(&args.folder, &db, &reading.schedule, &reading.settings(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{results, unreadable};
+use super::database::{self, unreadable};
 use crate::cli::json::StandingsLine;
 use crate::cli::output::stdout;
 use crate::cli::screen::Screen;
-use crate::cli::tournament::folder::read;
+use crate::cli::tournament::reading::read;
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::json;
@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = results(&args.folder)?;
+    let db = database::open(&args.folder)?;
     let mut out = Screen(stdout());
     show(&mut out, &args.folder, &db, &read(&db, catalog)?.schedule, args.json)?;
     Ok(Exit::Done)

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::results;
+use super::database;
 use crate::cli::json::{EntrantStatus, TournamentStatus};
-use crate::cli::tournament::folder::{Reading, read};
+use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::core::Catalog;
 use crate::core::counted;
@@ -29,7 +29,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let results = results(&args.dir)?;
+    let results = database::open(&args.dir)?;
     let Reading { about, entrants, config, schedule, .. } = read(&results, catalog)?;
     let folder = store::Folder::open(&args.dir).map_err(Failure::cannot_run)?;
     let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;

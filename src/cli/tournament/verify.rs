@@ -7,13 +7,14 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{results, unreadable};
+use super::database::{self, unreadable};
 use crate::cli::files::read as read_file;
 use crate::cli::json::{AuditLine, AuditSummary, PointsByRecords};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::audit::{AuditedMatch, Auditor, differences};
-use crate::cli::tournament::folder::{Reading, read_with, reveal};
+use crate::cli::tournament::folder::reveal;
+use crate::cli::tournament::reading::{Reading, read_with};
 use crate::cli::{Exit, Failure, progress};
 use crate::core::Catalog;
 use crate::core::json;
@@ -50,7 +51,7 @@ pub(super) struct Audit {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = results(&args.folder)?;
+    let db = database::open(&args.folder)?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);

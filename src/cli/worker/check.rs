@@ -6,10 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
+use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, WorkerCheck};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure, block_on, launch};
+use crate::cli::{Exit, Failure};
 use crate::core::json;
 use crate::workers::archive::{Cache, MOST_BYTES};
 use crate::workers::calibration::Calibration;

@@ -7,11 +7,12 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 
 use crate::bot::sandbox::Size;
+use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
 use crate::cli::listen::read_tokens;
 use crate::cli::output::Tolerant;
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, block_on, launch, nats, screen, with_bots};
+use crate::cli::{Exit, Failure, nats, screen};
 use crate::core::{Catalog, counted, json};
 use crate::store::read_secret;
 use crate::transport::trust;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::cards::Hand;
-use super::position::Hands;
+use super::hands::Hands;
 use crate::core::{self, Seat, Viewer};
 
 /// A game-specific event.

@@ -1,8 +1,9 @@
 //! Samples positions that are consistent with a seat's knowledge.
 
 use super::cards::{Hand, RANKS, Rank, Stock};
+use super::hands::Hands;
 use super::plays::Plays;
-use super::position::{Hands, Position};
+use super::position::Position;
 use super::seen::Seen;
 use crate::core::{Seat, Uniform};
 

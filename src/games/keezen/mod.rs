@@ -3,6 +3,7 @@
 mod board;
 mod cards;
 mod fact;
+mod hands;
 mod imagine;
 mod moves;
 mod plays;
@@ -22,8 +23,9 @@ use serde::{Deserialize, Serialize};
 pub use self::board::{BadSpot, Board, Spot};
 pub use self::cards::{Hand, Rank};
 pub use self::fact::Fact;
+pub use self::hands::Hands;
 pub use self::moves::{BadMove, Move};
-pub use self::position::{Hands, Position};
+pub use self::position::Position;
 pub use self::seen::Seen;
 pub use self::view::View;
 #[cfg(feature = "schema")]

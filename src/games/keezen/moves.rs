@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use super::board::{Spot, number, spell_number};
 use super::cards::Rank;
-use super::plays::SEVEN;
 use crate::core::{MAX_SEATS, Seat};
+
+/// Steps of a seven, forward.
+pub(super) const SEVEN: u8 = 7;
 
 /// A card and its effect. Pawns are identified by their places.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,11 +4,9 @@ use std::ops::ControlFlow;
 
 use super::board::{Board, PAWNS, Place, Route, Spot};
 use super::cards::Rank;
-use super::moves::Move;
+use super::moves::{Move, SEVEN};
 use crate::core::Seat;
 
-/// Steps of a seven, forward.
-pub(super) const SEVEN: u8 = 7;
 /// Steps of a four, backward.
 const FOUR: u8 = 4;
 

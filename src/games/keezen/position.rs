@@ -1,50 +1,15 @@
 //! The position: pawns, cards, and the course of rounds.
 
-use serde::{Serialize, Serializer};
-
 use super::board::Board;
 use super::cards::{Hand, Rank, Stock};
 use super::fact::Fact;
+use super::hands::Hands;
 use super::moves::Move;
 use super::plays::Plays;
-use crate::core::{MAX_SEATS, Seat, Viewer};
+use crate::core::{Seat, Viewer};
 
 /// Cards per seat in each round of a cycle. Together they use up the deck.
 pub(super) const DEALS: [u8; 3] = [5, 4, 4];
-
-/// The cards in hand, by seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Hands {
-    hands: [Hand; MAX_SEATS],
-    seats: u8,
-}
-
-impl Hands {
-    /// Empty hands.
-    pub(super) const fn none(seats: u8) -> Hands {
-        Hands { hands: [const { Hand::NONE }; MAX_SEATS], seats }
-    }
-
-    /// The hand of a seat.
-    pub const fn of(&self, seat: Seat) -> Hand {
-        self.hands[seat.index()]
-    }
-
-    pub(super) const fn of_mut(&mut self, seat: Seat) -> &mut Hand {
-        &mut self.hands[seat.index()]
-    }
-
-    /// The hands by seat.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Seat, Hand)> + Clone {
-        (0..self.seats).map(Seat).zip(self.hands)
-    }
-}
-
-impl Serialize for Hands {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
-    }
-}
 
 /// A position without counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

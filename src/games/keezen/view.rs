@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use super::Keezen;
 use super::board::{Board, PAWNS, SIDE, Spot};
 use super::cards::{Hand, Rank};
-use super::position::{Hands, Position};
+use super::hands::Hands;
+use super::position::Position;
 use crate::core::{Game, Seat, Turn, Viewer};
 
 /// The position as a seat or a spectator may see it. Views differ only in the hands.

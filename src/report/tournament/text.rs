@@ -7,7 +7,7 @@ use super::{
     minute, options_in_words, time_outs,
 };
 use crate::core::counted;
-use crate::report::trial::plain_zero;
+use crate::report::interval::plain_zero;
 use crate::tournament::rating::Estimate;
 use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
 

@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 
 use super::event_loop::EventLoop;
 use crate::referee::Leg;
+use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::lane_messages::LaneOrder;
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::{Fixture, Wait};
 use crate::sources::{BotSpec, Connection, Lobby, TokenHash};
 
 /// A change of a run in progress.

@@ -18,9 +18,10 @@ use super::supply::{Absent, Need};
 use super::{BROKE_DOWN, RunEnd};
 use crate::driver::LaneClock;
 use crate::runner::common::RunContext;
+use crate::runner::fixture::Wait;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder, OVER, ReportEvent};
-use crate::runner::reporter::Halt;
-use crate::runner::scheduler::{SharedScheduler, Wait};
+use crate::runner::run_event::Halt;
+use crate::runner::scheduler::SharedScheduler;
 use crate::runner::starts::Starts;
 use crate::sources::{Listen, Lobby, ParkedLobby};
 

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use super::event_loop::EventLoop;
 use super::supply::Need;
 use crate::runner::lane_messages::LaneEvent;
-use crate::runner::reporter::Halt;
+use crate::runner::run_event::Halt;
 use crate::sources::{Holder, Lobby};
 
 impl EventLoop {

@@ -9,12 +9,13 @@ use tokio::sync::mpsc;
 use super::event_loop::EventLoop;
 use super::no_thread;
 use crate::runner::cpu::Cpu;
+use crate::runner::fixture::Fixture;
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
 use crate::runner::pairings::LanePairings;
-use crate::runner::reporter::{Halt, WatchFeed};
+use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::Fixture;
+use crate::runner::run_event::Halt;
 
 /// Why a run ends if the thread of a lane has panicked.
 const LANE_BROKE_DOWN: &str = "a lane panicked";

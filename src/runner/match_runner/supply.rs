@@ -10,8 +10,8 @@ use super::event_loop::EventLoop;
 use super::lanes::LaneThread;
 use crate::referee::Detail;
 use crate::runner::bots::BotKey;
+use crate::runner::fixture::Wait;
 use crate::runner::lane_messages::{BotArrival, LaneOrder, ReportEvent};
-use crate::runner::scheduler::Wait;
 use crate::sources::{Holder, Lobby};
 
 /// A request of a lane for bots.

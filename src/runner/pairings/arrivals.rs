@@ -9,8 +9,8 @@ use super::LanePairings;
 use crate::driver::{Role, SessionKey};
 use crate::referee::Detail;
 use crate::runner::bots::{BotKey, BotState};
+use crate::runner::fixture::Wait;
 use crate::runner::lane_messages::{BotArrival, LaneEvent};
-use crate::runner::scheduler::Wait;
 use crate::transport::Stream;
 
 impl LanePairings {

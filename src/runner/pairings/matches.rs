@@ -9,10 +9,10 @@ use crate::core::seat::Seat;
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::referee::{Detail, Wants};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
+use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedMatch;
 use crate::runner::live::Sight;
 use crate::runner::results::{Loss, MatchReport, cause_of};
-use crate::runner::scheduler::Fixture;
 use crate::tournament::Cause;
 use crate::tournament::schedule::MatchId;
 

@@ -10,9 +10,9 @@ use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
 use crate::driver::{DetachedSession, MatchKey, Unacknowledged};
 use crate::referee::Detail;
 use crate::runner::bots::{Bot, BotKey, BotState};
+use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::LaneEvent;
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::Fixture;
 
 impl LanePairings {
     /// Waits for the bots of these matches.

@@ -2,7 +2,7 @@
 
 use tar::{EntryType, Header};
 
-use super::ArchiveError;
+use super::error::ArchiveError;
 
 /// The size of a block: of a header, and the unit of contents.
 pub(super) const BLOCK: usize = 512;

@@ -7,6 +7,7 @@
 
 mod cache;
 mod entry;
+mod error;
 mod id;
 mod pack;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tree;
 mod unpack;
 
 pub use cache::{Cache, Unpacked};
+pub use error::ArchiveError;
 pub use id::ArchiveId;
 pub use pack::{PackedArchive, pack_files, pack_folder};
 #[cfg(feature = "fuzzing")]
@@ -38,22 +40,3 @@ impl ArchiveLimits {
 /// The size of the largest archive within [`ArchiveLimits::BOT`], in bytes: each entry has a header and padding.
 pub const MOST_BYTES: u64 =
     ArchiveLimits::BOT.bytes + (ArchiveLimits::BOT.entries as u64 * 2 + 2) * entry::BLOCK as u64;
-
-/// Why an archive cannot be written or is rejected.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// An entry is not allowed.
-    #[error("`{}`: {reason}", crate::core::printable::printable(.path))]
-    Entry {
-        /// Its path in the archive.
-        path: String,
-        /// What is wrong with it, and what is allowed.
-        reason: String,
-    },
-    /// The archive as a whole is invalid.
-    #[error("{0}")]
-    Invalid(String),
-    /// A file cannot be read or written.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}

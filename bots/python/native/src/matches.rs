@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use referee::core::chance::Draw;
 use referee::core::chance::{RandomKey, RandomStream, Seed};
-use referee::core::game::{Draw, DrawOf};
+use referee::core::game::DrawOf;
 use referee::core::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 use crate::encodings::{Encoding, MoveOf, Word};

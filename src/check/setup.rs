@@ -1,0 +1,28 @@
+//! What is checked, and how.
+
+use std::time::Duration;
+
+use crate::bot::{Command, Launch};
+use crate::core::Catalog;
+use crate::core::erased::Rules;
+
+/// The configuration of a check.
+#[derive(Debug)]
+pub struct Check {
+    /// The bot.
+    pub command: Command,
+    /// How to start it.
+    pub launch: Launch,
+    /// The known games.
+    pub catalog: Catalog,
+    /// The only game to check; `None`: all games that the bot plays.
+    pub game: Option<&'static dyn Rules>,
+    /// The time limit for a decision.
+    pub move_limit: Duration,
+    /// Timeout from its start to `hello`.
+    pub hello_limit: Duration,
+    /// Timeout for its first `ready`.
+    pub ready_limit: Duration,
+    /// Whether to check that the bot continues a match after its connection is lost.
+    pub reconnects: bool,
+}

@@ -1,0 +1,44 @@
+//! What the program prepares before it starts bots.
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+use crate::bot::{Launch, OrphanReaper};
+use crate::cli::Failure;
+
+/// Raises the limit of open files. Each process needs three descriptors and each connection one; many systems have a
+/// soft limit of 1,024.
+fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "cannot raise the limit of open files");
+    }
+}
+
+/// How this program starts bots.
+pub(super) fn launch() -> Result<Launch, Failure> {
+    Launch::through_this_program()
+        .map_err(|error| Failure::cannot_run(format!("cannot find the path of this program: {error}")))
+}
+
+/// Runs a future on the current thread.
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::cannot_run)?;
+    Ok(with_bots(|| runtime.block_on(future)))
+}
+
+/// Runs a function that starts bots. No bot process is left when it returns.
+pub(super) fn with_bots<T>(work: impl FnOnce() -> T) -> T {
+    // A bot of the same user must not read the referee's memory, which contains seeds and secrets of other bots.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
+    {
+        tracing::warn!(%error, "cannot make the referee non-dumpable");
+    }
+    raise_open_files();
+    let orphanage = OrphanReaper::open();
+    let result = work();
+    orphanage.close();
+    result
+}

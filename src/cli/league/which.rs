@@ -1,0 +1,44 @@
+//! The league that a command is about.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args as ClapArgs;
+
+use crate::cli::Failure;
+use crate::cli::league::config::LeagueConfig;
+use crate::cli::league::verify::ladder_folder;
+use crate::store::{Folder, Journal, League};
+
+/// Which league.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Which {
+    /// The file of the league
+    #[arg(long, short, value_name = "FILE", default_value = "league.toml")]
+    pub(super) league: PathBuf,
+}
+
+impl Which {
+    /// Reads the file, and opens the database beside it. Programs of the file are stored there, unless a server runs,
+    /// which has read an earlier version of the file.
+    pub(super) fn open(&self) -> Result<(LeagueConfig, League), Failure> {
+        let config = LeagueConfig::read(&self.league)?;
+        let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
+        let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
+        let mut is_played = false;
+        for ladder in &config.ladders {
+            let folder = ladder_folder(&folder, &ladder.name)?;
+            is_played |= Journal::is_open(&folder).map_err(Failure::cannot_run)?;
+        }
+        if !is_played {
+            config.store_programs(&mut league, now())?;
+        }
+        Ok((config, league))
+    }
+}
+
+/// The time of day.
+#[expect(clippy::disallowed_methods, reason = "results are dated, but do not depend on it")]
+pub(in crate::cli) fn now() -> SystemTime {
+    SystemTime::now()
+}

@@ -1,0 +1,95 @@
+//! A tournament as stored in its database.
+
+use std::io;
+use std::path::Path;
+
+use crate::cli::Failure;
+use crate::cli::tournament::config::Config;
+use crate::core::Catalog;
+use crate::core::chance::Seed;
+use crate::core::hex;
+use crate::report::tournament::Settings;
+use crate::store::{About, EntrantRow, Results};
+use crate::tournament::MatchResult;
+use crate::tournament::schedule::{Participation, Schedule, Unplanned};
+
+/// A tournament as stored in its database; the bots need not exist.
+pub(super) struct Reading {
+    pub(super) about: About,
+    pub(super) catalog: Catalog,
+    pub(super) entrants: Vec<EntrantRow>,
+    pub(super) config: Config,
+    pub(super) schedule: Schedule,
+    /// Matches whose results do not belong to the schedule, because results that they depend on were not stored.
+    pub(super) refused: Vec<u32>,
+}
+
+impl Reading {
+    /// The same, with relative paths resolved against the directory of the tournament.
+    pub(super) fn seen_from(self, path: &Path) -> Result<Reading, Failure> {
+        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+        let config = self.config.seen_from(&path.canonicalize().map_err(wrong)?);
+        Ok(Reading { config, ..self })
+    }
+
+    /// The settings that reports state.
+    pub(super) fn settings(&self) -> Settings {
+        self.config.settings(&self.catalog, &self.about.seed, self.schedule.plan().seating)
+    }
+
+    /// The run seed.
+    pub(super) fn seed(&self) -> Result<Seed, Failure> {
+        let seed = hex::decode32(&self.about.seed).map(Seed);
+        seed.ok_or_else(|| Failure::cannot_run("results: the seed cannot be read"))
+    }
+}
+
+/// Reads a tournament from its database.
+pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Failure> {
+    let seating = results.about().map_err(Failure::cannot_run)?.seating;
+    let (mut reading, refused) =
+        read_with(results, catalog, results.results(seating).map_err(Failure::cannot_run)?)?;
+    for refused in &refused {
+        tracing::warn!("{refused}");
+    }
+    let cut_offs = results.cut_offs().map_err(Failure::cannot_run)?;
+    for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
+        reading.schedule.cut_off(number);
+    }
+    reading.refused = refused.into_iter().map(Unplanned::number).collect();
+    Ok(reading)
+}
+
+/// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
+pub(super) fn read_with(
+    results: &Results,
+    catalog: &Catalog,
+    played: Vec<(u32, MatchResult)>,
+) -> Result<(Reading, Vec<Unplanned>), Failure> {
+    let about = results.about().map_err(Failure::cannot_run)?;
+    let entrants = results.entrants().map_err(Failure::cannot_run)?;
+    let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));
+    let config = Config::parse(&about.config).map_err(|what| wrong(format!("config: {what}")))?;
+    if config.game != about.game {
+        return Err(wrong(format!("the game is {}, but {} in the configuration", about.game, config.game)));
+    }
+    let names: Vec<&str> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
+    let configured: Vec<&str> =
+        config.entrants.iter().map(|entrant| entrant.name.as_deref().unwrap_or_default()).collect();
+    if names != configured {
+        return Err(wrong(format!(
+            "the entrants are {}, but {} in the configuration",
+            names.join(", "),
+            configured.join(", ")
+        )));
+    }
+    let entries = entrants.iter().map(|row| Participation { joins: row.joins, leaves: row.leaves }).collect();
+    let plan = config.plan(catalog, Some(entries))?;
+    if plan.seating != about.seating {
+        return Err(wrong("the seats are not those of the configuration".to_owned()));
+    }
+    let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
+    let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
+    let catalog = catalog.clone();
+    Ok((Reading { about, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
+}
