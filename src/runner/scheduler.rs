@@ -67,7 +67,8 @@ pub trait Scheduler: fmt::Debug + Send {
     /// A match has ended. Returns whether more matches can be played now.
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool;
 
-    /// A match has not begun, because one of its bots is not connected. Not called for [`Wait::Always`].
+    /// A match has not begun, because one of its bots is not connected. Not called for
+    /// [`Wait::Always`](crate::runner::Wait::Always).
     fn put_back(&mut self, _fixture: &Fixture) {}
 
     /// A bot joins the run, with this index.

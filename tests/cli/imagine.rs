@@ -375,11 +375,15 @@ fn the_transcript_is_reproduced() {
 }
 
 /// Plays matches of Python's Monte-Carlo bot with this number of playouts per decision, or 200 matches with the second
-/// number with LONG_TESTS. Without a clock, its choices are reproducible.
+/// number with LONG_TESTS. Without a clock, its choices are reproducible. It wins 95% of the points or more, which is seen
+/// only within two standard errors of 200 matches, 1.5% each: in Saxum, the dice decide some.
 #[track_caller]
 fn beats_random(game: &str, [short, long]: [u32; 2], matches: u32) {
-    let (playouts, matches, share) =
-        if std::env::var_os("LONG_TESTS").is_some() { (long, 200, 0.95) } else { (short, matches, 0.8) };
+    let (playouts, matches, share) = if std::env::var_os("LONG_TESTS").is_some() {
+        (long, 200, 0.95 - 2.0 * 0.015)
+    } else {
+        (short, matches, 0.8)
+    };
     let (program, bot) = (env!("CARGO_BIN_EXE_referee"), sample("python/monte_carlo_bot.py"));
     let bot = format!("env REFEREE='{program}' {bot} --playouts {playouts} --seed 1");
     let (random, matches) = (sample("python/random_bot.py") + " --seed 1", matches.to_string());
