@@ -375,15 +375,11 @@ fn the_transcript_is_reproduced() {
 }
 
 /// Plays matches of Python's Monte-Carlo bot with this number of playouts per decision, or 200 matches with the second
-/// number with LONG_TESTS. Without a clock, its choices are reproducible. It wins 95% of the points or more, which is seen
-/// only within two standard errors of 200 matches, 1.5% each: in Saxum, the dice decide some.
+/// number with LONG_TESTS. Without a clock, its choices are reproducible.
 #[track_caller]
 fn beats_random(game: &str, [short, long]: [u32; 2], matches: u32) {
-    let (playouts, matches, share) = if std::env::var_os("LONG_TESTS").is_some() {
-        (long, 200, 0.95 - 2.0 * 0.015)
-    } else {
-        (short, matches, 0.8)
-    };
+    let (playouts, matches, share) =
+        if std::env::var_os("LONG_TESTS").is_some() { (long, 200, 0.95) } else { (short, matches, 0.8) };
     let (program, bot) = (env!("CARGO_BIN_EXE_referee"), sample("python/monte_carlo_bot.py"));
     let bot = format!("env REFEREE='{program}' {bot} --playouts {playouts} --seed 1");
     let (random, matches) = (sample("python/random_bot.py") + " --seed 1", matches.to_string());
@@ -414,11 +410,12 @@ macro_rules! monte_carlo {
     };
 }
 
-// A playout takes the program without optimizations about 1 ms in Keezenspel.
+// A playout takes the program without optimizations about 1 ms in Keezenspel. In Saxum, the bot scores 92% with 100 playouts,
+// 95% with 400 and 97% with 1000, each in 400 matches or more.
 monte_carlo! {
     checkers: 30 or 100 playouts, 10 matches;
     jeex: 100 or 100 playouts, 10 matches;
     keezen: 25 or 100 playouts, 5 matches;
-    saxum: 30 or 100 playouts, 10 matches;
+    saxum: 30 or 1000 playouts, 10 matches;
     xe_queo: 400 or 400 playouts, 5 matches;
 }
