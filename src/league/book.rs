@@ -260,7 +260,7 @@ impl Book {
     }
 
     /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
-    pub fn evidence(&mut self) -> RatingInputs {
+    pub fn rating_inputs(&mut self) -> RatingInputs {
         self.count();
         RatingInputs { counts: self.counts.clone(), known: self.known.clone() }
     }
@@ -332,7 +332,7 @@ mod tests {
         }
         book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
-        let strengths = book.evidence().strengths();
+        let strengths = book.rating_inputs().strengths();
         let rows = book.standings(&strengths);
         let summary: Vec<(usize, &str, u32, bool)> =
             rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
@@ -356,7 +356,7 @@ mod tests {
                 book.add(&LeagueMatch { deal, ..second }).unwrap();
             }
             assert!(book.firsts.is_empty() || !is_in_sets);
-            book.evidence().strengths()[0].margin
+            book.rating_inputs().strengths()[0].margin
         };
         let wider = margin(true) / margin(false);
         assert!((1.3..1.5).contains(&wider), "{wider}, expected the square root of 2");
@@ -366,13 +366,13 @@ mod tests {
     fn results_that_come_while_players_are_rated_count_later() {
         let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
         book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
-        let evidence = book.evidence();
-        let before = evidence.strengths();
+        let inputs = book.rating_inputs();
+        let before = inputs.strengths();
         book.add(&LeagueMatch { deal: Some(1), ..played(2, ["bob", "alice"], Some([2, 1]), true) }).unwrap();
         book.player("carol").unwrap();
-        assert_eq!(evidence.strengths(), before);
-        drop(evidence);
-        let after = book.evidence().strengths();
+        assert_eq!(inputs.strengths(), before);
+        drop(inputs);
+        let after = book.rating_inputs().strengths();
         assert!(after[0].rating > before[0].rating && after.len() == 3, "{after:?}");
     }
 
@@ -384,7 +384,7 @@ mod tests {
         }
         book.player("alice@2").unwrap();
         book.player("eve").unwrap();
-        let strengths = book.evidence().strengths();
+        let strengths = book.rating_inputs().strengths();
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
         assert!(strengths[3].rating.abs() < 1.0);
         assert_eq!(book.versions("alice"), 2);

@@ -125,15 +125,15 @@ impl SharedLadder {
 
     /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
     pub fn rate(&self) {
-        let evidence = {
+        let inputs = {
             let mut ladder = self.lock();
             if !std::mem::take(&mut ladder.is_unrated) {
                 return;
             }
-            ladder.book.evidence()
+            ladder.book.rating_inputs()
         };
-        let strengths = evidence.strengths();
-        drop(evidence);
+        let strengths = inputs.strengths();
+        drop(inputs);
         let mut ladder = self.lock();
         for (at, &strength) in strengths.iter().enumerate() {
             ladder.matchmaker.rate(Entrant(at as u16), strength);

@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         // These ratings depend on the order.
         results.sort_unstable_by_key(|result| result.set);
-        let strengths = book.evidence().strengths();
+        let strengths = book.rating_inputs().strengths();
         let weng_lin = weng_lin::rate(book.len(), &results).rows;
         let weng_lin = |row: &LadderRow| {
             let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
