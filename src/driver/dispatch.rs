@@ -128,7 +128,7 @@ impl<S: ByteStream> Lane<S> {
         let session = &mut self.sessions[key];
         session.introduce(hello);
         if session.role.is_connection() {
-            session.token = token;
+            session.token = token.map(String::into_boxed_str);
             session.is_held = true;
             // Lines after the `hello` are for another lane.
             session.has_lines = true;

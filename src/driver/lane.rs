@@ -137,7 +137,7 @@ impl<S: ByteStream> Lane<S> {
     /// The process of a session has exited.
     pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
-            session.exited = Some(how);
+            session.exited = Some(Box::new(how));
             session.drain();
             self.ready.push(key);
         }

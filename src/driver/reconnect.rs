@@ -79,7 +79,7 @@ impl<S: ByteStream> Lane<S> {
         session.lines = Lines::new(limits::LINE_FROM_BOT);
         session.out.clear();
         (session.has_lines, session.closed, session.blocked) = (false, None, None);
-        session.lost = Some(Lost { until, detail: detail.clone() });
+        session.lost = Some(Box::new(Lost { until, detail: detail.clone() }));
         self.timers.set(&mut session.alarm, until, Timer::Session(key));
         for (at, seat) in self.sessions[key].seats.clone() {
             self.journal_seat(at, seat, key);

@@ -40,12 +40,13 @@ const LARGEST_SPARE: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct SpareBuffers(Vec<Vec<u8>>);
 
+/// Thousands may be open: what few sessions have is boxed.
 #[derive(Debug)]
 pub(super) struct Session<S> {
     pub(super) role: Role,
     pub(super) hello: Option<BotHello>,
     /// The token of its `hello`.
-    pub(super) token: Option<String>,
+    pub(super) token: Option<Box<str>>,
     /// Whether it has greeted and has to be released or ended next. Nothing is read until then.
     pub(super) is_held: bool,
     /// The last line that was rejected before the `hello`.
@@ -69,17 +70,17 @@ pub(super) struct Session<S> {
     pub(super) alarm: Option<u64>,
     /// The deadline for `hello`.
     pub(super) hello_until: Option<u64>,
-    hello_limit: Duration,
+    hello_limit_ms: u64,
     /// When the stream ended, and how.
-    pub(super) closed: Option<(Option<u64>, Closed)>,
+    pub(super) closed: Option<Box<(Option<u64>, Closed)>>,
     /// The stream has ended, and another one may replace it.
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<Box<Lost>>,
     /// The `end` messages since the last line of the peer. The next connection of the bot gets them again.
     pub(super) unacknowledged: Vec<u8>,
     /// Whether the session is being ended: its last output is written, and nothing else happens to it.
     pub(super) is_ending: bool,
     /// How its process exited.
-    pub(super) exited: Option<Detail>,
+    pub(super) exited: Option<Box<Detail>>,
     pub(super) out: VecDeque<u8>,
     /// Since when the peer has read nothing.
     pub(super) blocked: Option<u64>,
@@ -113,7 +114,7 @@ impl<S: ByteStream> Session<S> {
             since_request: (0, 0),
             alarm: None,
             hello_until: Some(now + hello_limit.as_micros() as u64),
-            hello_limit,
+            hello_limit_ms: hello_limit.as_millis() as u64,
             closed: None,
             lost: None,
             unacknowledged: Vec::new(),
@@ -197,7 +198,7 @@ impl<S: ByteStream> Session<S> {
             let Some(stream) = self
                 .stream
                 .as_mut()
-                .filter(|_| self.closed.as_ref().is_none_or(|(_, how)| *how == Closed::Input))
+                .filter(|_| self.closed.as_ref().is_none_or(|closed| closed.1 == Closed::Input))
             else {
                 return;
             };
@@ -255,15 +256,15 @@ impl<S: ByteStream> Session<S> {
 
     fn close(&mut self, how: Closed) {
         // The end of input is more informative than a failed write.
-        if self.closed.as_ref().is_none_or(|(_, how)| *how == Closed::Input) {
-            let since = self.closed.take().and_then(|(since, _)| since);
-            self.closed = Some((since, how));
+        if self.closed.as_ref().is_none_or(|closed| closed.1 == Closed::Input) {
+            let since = self.closed.take().and_then(|closed| closed.0);
+            self.closed = Some(Box::new((since, how)));
         }
     }
 
     /// Timestamps end-of-input lazily: the read that saw it may have blocked.
     pub(super) fn date_end(&mut self, now: impl FnOnce() -> u64) {
-        if let Some((since @ None, _)) = &mut self.closed {
+        if let Some((since @ None, _)) = self.closed.as_deref_mut() {
             *since = Some(now());
         }
     }
@@ -324,7 +325,7 @@ impl<S: ByteStream> Session<S> {
             return Some(lost.until);
         }
         self.stream.as_ref()?;
-        let closed = self.closed.as_ref().map(|&(since, _)| match since {
+        let closed = self.closed.as_ref().map(|closed| match closed.0 {
             Some(since) if self.awaits_exit() => since + GRACE,
             since => since.unwrap_or_default(),
         });
@@ -354,8 +355,8 @@ impl<S: ByteStream> Session<S> {
         self.stream.as_ref()?;
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
         if let Some(status) = &self.exited {
-            Some((FaultCode::Exited, status.clone()))
-        } else if let &Some((Some(since), ref how)) = &self.closed
+            Some((FaultCode::Exited, (**status).clone()))
+        } else if let Some(&(Some(since), ref how)) = self.closed.as_deref()
             && (!self.awaits_exit() || now >= since + GRACE)
         {
             Some(match how {
@@ -365,7 +366,7 @@ impl<S: ByteStream> Session<S> {
                 Closed::Mismatch(why) => (FaultCode::NoStart, Detail::other(*why)),
             })
         } else if self.hello_until.is_some_and(|until| now >= until) {
-            let limit_ms = self.hello_limit.as_millis() as u64;
+            let limit_ms = self.hello_limit_ms;
             Some((FaultCode::NoStart, Detail::NoHello { limit_ms, received: self.received(self.refused) }))
         } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {
             Some((FaultCode::Stalled, Detail::TookNothing { limit_ms: limits::STALLED_MS }))
