@@ -1,5 +1,7 @@
 //! What a match needs before it can be opened.
 
+use std::sync::Arc;
+
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -195,7 +197,7 @@ impl Run {
         let seating = plan.seating;
         Ok((
             Setup {
-                header,
+                header: Arc::new(header),
                 seating,
                 seed,
                 salt,

@@ -57,7 +57,7 @@ pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Differen
         return Err(differences);
     };
     let Some(ending) = play.ending().cloned() else { return Err(differences) };
-    let header = play.setup().header.clone();
+    let header = Header::clone(&play.setup().header);
     let mut cpu_ms = vec![None; header.seats.len()];
     let mut stderr = vec![String::new(); header.seats.len()];
     for BotLine { seat, cpu_ms: used, stderr: said } in bots {

@@ -1,5 +1,7 @@
 //! Replays a record through the state machine of the match.
 
+use std::sync::Arc;
+
 use crate::core::chance::Seed;
 use crate::core::excerpt::excerpt;
 use crate::core::hex;
@@ -254,7 +256,7 @@ pub(super) fn open_match(
     opening::check(&*table, &header.opening, &header.limits()).map_err(|error| error.to_string())?;
     let seats = header.seats.len();
     let setup = Setup {
-        header,
+        header: Arc::new(header),
         seating,
         seed,
         salt,

@@ -13,7 +13,6 @@ use crate::core::seat::Seat;
 use crate::referee::common::{Common, FaultyTurn};
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::Stamp;
-use crate::referee::log;
 use crate::referee::match_::Flow;
 use crate::referee::player::SeatExit;
 use crate::referee::playing::{Playing, Sealed};
@@ -130,9 +129,7 @@ impl Playing {
         // the same text.
         let text = &*excerpt(text, common.limits.move_chars as usize);
         let timing = self.timing(common, stamp, seat);
-        let mut line = common.log.line(log::ANSWER, stamp.at);
-        line.number(log::SEAT, seat.0).number(log::TURN, turn).text(log::MOVE, text);
-        line.number(log::TOOK, timing.took).number(log::LAG, timing.lag);
+        let mut line = common.log.answer((stamp.at, seat, turn), text, (timing.took, timing.lag));
         if offer_draw {
             line.raw(key!("offer_draw"), b"true");
         }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
@@ -67,7 +68,7 @@ impl Common {
         }));
         Common {
             players,
-            log: Log::open(&setup.header),
+            log: Log::open(Arc::clone(&setup.header)),
             news: Vec::new(),
             events: VecDeque::new(),
             decisions: 0,

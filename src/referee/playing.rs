@@ -11,7 +11,6 @@ use crate::core::json::{self, Object, key, opening};
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
-use crate::referee::log;
 use crate::referee::match_::Flow;
 use crate::referee::player::{SeatExit, message_head};
 use crate::referee::telling::Happened;
@@ -171,12 +170,7 @@ impl Playing {
             lag: stamp.lag,
             deadline: common.players[seat.index()].bank.map(|bank| stamp.at + bank.limit() + common.margin()),
         });
-        common
-            .log
-            .line(log::REQUEST, stamp.at)
-            .number(log::SEAT, seat.0)
-            .number(log::TURN, request.turn)
-            .end_line();
+        common.log.request(stamp.at, seat, request.turn);
         true
     }
 

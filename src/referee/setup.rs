@@ -1,5 +1,7 @@
 //! The set-up of a match.
 
+use std::sync::Arc;
+
 use referee_protocol::bot::{Hello, Want};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -152,7 +154,7 @@ pub enum Leg {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The first line of the record.
-    pub header: Header,
+    pub header: Arc<Header>,
     /// The seating, the same as in the header.
     pub seating: Seating,
     /// The seed of the match's random numbers.

@@ -1,6 +1,7 @@
 //! Verifies the outcomes of workers before they count.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use referee_protocol::referee::Reveal;
 use serde::Deserialize;
@@ -92,7 +93,7 @@ fn verify_match(
 
 /// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
 /// time for `ready`, which depends on what the process played before.
-fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Header, String> {
+fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header>, String> {
     let UnitMatch { id, bots, seed, salt } = &unit.matches[index];
     let rules = catalog.find(&unit.game).map_err(|error| error.to_string())?;
     let seating = Seating::new(unit.seats, unit.sides);

@@ -5,6 +5,8 @@ mod forgery;
 mod format1;
 mod resume;
 
+use std::sync::Arc;
+
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -75,6 +77,7 @@ impl Scribe {
             opening,
         };
         let wants = vec![Wants::default(); 2];
+        let header = Arc::new(header);
         let setup =
             Setup { header, seating, seed, salt, leg: Leg::Only, open_id: None, wants, watched: None };
         let mut scribe = Scribe { play: Match::open(setup, table), at: 0 };

@@ -1,5 +1,7 @@
 //! A match, its bots and the shell in one thread, under virtual time.
 
+use std::sync::Arc;
+
 use referee_protocol::referee::{Clock, FromReferee};
 use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
@@ -137,7 +139,7 @@ impl RigSetup {
             opening: self.opening.clone(),
         };
         Setup {
-            header,
+            header: Arc::new(header),
             seating: self.seating,
             seed,
             salt,

@@ -26,7 +26,7 @@ const INFO: usize = 200;
 #[derive(Debug, Serialize)]
 pub struct Reel {
     #[serde(skip)]
-    header: Header,
+    header: Arc<Header>,
     /// The seed of the match.
     #[serde(skip)]
     seed: String,

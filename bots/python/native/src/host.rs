@@ -1,7 +1,7 @@
 //! `Referee`: what `referee stdio --clock none` is to its host, in the host's own process.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -136,6 +136,7 @@ impl Host {
             opening: Opening::None,
         };
         let wants = vec![self.wants; seating.seats()];
+        let header = Arc::new(header);
         let setup =
             Setup { header, seating, seed, salt, leg: Leg::Only, open_id: open.id, wants, watched: None };
         Ok(Match::open(setup, table))
