@@ -290,12 +290,13 @@ impl Board {
         let track = self.track();
         let beyond = track / SIDE + PAWNS as u8;
         let mut route = Route { closed: 1 << beyond, track };
-        // The starts follow each other in the order of the seats.
+        // The starts follow each other in the order of the seats. All seats of the largest board, as a constant number is
+        // faster: the others have no pawns outside the base.
         let apart = self.apart() / SIDE;
-        for places in 0..self.seats {
-            let is_held = self.holds_start(self.left_of(seat, places));
-            route.closed |= u16::from(is_held) << (places * apart);
-        }
+        let held = (0..MAX_SEATS as u8)
+            .fold(0u16, |held, seat| held | u16::from(self.holds_start(Seat(seat))) << (seat * apart));
+        let (own, all) = (seat.0 * apart, self.seats * apart);
+        route.closed |= held >> own | (held << (all - own)) & ((1 << all) - 1);
         for way in self.ways(seat).filter(|&way| way >= track) {
             route.closed |= 1 << route.stop(way);
         }
@@ -304,10 +305,13 @@ impl Board {
 
     /// The owner of the pawn on a square, and its distance along the owner's way.
     pub(super) fn on(&self, spot: Spot) -> Option<(Seat, u8)> {
-        self.all().find_map(|seat| {
-            let way = self.way(seat, spot)?;
-            self.has_on(seat, Place::on_way(way)).then_some((seat, way))
-        })
+        self.all().find_map(|seat| self.owns(seat, spot))
+    }
+
+    /// The seat and the distance along its way, if the seat has a pawn on the square.
+    pub(super) fn owns(&self, seat: Seat, spot: Spot) -> Option<(Seat, u8)> {
+        let way = self.way(seat, spot)?;
+        self.has_on(seat, Place::on_way(way)).then_some((seat, way))
     }
 
     /// Moves one of a seat's pawns, without captures.

@@ -139,13 +139,14 @@ impl Board {
             Move::Enter { partner, .. } => {
                 self.go(partner.unwrap_or(seat), Place::BASE, 0);
             }
-            Move::Go { card, pawn } => self.step(pawn, |way, track| match card.forward() {
+            Move::Go { card, pawn } => self.step(seat, pawn, |way, track| match card.forward() {
                 Some(steps) => way + steps,
-                None => (way + track - FOUR) % track,
+                None if way < FOUR => way + track - FOUR,
+                None => way - FOUR,
             }),
             Move::Split { first, steps, second } => {
-                self.step(first, |way, _| way + steps);
-                self.step(second, |way, _| way + SEVEN - steps);
+                self.step(seat, first, |way, _| way + steps);
+                self.step(seat, second, |way, _| way + SEVEN - steps);
             }
             Move::Swap { own, other } => {
                 let squares = [own, other].map(Spot::Track);
@@ -157,9 +158,10 @@ impl Board {
         }
     }
 
-    /// Moves the pawn on this square to another square of its way.
-    fn step(&mut self, pawn: Spot, to: impl FnOnce(u8, u8) -> u8) {
-        if let Some((owner, way)) = self.on(pawn) {
+    /// Moves the pawn on this square, which belongs to the seat or its partner, to another square of its way.
+    fn step(&mut self, seat: Seat, pawn: Spot, to: impl FnOnce(u8, u8) -> u8) {
+        let team = [Some(seat), self.partner(seat)];
+        if let Some((owner, way)) = team.into_iter().flatten().find_map(|owner| self.owns(owner, pawn)) {
             self.go(owner, Place::on_way(way), to(way, self.track()));
         }
     }
