@@ -9,8 +9,7 @@ use flate2::write::GzEncoder;
 use tar::Builder;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::cli::league::verify::ladder_folder;
-use crate::cli::league::which::Which;
+use crate::cli::league::which::{Which, ladder_folder};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::counted;
 use crate::store::{Folder, League};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::config::{LadderConfig, LeagueConfig};
-use crate::cli::league::which::Which;
+use crate::cli::league::which::{Which, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::chance::Seed;
@@ -28,12 +28,6 @@ pub(super) struct Args {
     json: bool,
     #[command(flatten)]
     which: Which,
-}
-
-/// The directory of a ladder in that of its league.
-pub(in crate::cli) fn ladder_folder(league: &Folder, ladder: &str) -> Result<Folder, Failure> {
-    let folder = league.make_within("ladders").and_then(|folder| folder.make_within(ladder));
-    folder.map_err(Failure::cannot_run)
 }
 
 /// The seed of a ladder.

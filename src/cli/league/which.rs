@@ -7,7 +7,6 @@ use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
 use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::verify::ladder_folder;
 use crate::store::{Folder, Journal, League};
 
 /// Which league.
@@ -35,6 +34,12 @@ impl Which {
         }
         Ok((config, league))
     }
+}
+
+/// The directory of a ladder in that of its league.
+pub(in crate::cli) fn ladder_folder(league: &Folder, ladder: &str) -> Result<Folder, Failure> {
+    let folder = league.make_within("ladders").and_then(|folder| folder.make_within(ladder));
+    folder.map_err(Failure::cannot_run)
 }
 
 /// The time of day.

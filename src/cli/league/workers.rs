@@ -4,8 +4,7 @@ use std::io::Write;
 
 use crate::cli::json::LadderWorkers;
 use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::verify::ladder_folder;
-use crate::cli::league::which::Which;
+use crate::cli::league::which::{Which, ladder_folder};
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::core::json;
 use crate::store::Folder;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::cli::league::config::{LadderConfig, LeagueConfig, PreparedLadder};
 use crate::cli::league::pages::LadderPages;
-use crate::cli::league::verify::{LadderSeed, ladder_folder};
-use crate::cli::league::which::now;
+use crate::cli::league::verify::LadderSeed;
+use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Failure, workers};
 use crate::core::chance::Seed;
