@@ -1,6 +1,6 @@
 //! Matches of an earlier process that go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
@@ -89,6 +89,21 @@ impl ResumedMatch {
             bots.into_values().map(|of| ((!play.is_gone(of.seat)).then_some(of.bot), of.outages)).unzip();
         let journal = MatchJournal::of(Box::new(journal), written);
         Ok(Some(ResumedMatch { play, bots, outages, journal, paused_us }))
+    }
+
+    /// Lets each bot return to one match. A bot with another match has left those that have ended, whose results were not
+    /// stored before the process was killed.
+    pub(super) fn leave_ended(resumed: &mut [ResumedMatch]) {
+        let has_ended = |resumed: &ResumedMatch| resumed.play.ending().is_some();
+        let in_progress = resumed.iter().filter(|resumed| !has_ended(resumed));
+        let mut returning: HashSet<BotInstance> =
+            in_progress.flat_map(|resumed| resumed.bots.iter().flatten().cloned()).collect();
+        let mut ended: Vec<_> = resumed.iter_mut().filter(|resumed| has_ended(resumed)).collect();
+        // The last one first: its bots may not have received its end.
+        ended.sort_by_key(|ended| ended.paused_us);
+        for bot in ended.into_iter().flat_map(|ended| &mut ended.bots) {
+            bot.take_if(|bot| !returning.insert(bot.clone()));
+        }
     }
 
     /// The set-up.

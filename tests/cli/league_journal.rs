@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -242,26 +243,65 @@ fn a_challenge_in_progress_is_fulfilled_once_after_a_restart() {
     setting.league.verify();
 }
 
+/// The database of a league, locked by another process.
+struct Locked(Child);
+
+impl Locked {
+    fn new(setting: &Setting) -> Locked {
+        let script = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n\
+                      db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()";
+        let mut command = Command::new("python3");
+        command.args(["-c", script, &setting.league.folder.text("league.sqlite")]);
+        let mut python = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("python runs");
+        let mut said = std::io::BufReader::new(python.stdout.take().expect("piped"));
+        std::io::BufRead::read_line(&mut said, &mut String::new()).expect("it is locked");
+        Locked(python)
+    }
+
+    fn release(mut self) {
+        drop(self.0.stdin.take());
+        assert!(self.0.wait().expect("a child").success());
+    }
+}
+
+#[test]
+fn a_bot_returns_to_its_match_and_not_to_one_that_had_ended() {
+    let setting = Setting::new("600s", "");
+    let server = setting.serve();
+    let hellos = ["alice", "bob"].map(|name| hello(name, &setting.league.add(name)));
+    let lock = Locked::new(&setting);
+    let bots = hellos.map(|hello| Returning::start(setting.address, hello, Duration::ZERO, 33));
+    // Each bot makes 15 moves in a match. The result of m1 waits for the database, the record of m2 for that.
+    wait_until("the third match is played", || answers(&setting.journal("m3")) == 6);
+    kill(server);
+    lock.release();
+    assert_eq!(setting.running().len(), 3);
+    bots.iter().for_each(Returning::play_on);
+    let mut server = setting.serve();
+    let stored = "SELECT count(*) FROM matches WHERE number IN (2, 3)";
+    wait_until("no match waits for a bot that plays another one", || setting.league.query(stored) == "2");
+    let mut ended = hear_matches(&mut server, 2);
+    ended.sort_by_key(|ended| ended["id"].to_string());
+    for (ended, id) in ended.iter().zip(["m2", "m3"]) {
+        assert_eq!([&ended["id"], &ended["ended_by"]], [&json!(id), &json!("turn_limit")], "{ended}");
+        assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
+    }
+    drain(server);
+    setting.league.verify();
+}
+
 #[test]
 fn a_result_that_the_database_did_not_take_is_there_after_a_restart() {
     let interrupted = Interrupted::new("60s", kill);
     let server = interrupted.setting.serve();
-    let script = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n\
-                  db.execute('BEGIN EXCLUSIVE')\nprint('locked', flush=True)\nsys.stdin.read()";
-    let database = interrupted.setting.league.folder.text("league.sqlite");
-    let mut command = Command::new("python3");
-    let command = command.args(["-c", script, &database]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut lock = command.spawn().expect("python runs");
-    let mut said = std::io::BufReader::new(lock.stdout.take().expect("piped"));
-    std::io::BufRead::read_line(&mut said, &mut String::new()).expect("it is locked");
+    let lock = Locked::new(&interrupted.setting);
     let bots = [0, 1].map(|which| interrupted.come_back(which, usize::MAX));
     let record = interrupted.setting.league.folder.path("ladders/short/records/m1.jsonl");
     wait_until("the match has ended", || {
         std::fs::read_to_string(&record).is_ok_and(|text| text.contains("\"type\":\"seal\""))
     });
     kill(server);
-    drop(lock.stdin.take());
-    assert!(lock.wait().expect("a child").success());
+    lock.release();
     drop(bots);
     drain(interrupted.setting.serve());
     assert_eq!(interrupted.setting.league.query("SELECT count(*) FROM matches WHERE number = 1"), "1");

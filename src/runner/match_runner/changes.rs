@@ -79,8 +79,9 @@ impl EventLoop {
     /// The fixtures of matches of an earlier process, whose bots join the run.
     pub(super) fn fixtures(
         &mut self,
-        resumed: Vec<ResumedMatch>,
+        mut resumed: Vec<ResumedMatch>,
     ) -> Result<Vec<(Fixture, ResumedMatch)>, String> {
+        ResumedMatch::leave_ended(&mut resumed);
         let fixture = |resumed: ResumedMatch| {
             let bots: Result<Vec<usize>, String> =
                 resumed.header().seats.iter().map(|seat| self.guest(&seat.name)).collect();
