@@ -48,7 +48,7 @@ echo '+memory +pids +cpu' >cgroup.subtree_control
         // Each run has a delegated group.
         script += &format!(
             "mkdir {name} && (echo 0 >{name}/cgroup.procs; exec '{}' play checkers \"python3 '{victim}'\" '{attacker}' \
-             --set {WON} --json --record '{records}' --sandbox strict --sandbox-allow-missing landlock \
+             --set {WON} --json --record '{records}' --sandbox strict --sandbox-allow-missing landlock --hello-limit 60s \
              --sandbox-memory {memory}MiB --sandbox-processes 64 {cpus} >>'{output}' 2>&1)\n",
             env!("CARGO_BIN_EXE_referee"),
         );
