@@ -1,8 +1,8 @@
 //! Completes the results of a ladder after its server was killed.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::time::SystemTime;
-use std::{fs, io};
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use crate::core::hex;
 use crate::record::{self, Account, RecordEntry, RecordLine, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
-use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc};
+use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc, written_at};
 
 /// The row of a match, from its sealed record. The time is that of the file.
 ///
@@ -154,7 +154,7 @@ pub fn recover(
             tracing::warn!("{}: incomplete, kept as {}", path.display(), kept.display());
             continue;
         }
-        let ended_at = fs::metadata(&path)?.modified()?;
+        let ended_at = written_at(&path)?;
         let row = recorded(&id, &record, Some(seed), ended_at, catalog)
             .map_err(|what| io::Error::other(format!("{}: {what}; move the file away", path.display())))?;
         tracing::info!("{id}: added to the results from its record");

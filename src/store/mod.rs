@@ -19,7 +19,7 @@ pub use league::{
     parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
-pub use records::{Records, unsealed};
+pub use records::{Records, unsealed, written_at};
 pub use regular::{open_regular, read_regular, read_secret};
 pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::store::{Folder, StorageWait};
 
@@ -26,6 +27,14 @@ struct RecordFiles {
 /// The path of an unsealed record, whose seal would reveal the deal of a match that is still to be played.
 pub fn unsealed(record: &Path) -> PathBuf {
     record.with_extension("unsealed")
+}
+
+/// When a record was written.
+///
+/// # Errors
+/// Those of the disk.
+pub fn written_at(record: &Path) -> io::Result<SystemTime> {
+    std::fs::metadata(record)?.modified()
 }
 
 /// File name extensions: a record, an unsealed record, a record that is being written.

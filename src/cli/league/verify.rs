@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::Path;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::config::{LadderConfig, LeagueConfig};
@@ -12,7 +11,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::chance::Seed;
 use crate::core::{Catalog, hex, json};
 use crate::league::recorded;
-use crate::store::{Folder, League, LeagueMatch, parse_match_id};
+use crate::store::{Folder, League, LeagueMatch, parse_match_id, written_at};
 
 /// Verify the results of a league against its records
 ///
@@ -90,8 +89,7 @@ pub(super) fn recorded_rows(
         let name = format!("{id}.jsonl");
         let read = || -> Result<LeagueMatch, String> {
             let bytes = records.read(&name).map_err(|error| error.to_string())?;
-            let found = Path::new(records.path()).join(&name).metadata();
-            let ended_at = found.and_then(|found| found.modified()).map_err(|error| error.to_string())?;
+            let ended_at = written_at(&records.path().join(&name)).map_err(|error| error.to_string())?;
             recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
         };
         bar.inc(1);

@@ -9,7 +9,7 @@ use crate::core::json;
 use crate::league::{SharedLadder, row_of};
 use crate::record::times;
 use crate::runner::{Halt, RunEvent};
-use crate::store::{League, LeagueMatch, RunningMatches, StorageWait};
+use crate::store::{League, LeagueMatch, RunningMatches, StorageWait, written_at};
 
 /// Stores the results of a ladder, and prints them.
 pub(super) struct Bookkeeper<'a> {
@@ -46,7 +46,9 @@ impl<'a> Bookkeeper<'a> {
                 if let Ok(times) = times(record) {
                     self.ladder.lock().timed(&report.seats, &times);
                 }
-                self.unstored.extend(row_of(report, record, seal, now()));
+                // As from the records alone. A record that is sealed with a later match is not there yet.
+                let written = report.record.as_deref().and_then(|path| written_at(path).ok());
+                self.unstored.extend(row_of(report, record, seal, written.unwrap_or_else(now)));
             }
             RunEvent::Settled => self.store()?,
             RunEvent::Listening(_) | RunEvent::Waiting(_) | RunEvent::Connected(_) | RunEvent::Moved(_) => {}

@@ -265,7 +265,8 @@ fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
 
 /// The row with the start time derived from the modification time of the record.
 fn dated(row: MatchRow, record: &Path) -> MatchRow {
-    let ended = std::fs::metadata(record).and_then(|found| found.modified()).ok();
-    let began_at = ended.and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
+    let began_at = store::written_at(record)
+        .ok()
+        .and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
     MatchRow { began_at, ..row }
 }
