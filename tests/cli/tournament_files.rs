@@ -363,11 +363,44 @@ fn a_tournament_of_schema_1_can_be_resumed() {
     assert_eq!(dated(&text), 7);
 }
 
+/// The dates of matches in a report.
+fn dates(dir: &str) -> Vec<Value> {
+    let report = referee(["tournament", "report", dir, "--format", "json"]).done().one("report");
+    report["attempts"].as_array().unwrap().iter().map(|told| told["began_at"].clone()).collect()
+}
+
 /// The number of matches with a date in a report.
 fn dated(dir: &str) -> usize {
-    let report = referee(["tournament", "report", dir, "--format", "json"]).done().one("report");
-    let matches = report["attempts"].as_array().unwrap();
-    matches.iter().filter(|told| told["began_at"].is_string()).count()
+    dates(dir).iter().filter(|date| date.is_string()).count()
+}
+
+#[test]
+fn results_that_come_from_records_have_the_same_dates() {
+    let folder = Folder::new();
+    let (config, text) = (cup(&folder, "mirror = 'none'", "kind = 'round_robin'"), folder.text("cup"));
+    let script = format!(
+        "import time\n
+def turn(t):
+    if not os.path.exists('{0}'):
+        open('{0}', 'w').write('turn\\n')
+        time.sleep(0.5)
+    first(t)\n
+play(turn=turn)",
+        folder.text("begun")
+    );
+    folder.bot("bot0", &script);
+    let run = Referee::start(["tournament", "run", &config, "--dir", &text]);
+    // A suspension is part of what a match took.
+    folder.wait_for("begun");
+    run.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(2_500));
+    run.signal(Signal::CONT);
+    run.wait().done();
+    let before = dates(&text);
+    assert!(before.len() == 3 && before.iter().all(Value::is_string), "{before:?}");
+    change(&folder.path("cup"), "DELETE FROM matches; DELETE FROM details");
+    referee(["tournament", "resume", &text]).done();
+    assert_eq!(dates(&text), before);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Recomputes database rows from records.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -13,7 +15,7 @@ use crate::core::hex;
 use crate::record::{self, Account};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Scoring, Wait};
-use crate::store::{About, MatchRow, VOID};
+use crate::store::{About, MatchRow, VOID, unsealed, written_at};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
 
@@ -33,6 +35,7 @@ pub(super) struct AuditedMatch {
     pub(super) row: MatchRow,
     /// `None` if it was aborted.
     pub(super) result: Option<MatchResult>,
+    pub(super) report: MatchReport,
 }
 
 impl<'a> Auditor<'a> {
@@ -131,7 +134,7 @@ impl<'a> Auditor<'a> {
             record: Some(format!("{id}.jsonl")),
             ..row((id, &self.scoring), &fixture, &report, result, Some(seal.sha256))
         };
-        AuditedMatch { row, result }
+        AuditedMatch { row, result, report }
     }
 }
 
@@ -170,6 +173,14 @@ pub(super) fn row(
         seal,
         began_at: None,
     }
+}
+
+/// The start time of a match: when its record was written, less what it took.
+pub(super) fn began_at(record: &Path, report: &MatchReport) -> Option<SystemTime> {
+    let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
+    // Sealing writes a record again, after the last match of its deal.
+    let written = written_at(&unsealed(record)).or_else(|_| written_at(record));
+    written.ok()?.checked_sub(took)
 }
 
 /// The differences between a row and the one computed from its record: each column with both values.

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use referee_protocol::referee::Reveal;
 use sha2::{Digest, Sha256};
 
-use crate::cli::tournament::audit::Auditor;
+use crate::cli::tournament::audit::{AuditedMatch, Auditor, began_at};
 use crate::cli::tournament::config::{Config, PreparedTournament};
 use crate::cli::tournament::entrant_row::row;
 use crate::cli::tournament::reading::{Reading, read};
@@ -225,7 +224,7 @@ fn adopt(results: &mut Results, records: &Records, catalog: &Catalog) -> Result<
                     what.join("; ")
                 ))
             })?;
-            rows.insert(id, dated(recorded.row, &records.path(match_id)));
+            rows.insert(id, late_row(recorded, &records.path(match_id)));
         }
         if is_aside {
             records.discard_unsealed(match_id).map_err(Failure::cannot_run)?;
@@ -241,8 +240,7 @@ fn adopt(results: &mut Results, records: &Records, catalog: &Catalog) -> Result<
         record::seal(&mut record, reveal(&seed, match_id, &auditor.deal(id), seats));
         match auditor.recorded(id, &record) {
             Ok(recorded) => {
-                let path = store::unsealed(&records.path(match_id));
-                rows.insert(id, dated(recorded.row, &path));
+                rows.insert(id, late_row(recorded, &records.path(match_id)));
             }
             Err(what) => {
                 let kept = records.set_unsealed_aside(match_id).map_err(Failure::cannot_run)?;
@@ -263,10 +261,7 @@ fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// The row with the start time derived from the modification time of the record.
-fn dated(row: MatchRow, record: &Path) -> MatchRow {
-    let began_at = store::written_at(record)
-        .ok()
-        .and_then(|ended| ended.checked_sub(Duration::from_micros(row.duration_us)));
-    MatchRow { began_at, ..row }
+/// The row of a match that has no row yet.
+fn late_row(found: AuditedMatch, record: &Path) -> MatchRow {
+    MatchRow { began_at: began_at(record, &found.report), ..found.row }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use tokio::sync::oneshot;
@@ -313,7 +313,9 @@ fn play_until_changed(
                 let id: MatchId = fixture.id.parse().map_err(|error| format!("{error}"))?;
                 let result = scoring.result(fixture, report);
                 let row = audit::row((id, &scoring), fixture, report, result, seal);
-                unstored.push(MatchRow { began_at: began_at(report), ..row });
+                let record = report.record.as_deref();
+                let began_at = record.and_then(|record| audit::began_at(record, report));
+                unstored.push(MatchRow { began_at, ..row });
                 if is_json {
                     untold.push(json::text(report));
                 }
@@ -399,13 +401,6 @@ impl NoShows {
         let several = self.0.iter().filter(|&(_, &count)| count > 1);
         several.map(|(&entrant, count)| format!("`{}` did not start in {count} matches", names[entrant]))
     }
-}
-
-/// The start time of a match that has just ended.
-#[expect(clippy::disallowed_methods, reason = "no result depends on it")]
-fn began_at(report: &MatchReport) -> Option<SystemTime> {
-    let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
-    SystemTime::now().checked_sub(took)
 }
 
 /// The standings for spectators.
