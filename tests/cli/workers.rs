@@ -77,7 +77,7 @@ fn worker_of<'a>(status: &'a Value, name: &str) -> &'a Value {
 }
 
 /// Waits until the status of the tournament is like this.
-fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();
     loop {
         let status = status(dir);

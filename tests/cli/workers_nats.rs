@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::league::{League, drain};
 use crate::common::{Folder, Referee, Signal, referee};
 use crate::league_workers::{PROGRAMS, ids, sets};
-use crate::workers::{assert_same_results, play_here, steady_cup};
+use crate::workers::{assert_same_results, play_here, steady_cup, wait_until};
 
 /// A NATS server with a user and a directory of its own.
 struct Server {
@@ -117,6 +117,30 @@ fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
     server.coordinator(&["resume", &dir, "--no-fsync"]).end().with_code(0);
     worker.end().with_code(0);
     assert_same_results(&dir, &here);
+}
+
+#[test]
+fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let config = steady_cup(&folder, 2, "kind = 'gauntlet'");
+    let stuck = "if not os.path.exists(__file__ + '.stuck'):
+    open(__file__ + '.stuck', 'w').write('stuck\\n')
+    signal.pause()
+play()";
+    folder.bot("bot0", stuck);
+    let dir = folder.text("cup");
+    let coordinator = server.coordinator(&["run", &config, "--dir", &dir]);
+    let lost = server.worker("lost", &[]);
+    folder.wait_for("bot0.py.stuck");
+    wait_until(&dir, "out", |status| status["workers"]["out"][0].is_object());
+    lost.signal(Signal::KILL);
+    coordinator.signal(Signal::KILL);
+    drop((lost, coordinator));
+    let coordinator = server.coordinator(&["resume", &dir]);
+    let other = server.worker("other", &["--until-empty"]);
+    // The broker hands it out again after 90 s: this is longer than a test waits.
+    coordinator.end().with_code(0);
+    other.end().with_code(0);
 }
 
 #[test]
