@@ -160,8 +160,10 @@ fn a_bot_that_is_too_slow_without_the_suspension_times_out() {
     let record = folder.record("records/m1.jsonl");
     assert_eq!(ended.one("match")["fault"]["code"], "timeout");
     let (fault, paused) = (the("fault", &record), number(the("pause", &record), "paused_us"));
-    let took = number(fault, "took_us");
-    assert!((520_000..800_000).contains(&took) && paused > 950_000, "{fault} {paused}");
+    let (took, lag) = (number(fault, "took_us"), number(fault, "lag_us"));
+    // A busy machine may wake the referee late, but the suspension is neither thinking time nor lag.
+    assert!(took > 520_000 && took - lag < 800_000 && lag < 800_000, "{fault}");
+    assert!(paused > 950_000, "{paused}");
     referee(["verify", &folder.text("records/m1.jsonl")]).with_code(0);
 }
 
