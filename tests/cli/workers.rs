@@ -439,7 +439,7 @@ def pick(t):
 play(turn=pick)";
     let bots = ["one", "other"].map(|name| folder.bot(name, bot));
     let head = format!("clock = 'delay=2s'\n{SHORT}");
-    let format = "kind = 'gauntlet'\ncycles = 200\n[sandbox]\nmode = 'none'";
+    let format = "kind = 'gauntlet'\ncycles = 5000\n[sandbox]\nmode = 'none'";
     let config = cup(&folder, &head, format, &[("one", &bots[0]), ("other", &bots[1])]);
     let dir = folder.text("cup");
     let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--no-fsync"]);

@@ -79,11 +79,8 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         for set in overdue {
             let Some(open) = self.open.get_mut(&set) else { continue };
             match open.phase.clone() {
-                SetPhase::Expected(_) => {
-                    // The carrier would wait for the worker that had it.
-                    self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
-                    self.hand_out_again(set)?;
-                }
+                // A new attempt, since the carrier still has the old one out to the worker that is gone.
+                SetPhase::Expected(_) => self.replace(set)?,
                 SetPhase::Queued => {
                     // The carrier may have lost it.
                     open.moved_at = now;
