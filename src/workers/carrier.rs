@@ -47,6 +47,8 @@ pub trait WorkerEnd {
 pub enum Order {
     /// Hand this unit out to a worker with a free slot. Repeated for a unit that was returned.
     Publish(Box<WorkUnit>),
+    /// A worker may have had this unit since an earlier coordinator: pass on what it reports.
+    Adopt(Box<WorkUnit>),
     /// Do not hand this unit out any more; a worker that has it may stop.
     Withdraw(UnitId),
     /// What became of an outcome: this ends the delivery.

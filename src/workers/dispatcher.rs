@@ -225,9 +225,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             (None, Some(_)) => SetPhase::Expected(now + RETURN),
             (None, None) => SetPhase::Queued,
         };
-        if phase == SetPhase::Queued {
-            self.coordinator.order(Order::Publish(Box::new(unit.clone())));
-        }
+        let order = if phase == SetPhase::Queued { Order::Publish } else { Order::Adopt };
+        self.coordinator.order(order(Box::new(unit.clone())));
         let unit = Arc::new(unit);
         let (committing, waiting) = (None, VecDeque::new());
         let since = unit.id.attempt;

@@ -119,10 +119,10 @@ fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
     assert_same_results(&dir, &here);
 }
 
-#[test]
-fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
-    let (folder, server) = (Folder::new(), Server::start());
-    let config = steady_cup(&folder, 2, "kind = 'gauntlet'");
+/// Starts a tournament with a bot that does not answer when it is started for the first time, and waits until this worker
+/// plays it.
+fn start_stuck(folder: &Folder, server: &Server, worker: &str) -> (Referee, Referee) {
+    let config = steady_cup(folder, 2, "kind = 'gauntlet'");
     let stuck = "if not os.path.exists(__file__ + '.stuck'):
     open(__file__ + '.stuck', 'w').write('stuck\\n')
     signal.pause()
@@ -130,9 +130,36 @@ play()";
     folder.bot("bot0", stuck);
     let dir = folder.text("cup");
     let coordinator = server.coordinator(&["run", &config, "--dir", &dir]);
-    let lost = server.worker("lost", &[]);
+    let worker = server.worker(worker, &[]);
     folder.wait_for("bot0.py.stuck");
     wait_until(&dir, "out", |status| status["workers"]["out"][0].is_object());
+    (coordinator, worker)
+}
+
+#[test]
+fn a_set_of_an_interrupted_worker_is_played_elsewhere_though_the_coordinator_was_killed() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let (coordinator, stuck) = start_stuck(&folder, &server, "stuck");
+    coordinator.signal(Signal::KILL);
+    drop(coordinator);
+    let dir = folder.text("cup");
+    let coordinator = server.coordinator(&["resume", &dir]);
+    wait_until(&dir, "the worker", |status| status["workers"]["workers"][0]["is_connected"] == true);
+    // The second signal does not wait for the end of the set.
+    stuck.signal(Signal::TERM);
+    stuck.signal(Signal::TERM);
+    stuck.end().with_code(130);
+    // Without its word, the set counts as one without progress after 5 minutes: this is longer than a test waits.
+    let other = server.worker("other", &["--until-empty"]);
+    coordinator.end().with_code(0);
+    other.end().with_code(0);
+}
+
+#[test]
+fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let (coordinator, lost) = start_stuck(&folder, &server, "lost");
+    let dir = folder.text("cup");
     lost.signal(Signal::KILL);
     coordinator.signal(Signal::KILL);
     drop((lost, coordinator));

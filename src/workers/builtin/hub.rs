@@ -120,6 +120,8 @@ impl WorkerHub {
                     self.queue.push_back(unit);
                 }
             }
+            // Workers name the units that they have when they connect.
+            Order::Adopt(_) => {}
             Order::Withdraw(id) => {
                 self.queue.retain(|unit| unit.id != id);
                 let holders: Vec<String> = self.holders(&id).map(str::to_owned).collect();

@@ -16,7 +16,7 @@ use super::Pace;
 use super::broker::{Broker, Link, NatsConnection, failed};
 use super::message::{Delivery, ToCoordinator, ToWorker};
 use crate::workers::archive::ArchiveId;
-use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict};
+use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::workers::machine::MachineState;
 use crate::workers::unit::{OUTCOME_BYTES, Place, UnitId, UnitOutcome, WorkUnit};
 
@@ -72,10 +72,7 @@ impl CoordinatorEnd for NatsCoordinator {
                         serving.read(unit, worker, result).await;
                     }
                 },
-                Some(link) = links.recv() => if link == Link::Up {
-                    serving.tell_all(ToWorker::WhoIsThere).await;
-                    serving.reconcile().await;
-                },
+                Some(link) = links.recv() => serving.link(link).await,
                 _ = tick.tick() => serving.tick().await,
             }
         }
@@ -91,8 +88,18 @@ struct Open {
     is_published: bool,
     /// The last sign of its matches.
     seen: Instant,
+    /// The worker that has it.
+    holder: Option<String>,
     taken: Delivery,
     returned: Delivery,
+}
+
+impl Open {
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    fn new(unit: Box<WorkUnit>, payload: Vec<u8>, is_published: bool) -> Open {
+        let (taken, returned) = (Delivery::default(), Delivery::default());
+        Open { unit, payload, is_published, seen: Instant::now(), holder: None, taken, returned }
+    }
 }
 
 /// A worker that says what it has.
@@ -120,6 +127,8 @@ struct CoordinatorService {
     /// The settings of the consumer.
     consumer: (Duration, usize),
     reconciled: Instant,
+    /// Since when the broker can be reached.
+    linked: Option<Instant>,
 }
 
 /// The longest time without a sign of the matches of a unit: starting its bots, or a decision.
@@ -152,6 +161,7 @@ impl CoordinatorService {
             uploaded: HashSet::new(),
             consumer: (end.pace.ack_wait, FIRST_OUT),
             reconciled: Instant::now(),
+            linked: Some(Instant::now()),
         }
     }
 
@@ -173,40 +183,49 @@ impl CoordinatorService {
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn link(&mut self, link: Link) {
+        self.linked = (link == Link::Up).then(Instant::now);
+        if link == Link::Up {
+            self.tell_all(ToWorker::WhoIsThere).await;
+            self.reconcile().await;
+        }
+    }
+
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Publish(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
                 self.adapt(self.pace.ack_wait + silence(&unit)).await;
                 let set = unit.id.set;
-                // The worker that has it was lost: the broker would wait for it.
-                let is_out = |open: &Open| open.unit.id == unit.id && open.taken != Delivery::default();
-                if self.open.get(&set).is_some_and(is_out)
-                    && let Err(error) = self.remove(&unit.id, None).await
-                {
-                    tracing::debug!(%error, "{}: it cannot be taken out of the stream now", unit.id);
+                // The worker that had it may not have acknowledged it yet.
+                let is_out = |open: &mut Open| open.taken != Delivery::default();
+                if self.open_unit(&unit.id).is_some_and(is_out) {
+                    self.take_out(&unit.id).await;
                 }
-                let open = Open {
-                    unit,
-                    payload,
-                    is_published: false,
-                    seen: Instant::now(),
-                    taken: Delivery::default(),
-                    returned: Delivery::default(),
-                };
-                self.open.insert(set, open);
+                self.open.insert(set, Open::new(unit, payload, false));
                 self.publish(set).await;
+            }
+            Order::Adopt(unit) => {
+                let Ok(payload) = serde_json::to_vec(&unit) else { return };
+                self.adapt(self.pace.ack_wait + silence(&unit)).await;
+                if self.open_unit(&unit.id).is_none() {
+                    self.open.insert(unit.id.set, Open::new(unit, payload, true));
+                }
             }
             Order::Withdraw(unit) => {
                 self.close(&unit);
-                if let Err(error) = self.remove(&unit, None).await {
-                    tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
-                }
+                self.take_out(&unit).await;
                 self.tell_all(ToWorker::Withdrawn { unit }).await;
             }
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == OutcomeVerdict::Counted {
+                    let is_elsewhere = |open: &mut Open| open.holder.as_ref() != Some(&worker);
+                    let is_elsewhere = self.open_unit(&unit).is_some_and(is_elsewhere);
                     self.close(&unit);
+                    if is_elsewhere {
+                        // The worker was lost with it, so that it was handed out again.
+                        self.take_out(&unit).await;
+                    }
                 }
                 if self.judged.len() >= JUDGED {
                     // The coordinator judges a repeated outcome again.
@@ -226,6 +245,13 @@ impl CoordinatorService {
     fn close(&mut self, unit: &UnitId) {
         if self.open.get(&unit.set).is_some_and(|open| open.unit.id == *unit) {
             self.open.remove(&unit.set);
+        }
+    }
+
+    /// Takes a unit out of the stream if the broker can be reached.
+    async fn take_out(&self, unit: &UnitId) {
+        if let Err(error) = self.remove(unit, None).await {
+            tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
         }
     }
 
@@ -321,9 +347,16 @@ impl CoordinatorService {
                 let known = KnownWorker { session, slots: machine.slots as usize, seen: now };
                 let before = self.workers.insert(name.clone(), known);
                 let is_new = before.is_none_or(|before| before.session != self.workers[&name].session);
+                for unit in &holding {
+                    // It was taken before this coordinator started.
+                    if let Some(open) = self.open_unit(unit).filter(|open| open.holder.is_none()) {
+                        open.holder = Some(name.clone());
+                    }
+                }
                 if is_new {
                     self.adapt(self.consumer.0).await;
-                    let _ = self.events.send(CarrierEvent::Joined(machine, holding));
+                    let _ = self.events.send(CarrierEvent::Joined(machine, holding.clone()));
+                    self.return_lost(|unit, worker| worker == name && !holding.contains(unit)).await;
                 }
             }
             ToCoordinator::Leaving { worker } => {
@@ -335,6 +368,7 @@ impl CoordinatorService {
                 let Some(open) = self.open_unit(&unit) else { return };
                 if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
+                    open.holder = Some(worker.clone());
                     let _ = self.events.send(CarrierEvent::Taken(unit, worker));
                 }
             }
@@ -418,6 +452,11 @@ impl CoordinatorService {
             self.workers.remove(&worker);
             let _ = self.events.send(CarrierEvent::Left(worker));
         }
+        // Workers that could not be heard because the broker could not be reached have time to say what they have.
+        if self.linked.is_some_and(|since| now - since > self.pace.lost) {
+            let known: HashSet<String> = self.workers.keys().cloned().collect();
+            self.return_lost(|_, worker| !known.contains(worker)).await;
+        }
         let waiting: Vec<u32> =
             self.open.iter().filter(|(_, open)| !open.is_published).map(|(&set, _)| set).collect();
         for set in waiting {
@@ -428,6 +467,17 @@ impl CoordinatorService {
         }
         if now - self.reconciled > self.pace.reconcile {
             self.reconcile().await;
+        }
+    }
+
+    /// Returns units that their workers have lost, for which the broker would wait longer.
+    async fn return_lost(&mut self, is_lost: impl Fn(&UnitId, &str) -> bool) {
+        let of = |open: &Open| Some((open.unit.id.clone(), open.holder.clone()?));
+        let held: Vec<(UnitId, String)> = self.open.values().filter_map(of).collect();
+        for (unit, worker) in held.into_iter().filter(|(unit, worker)| is_lost(unit, worker)) {
+            self.take_out(&unit).await;
+            self.close(&unit);
+            let _ = self.events.send(CarrierEvent::Returned(unit, worker, Returned::Lost));
         }
     }
 
