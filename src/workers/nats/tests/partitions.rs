@@ -36,10 +36,8 @@ impl Proxy {
         Proxy { port, is_open }
     }
 
-    async fn partition(&self, time: Duration) {
-        self.is_open.send_replace(false);
-        sleep(time).await;
-        self.is_open.send_replace(true);
+    fn open(&self, is_open: bool) {
+        self.is_open.send_replace(is_open);
     }
 }
 
@@ -64,36 +62,53 @@ async fn relay(
     }
 }
 
-/// A worker loses the broker for this time while another one plays.
-async fn partition(time: Duration, loses: bool) {
-    let server = Server::start(&[]);
-    let proxy = Proxy::start(&server, loses).await;
-    let broker = Broker { url: format!("nats://127.0.0.1:{}", proxy.port), ..server.broker() };
-    let far = Player::with(broker, "far", 1, Script::Plays(150));
-    let _near = Player::start(&server, "near", 1, Script::Plays(30));
-    let core = Core::start(&server);
-    core.publish(1..=2000);
-    core.until("both play", |seen| seen.counted.values().any(|by| by == "far")).await;
-    // It has a unit when the partition begins.
-    let units = |is_it: fn(&Assignment) -> bool| far.log.borrow().iter().filter(|of| is_it(of)).count();
-    until("it plays", async || {
-        units(|of| matches!(of, Assignment::Play(_))) > units(|of| matches!(of, Assignment::Verdict(..)))
-    })
-    .await;
-    proxy.partition(time).await;
-    let so_far = core.seen.borrow().counted.values().filter(|by| *by == "far").count();
-    core.until("it plays on", |seen| seen.counted.values().filter(|by| *by == "far").count() > so_far + 1)
+/// Two workers, of which one loses the broker while it plays a set.
+struct Partition {
+    proxy: Proxy,
+    far: Player,
+    near: Player,
+    core: Core,
+    _server: Server,
+}
+
+impl Partition {
+    async fn begin(sets: u32, loses: bool) -> Partition {
+        let server = Server::start(&[]);
+        let proxy = Proxy::start(&server, loses).await;
+        let broker = Broker { url: format!("nats://127.0.0.1:{}", proxy.port), ..server.broker() };
+        let far = Player::with(broker, "far", 1, Script::Plays(150));
+        let near = Player::start(&server, "near", 1, Script::Plays(30));
+        let core = Core::start(&server);
+        core.publish(1..=sets);
+        core.until("both play", |seen| seen.counted.values().any(|by| by == "far")).await;
+        let units = |is_it: fn(&Assignment) -> bool| far.log.borrow().iter().filter(|of| is_it(of)).count();
+        until("it plays", async || {
+            units(|of| matches!(of, Assignment::Play(_))) > units(|of| matches!(of, Assignment::Verdict(..)))
+        })
         .await;
-    if time > PACE.lost * 3 {
-        // Its own, or that of the other worker if only the verdict was late.
-        core.until("a late outcome is a duplicate", |seen| seen.duplicates > 0).await;
+        proxy.open(false);
+        Partition { proxy, far, near, core, _server: server }
+    }
+
+    /// The worker reaches the broker again, and plays on.
+    async fn end(self) {
+        self.proxy.open(true);
+        let by_far = |seen: &Seen| seen.counted.values().filter(|by| *by == "far").count();
+        let so_far = by_far(&self.core.seen.borrow());
+        self.core.until("it plays on", |seen| by_far(seen) > so_far + 1).await;
+        self.far.close().await;
+        self.near.close().await;
     }
 }
 
 #[test]
 fn sets_count_once_after_a_partition_of_30_seconds() {
     for loses in [false, true] {
-        on_one_thread(partition(Duration::from_millis(600), loses));
+        on_one_thread(async {
+            let partition = Partition::begin(2000, loses).await;
+            sleep(Duration::from_millis(600)).await;
+            partition.end().await;
+        });
     }
 }
 
@@ -102,7 +117,16 @@ fn sets_that_are_played_elsewhere_during_a_partition_count_once() {
     // 10 minutes, fifty times as short.
     let time = if std::env::var_os("LONG_TESTS").is_some() { 12_000 } else { 3000 };
     for loses in [false, true] {
-        on_one_thread(partition(Duration::from_millis(time), loses));
+        on_one_thread(async {
+            let partition = Partition::begin(40, loses).await;
+            sleep(Duration::from_millis(time)).await;
+            let core = &partition.core;
+            core.until_counted(40).await;
+            partition.proxy.open(true);
+            core.until("a late outcome is a duplicate", |seen| seen.duplicates > 0).await;
+            core.publish(41..=2000);
+            partition.end().await;
+        });
     }
 }
 
