@@ -89,7 +89,7 @@ struct Open {
     /// The last sign of its matches.
     seen: Instant,
     /// The worker that has it.
-    holder: Option<String>,
+    holder: Option<Holder>,
     taken: Delivery,
     returned: Delivery,
 }
@@ -100,6 +100,12 @@ impl Open {
         let (taken, returned) = (Delivery::default(), Delivery::default());
         Open { unit, payload, is_published, seen: Instant::now(), holder: None, taken, returned }
     }
+}
+
+/// A worker that has a unit.
+struct Holder {
+    worker: String,
+    session: String,
 }
 
 /// A worker that says what it has.
@@ -117,6 +123,8 @@ struct CoordinatorService {
     run: String,
     open: BTreeMap<u32, Open>,
     workers: HashMap<String, KnownWorker>,
+    /// When each session of a worker last said what it has. Two workers may have the same name.
+    sessions: HashMap<String, Instant>,
     /// Those that get no units, which is repeated to them whenever they say what they have.
     states: HashMap<String, MachineState>,
     /// The outcomes that the coordinator is judging, and its verdicts.
@@ -155,6 +163,7 @@ impl CoordinatorService {
             run: end.run,
             open: BTreeMap::new(),
             workers: HashMap::new(),
+            sessions: HashMap::new(),
             states: HashMap::new(),
             judged: HashMap::new(),
             reads: JoinSet::new(),
@@ -219,8 +228,9 @@ impl CoordinatorService {
             }
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == OutcomeVerdict::Counted {
-                    let is_elsewhere = |open: &mut Open| open.holder.as_ref() != Some(&worker);
-                    let is_elsewhere = self.open_unit(&unit).is_some_and(is_elsewhere);
+                    let is_here =
+                        |open: &mut Open| open.holder.as_ref().is_some_and(|by| by.worker == worker);
+                    let is_elsewhere = self.open_unit(&unit).is_some_and(|open| !is_here(open));
                     self.close(&unit);
                     if is_elsewhere {
                         // The worker was lost with it, so that it was handed out again.
@@ -344,19 +354,20 @@ impl CoordinatorService {
                 if let Some(&state) = self.states.get(&name).filter(|&&state| state != MachineState::Active) {
                     self.tell(&name, &ToWorker::State { state }).await;
                 }
-                let known = KnownWorker { session, slots: machine.slots as usize, seen: now };
+                let known =
+                    KnownWorker { session: session.clone(), slots: machine.slots as usize, seen: now };
                 let before = self.workers.insert(name.clone(), known);
-                let is_new = before.is_none_or(|before| before.session != self.workers[&name].session);
+                self.sessions.insert(session.clone(), now);
+                let is_new = before.is_none_or(|before| before.session != session);
                 for unit in &holding {
                     // It was taken before this coordinator started.
                     if let Some(open) = self.open_unit(unit).filter(|open| open.holder.is_none()) {
-                        open.holder = Some(name.clone());
+                        open.holder = Some(Holder { worker: name.clone(), session: session.clone() });
                     }
                 }
                 if is_new {
                     self.adapt(self.consumer.0).await;
-                    let _ = self.events.send(CarrierEvent::Joined(machine, holding.clone()));
-                    self.return_lost(|unit, worker| worker == name && !holding.contains(unit)).await;
+                    let _ = self.events.send(CarrierEvent::Joined(machine, holding));
                 }
             }
             ToCoordinator::Leaving { worker } => {
@@ -364,11 +375,11 @@ impl CoordinatorService {
                     let _ = self.events.send(CarrierEvent::Left(worker));
                 }
             }
-            ToCoordinator::Taken { worker, unit, delivery } => {
+            ToCoordinator::Taken { worker, session, unit, delivery } => {
                 let Some(open) = self.open_unit(&unit) else { return };
                 if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
-                    open.holder = Some(worker.clone());
+                    open.holder = Some(Holder { worker: worker.clone(), session });
                     let _ = self.events.send(CarrierEvent::Taken(unit, worker));
                 }
             }
@@ -454,8 +465,7 @@ impl CoordinatorService {
         }
         // Workers that could not be heard because the broker could not be reached have time to say what they have.
         if self.linked.is_some_and(|since| now - since > self.pace.lost) {
-            let known: HashSet<String> = self.workers.keys().cloned().collect();
-            self.return_lost(|_, worker| !known.contains(worker)).await;
+            self.return_lost(now).await;
         }
         let waiting: Vec<u32> =
             self.open.iter().filter(|(_, open)| !open.is_published).map(|(&set, _)| set).collect();
@@ -470,12 +480,19 @@ impl CoordinatorService {
         }
     }
 
-    /// Returns units that their workers have lost, for which the broker would wait longer.
-    async fn return_lost(&mut self, is_lost: impl Fn(&UnitId, &str) -> bool) {
-        let of = |open: &Open| Some((open.unit.id.clone(), open.holder.clone()?));
-        let held: Vec<(UnitId, String)> = self.open.values().filter_map(of).collect();
-        for (unit, worker) in held.into_iter().filter(|(unit, worker)| is_lost(unit, worker)) {
-            self.take_out(&unit).await;
+    /// Returns the units of workers that are lost, or that have started again, for which the broker would wait longer.
+    async fn return_lost(&mut self, now: Instant) {
+        self.sessions.retain(|_, seen| now - *seen <= self.pace.lost);
+        let lost = |open: &Open| {
+            let Holder { worker, session } = open.holder.as_ref()?;
+            let is_lost = !self.sessions.contains_key(session) && now - open.seen > self.pace.lost;
+            is_lost.then(|| (open.unit.id.clone(), worker.clone()))
+        };
+        for (unit, worker) in self.open.values().filter_map(lost).collect::<Vec<_>>() {
+            if let Err(error) = self.remove(&unit, None).await {
+                // The workers could not be heard either.
+                return tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
+            }
             self.close(&unit);
             let _ = self.events.send(CarrierEvent::Returned(unit, worker, Returned::Lost));
         }

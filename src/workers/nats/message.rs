@@ -23,6 +23,7 @@ pub(super) enum ToCoordinator {
     },
     Taken {
         worker: String,
+        session: String,
         unit: UnitId,
         delivery: Delivery,
     },

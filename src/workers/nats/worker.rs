@@ -237,7 +237,8 @@ impl WorkerService {
         self.free = self.free.saturating_sub(1);
         let held = Held { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
-        self.tell(&ToCoordinator::Taken { worker, unit: id, delivery }).await;
+        let session = self.session.clone();
+        self.tell(&ToCoordinator::Taken { worker, session, unit: id, delivery }).await;
         self.assign(Assignment::Play(Box::new(unit)));
     }
 
