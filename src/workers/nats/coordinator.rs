@@ -89,7 +89,7 @@ struct Open {
     /// The last sign of its matches.
     seen: Instant,
     /// The worker that has it.
-    holder: Option<Holder>,
+    holder: Option<UnitHolder>,
     taken: Delivery,
     returned: Delivery,
 }
@@ -103,7 +103,7 @@ impl Open {
 }
 
 /// A worker that has a unit.
-struct Holder {
+struct UnitHolder {
     worker: String,
     session: String,
 }
@@ -362,7 +362,7 @@ impl CoordinatorService {
                 for unit in &holding {
                     // It was taken before this coordinator started.
                     if let Some(open) = self.open_unit(unit).filter(|open| open.holder.is_none()) {
-                        open.holder = Some(Holder { worker: name.clone(), session: session.clone() });
+                        open.holder = Some(UnitHolder { worker: name.clone(), session: session.clone() });
                     }
                 }
                 if is_new {
@@ -379,7 +379,7 @@ impl CoordinatorService {
                 let Some(open) = self.open_unit(&unit) else { return };
                 if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
-                    open.holder = Some(Holder { worker: worker.clone(), session });
+                    open.holder = Some(UnitHolder { worker: worker.clone(), session });
                     let _ = self.events.send(CarrierEvent::Taken(unit, worker));
                 }
             }
@@ -484,7 +484,7 @@ impl CoordinatorService {
     async fn return_lost(&mut self, now: Instant) {
         self.sessions.retain(|_, seen| now - *seen <= self.pace.lost);
         let lost = |open: &Open| {
-            let Holder { worker, session } = open.holder.as_ref()?;
+            let UnitHolder { worker, session } = open.holder.as_ref()?;
             let is_lost = !self.sessions.contains_key(session) && now - open.seen > self.pace.lost;
             is_lost.then(|| (open.unit.id.clone(), worker.clone()))
         };
