@@ -228,9 +228,9 @@ impl CoordinatorService {
             }
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == OutcomeVerdict::Counted {
-                    let is_here =
-                        |open: &mut Open| open.holder.as_ref().is_some_and(|by| by.worker == worker);
-                    let is_elsewhere = self.open_unit(&unit).is_some_and(|open| !is_here(open));
+                    let is_elsewhere =
+                        |open: &mut Open| open.holder.as_ref().is_none_or(|by| by.worker != worker);
+                    let is_elsewhere = self.open_unit(&unit).is_some_and(is_elsewhere);
                     self.close(&unit);
                     if is_elsewhere {
                         // The worker was lost with it, so that it was handed out again.

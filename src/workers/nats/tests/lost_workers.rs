@@ -1,0 +1,96 @@
+//! Sets of workers that are lost, with and without a coordinator.
+
+use super::*;
+
+/// Starts workers that die of set 1 until this number of them has died.
+async fn die(server: &Server, count: usize) {
+    for number in 0..count {
+        let worker = Player::start(server, &format!("worker {number}"), 1, Script::Dies);
+        until("it dies", async || worker.end.is_finished()).await;
+    }
+}
+
+#[test]
+fn a_set_that_kills_its_workers_is_given_up_at_the_fourth_delivery() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let core = Core::start(&server);
+        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        die(&server, 4).await;
+        let _worker = Player::start(&server, "worker 4", 1, Script::Dies);
+        core.until("it is given up", |seen| !seen.lost.is_empty()).await;
+        assert_eq!(core.seen.borrow().taken[&1], 4);
+        core.publish([2]);
+        core.until_counted(1).await;
+        until_empty(&server).await;
+    });
+}
+
+#[test]
+fn a_set_that_kills_its_workers_is_not_played_a_fourth_time_without_a_coordinator() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let core = Core::start(&server);
+        core.publish([1]);
+        die(&server, 1).await;
+        core.abort();
+        die(&server, 2).await;
+        let mut told = server.client().await.subscribe(format!("referee.run.{RUN}")).await.unwrap();
+        let last = Player::start(&server, "last", 1, Script::Dies);
+        let is_lost = async || {
+            let message = told.next().await.unwrap();
+            let message: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
+            message["type"] == "returned" && message["worker"] == "last" && message["reason"] == "lost"
+        };
+        until("it is given up", is_lost).await;
+        assert!(!last.has(|assignment| matches!(assignment, Assignment::Play(_))));
+        until_empty(&server).await;
+    });
+}
+
+#[test]
+fn a_set_of_a_lost_worker_does_not_wait_for_the_broker() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let dies = Player::start(&server, "dies", 1, Script::Dies);
+        let core = Core::start(&server);
+        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        core.until("it is taken", |seen| seen.taken.len() == 1).await;
+        until("its worker dies", async || dies.end.is_finished()).await;
+        // It starts again, takes the set again, and dies again.
+        let dies = Player::start(&server, "dies", 1, Script::Dies);
+        core.until("it is taken again", |seen| seen.taken[&1] == 2).await;
+        until("its worker dies", async || dies.end.is_finished()).await;
+        let _plays = Player::start(&server, "plays", 1, Script::Plays(5));
+        core.until_counted(1).await;
+        assert_eq!((&*core.seen.borrow().counted[&1], core.seen.borrow().taken[&1]), ("plays", 3));
+        core.close().await;
+        until_empty(&server).await;
+    });
+}
+
+#[test]
+fn a_coordinator_that_starts_again_hears_of_the_sets_that_are_out() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let worker = Player::start(&server, "one", 2, Script::Hangs);
+        let core = Core::start(&server);
+        core.publish([1, 2]);
+        core.until("they are taken", |seen| seen.taken.len() == 2).await;
+        core.abort();
+        let core = Core::start(&server);
+        for set in [1, 2] {
+            core.orders.send(Order::Adopt(Box::new(unit(set, 1)))).unwrap();
+        }
+        core.until("the worker is there", |seen| !seen.joined.is_empty()).await;
+        worker.requests.send(Request::Moved(unit(1, 1).id)).unwrap();
+        core.until("a match moves", |seen| seen.moved.contains(&1)).await;
+        worker.requests.send(Request::Return(unit(1, 1).id, Returned::Stopped)).unwrap();
+        let _plays = Player::start(&server, "plays", 2, Script::Plays(5));
+        core.until("it is played elsewhere", |seen| seen.counted.contains_key(&1)).await;
+        worker.close().await;
+        core.until("the other one, too, when the worker is lost", |seen| seen.counted.len() == 2).await;
+        core.close().await;
+        until_empty(&server).await;
+    });
+}
