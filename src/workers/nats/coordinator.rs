@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -135,8 +136,12 @@ struct CoordinatorService {
     /// The settings of the consumer.
     consumer: (Duration, usize),
     reconciled: Instant,
-    /// Since when the broker can be reached.
-    linked: Option<Instant>,
+    /// A message that the broker said that it has, but did not find.
+    missing: Option<u64>,
+    /// When the coordinator last received a message of its own: it runs, and the broker delivers.
+    echoed: Instant,
+    /// Since when it has received them, without a gap, and hence those of workers. `None` without a connection.
+    hearing: Option<Instant>,
 }
 
 /// The longest time without a sign of the matches of a unit: starting its bots, or a decision.
@@ -170,7 +175,9 @@ impl CoordinatorService {
             uploaded: HashSet::new(),
             consumer: (end.pace.ack_wait, FIRST_OUT),
             reconciled: Instant::now(),
-            linked: Some(Instant::now()),
+            missing: None,
+            echoed: Instant::now(),
+            hearing: None,
         }
     }
 
@@ -191,9 +198,8 @@ impl CoordinatorService {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn link(&mut self, link: Link) {
-        self.linked = (link == Link::Up).then(Instant::now);
+        self.hearing = None;
         if link == Link::Up {
             self.tell_all(ToWorker::WhoIsThere).await;
             self.reconcile().await;
@@ -337,6 +343,15 @@ impl CoordinatorService {
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn hear(&mut self, message: Message) {
+        let now = Instant::now();
+        if message.payload.is_empty() {
+            // Its own.
+            if self.hearing.is_none() || now - self.echoed > self.pace.reconcile {
+                self.hearing = Some(now);
+            }
+            self.echoed = now;
+            return;
+        }
         let end = message.payload.iter().position(|&byte| byte == b'\n').unwrap_or(message.payload.len());
         let (head, body) = message.payload.split_at(end);
         let heard = match serde_json::from_slice(head) {
@@ -346,7 +361,6 @@ impl CoordinatorService {
                 return;
             }
         };
-        let now = Instant::now();
         match heard {
             ToCoordinator::Hello { machine, session, holding } => {
                 let holding: Vec<UnitId> = holding.into_iter().filter(|unit| unit.run == self.run).collect();
@@ -455,17 +469,11 @@ impl CoordinatorService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn tick(&mut self) {
         let now = Instant::now();
-        let lost = |known: &KnownWorker| now - known.seen > self.pace.lost;
-        let mut lost: Vec<String> =
-            self.workers.iter().filter(|(_, known)| lost(known)).map(|(name, _)| name.clone()).collect();
-        lost.sort_unstable();
-        for worker in lost {
-            self.workers.remove(&worker);
-            let _ = self.events.send(CarrierEvent::Left(worker));
-        }
-        // Workers that could not be heard because the broker could not be reached have time to say what they have.
-        if self.linked.is_some_and(|since| now - since > self.pace.lost) {
-            self.return_lost(now).await;
+        // Without a connection there is no echo.
+        let _ = self.connection.client.publish(self.connection.run(&self.run), "".into()).await;
+        // Otherwise workers cannot be heard either. They have time to say what they have once they can.
+        if let Some(since) = self.hearing.filter(|_| now - self.echoed <= self.pace.reconcile) {
+            self.remove_lost(now, since).await;
         }
         let waiting: Vec<u32> =
             self.open.iter().filter(|(_, open)| !open.is_published).map(|(&set, _)| set).collect();
@@ -480,12 +488,26 @@ impl CoordinatorService {
         }
     }
 
-    /// Returns the units of workers that are lost, or that have started again, for which the broker would wait longer.
-    async fn return_lost(&mut self, now: Instant) {
-        self.sessions.retain(|_, seen| now - *seen <= self.pace.lost);
+    /// Removes workers that have said nothing for too long, of the time since which they can be heard. Returns their units,
+    /// and those of workers that have started again, for which the broker would wait longer.
+    async fn remove_lost(&mut self, now: Instant, since: Instant) {
+        let lost = self.pace.lost;
+        let is_lost = |seen: Instant| now - seen.max(since) > lost;
+        let mut left: Vec<String> = self
+            .workers
+            .iter()
+            .filter(|(_, known)| is_lost(known.seen))
+            .map(|(name, _)| name.clone())
+            .collect();
+        left.sort_unstable();
+        for worker in left {
+            self.workers.remove(&worker);
+            let _ = self.events.send(CarrierEvent::Left(worker));
+        }
+        self.sessions.retain(|_, seen| !is_lost(*seen));
         let lost = |open: &Open| {
             let UnitHolder { worker, session } = open.holder.as_ref()?;
-            let is_lost = !self.sessions.contains_key(session) && now - open.seen > self.pace.lost;
+            let is_lost = !self.sessions.contains_key(session) && is_lost(open.seen);
             is_lost.then(|| (open.unit.id.clone(), worker.clone()))
         };
         for (unit, worker) in self.open.values().filter_map(lost).collect::<Vec<_>>() {
@@ -519,7 +541,15 @@ impl CoordinatorService {
     }
 
     async fn sets_in_stream(&mut self) -> io::Result<HashSet<u32>> {
-        let stream = self.connection.stream().await?;
+        let mut stream = self.connection.stream().await?;
+        if self.is_unreadable(&stream).await {
+            tracing::warn!(
+                "the broker has lost files of the stream {}; it is created again",
+                self.connection.queue
+            );
+            self.connection.jetstream.delete_stream(&self.connection.queue).await.map_err(failed)?;
+            stream = self.connection.stream().await?;
+        }
         // The whole store may have disappeared.
         if self.connection.consumer().await.is_err() {
             self.uploaded.clear();
@@ -533,5 +563,19 @@ impl CoordinatorService {
             sets.extend(subject.strip_prefix(&prefix).and_then(|set| set.parse::<u32>().ok()));
         }
         Ok(sets)
+    }
+
+    /// Whether the broker does not find a message that it said twice that it has. It would never hand it out.
+    async fn is_unreadable(&mut self, stream: &Stream) -> bool {
+        let state = &stream.cached_info().state;
+        let first = (state.messages > 0).then_some(state.first_sequence);
+        let missing = match first {
+            Some(first) => stream.get_raw_message(first).await.err().map(|error| (first, error.kind())),
+            None => None,
+        };
+        // No answer says nothing. A message that was acknowledged meanwhile is not the first one the next time.
+        let missing = missing.filter(|(_, why)| *why != RawMessageErrorKind::Other).map(|(first, _)| first);
+        let before = std::mem::replace(&mut self.missing, missing);
+        missing.is_some() && missing == before
     }
 }

@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | `QUEUE.work.RUN.SET` | coordinator | a unit, in the stream QUEUE |
 //! | `QUEUE.run.RUN` | worker | `ToCoordinator`, after `Played` an outcome |
+//! | | coordinator | nothing: it shows that messages arrive |
 //! | `QUEUE.hello` | worker | the same, `Hello` |
 //! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker; the name as hex |
 //! | `QUEUE.workers` | coordinator | the same for all |

@@ -1,5 +1,6 @@
 //! The carrier with a real server: both ends, with a coordinator and workers that follow a script.
 
+mod broker_faults;
 mod lost_workers;
 mod partitions;
 
@@ -429,44 +430,6 @@ fn messages_that_arrive_twice_change_nothing() {
         assert!(seen.taken.values().all(|&deliveries| deliveries <= 2), "{seen:?}");
         assert_eq!(seen.joined, ["one"]);
         echoing.abort();
-    });
-}
-
-#[test]
-fn a_broker_that_is_killed_loses_no_set() {
-    on_one_thread(async {
-        let mut server = Server::start(&[]);
-        let workers = ["one", "two"].map(|name| Player::start(&server, name, 2, Script::Plays(30)));
-        let core = Core::start(&server);
-        core.publish(1..=40);
-        for counted in [5, 15] {
-            core.until("some are counted", |seen| seen.counted.len() >= counted).await;
-            server.kill();
-            sleep(Duration::from_millis(50)).await;
-            server.restart();
-        }
-        core.until_counted(40).await;
-        assert!(workers[0].has(|assignment| matches!(assignment, Assignment::Disconnected(_))));
-    });
-}
-
-#[test]
-fn a_run_completes_though_the_store_of_the_broker_disappears() {
-    on_one_thread(async {
-        let mut server = Server::start(&[]);
-        let _workers = ["one", "two"].map(|name| Player::start(&server, name, 2, Script::Plays(30)));
-        let core = Core::start(&server);
-        core.publish(1..=40);
-        core.until("some are counted", |seen| seen.counted.len() >= 5).await;
-        // While it runs.
-        let jetstream = async_nats::jetstream::new(server.client().await);
-        jetstream.delete_stream("referee").await.unwrap();
-        core.until("more are counted", |seen| seen.counted.len() >= 20).await;
-        // While it does not.
-        server.kill();
-        std::fs::remove_dir_all(server.folder.path().join("store")).unwrap();
-        server.restart();
-        core.until_counted(40).await;
     });
 }
 

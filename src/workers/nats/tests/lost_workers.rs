@@ -94,3 +94,41 @@ fn a_coordinator_that_starts_again_hears_of_the_sets_that_are_out() {
         until_empty(&server).await;
     });
 }
+
+/// A worker that has a set must not count as lost, whatever happens to it.
+async fn assert_kept(server: &Server, stall: impl AsyncFnOnce()) {
+    let _worker = Player::start(server, "one", 1, Script::Hangs);
+    let core = Core::start(server);
+    core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+    core.until("it is taken", |seen| seen.taken.len() == 1).await;
+    stall().await;
+    sleep(PACE.lost * 2).await;
+    let seen = core.seen.borrow();
+    assert_eq!((&seen.joined[..], &seen.left[..]), (&["one".to_owned()][..], &[][..]), "{seen:?}");
+    assert_eq!(seen.taken[&1], 1, "{seen:?}");
+}
+
+#[test]
+fn no_worker_counts_as_lost_because_the_coordinator_was_suspended() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        assert_kept(&server, async || std::thread::sleep(PACE.lost * 2)).await;
+    });
+}
+
+#[test]
+fn no_worker_counts_as_lost_because_the_broker_was_suspended() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let signal = |name: &str| {
+            let pid = server.child.id().to_string();
+            assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        };
+        let stall = async || {
+            signal("-STOP");
+            sleep(PACE.lost * 2).await;
+            signal("-CONT");
+        };
+        assert_kept(&server, stall).await;
+    });
+}
