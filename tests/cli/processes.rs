@@ -48,12 +48,15 @@ fn replacing_a_program_costs_its_bot_nothing() {
     let folder = Folder::new();
     let script = "def vanish(_):
     os.rename(__file__, __file__ + '.new')
+    left, leave = os.pipe()
     if os.fork() == 0:
         import time
         os.setsid()
+        os.write(leave, b'.')
         time.sleep(0.3)
         os.rename(__file__ + '.new', __file__)
         os._exit(0)
+    os.read(left, 1)  # until then it belongs to the bot, and ends with it
 play(end=vanish)";
     let entrants = [program(&folder, "renewed", script), program(&folder, "plain", "play()")];
     let ended = tournament(&folder, "restart = \"always\"", &entrants).with_code(0);
