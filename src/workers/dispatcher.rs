@@ -77,6 +77,8 @@ pub(super) struct Dispatcher<'a, S> {
     slots: usize,
     /// When a worker was last active.
     active_at: Instant,
+    /// When overdue sets were last looked for.
+    looked_at: Instant,
 }
 
 impl<'a, S: SetScheduler> Dispatcher<'a, S> {
@@ -100,6 +102,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             patience,
             slots: 0,
             active_at: Instant::now(),
+            looked_at: Instant::now(),
         }
     }
 
@@ -175,6 +178,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                     None => return Err(Halt::Because("a thread panicked".to_owned())),
                 },
                 _ = ticks.tick() => {
+                    self.deduct_absence();
                     self.sweep()?;
                     self.apply_requests()?;
                 }

@@ -373,6 +373,36 @@ play(turn=pick)";
 }
 
 #[test]
+fn a_set_is_not_moved_because_the_coordinator_was_suspended() {
+    let folder = Folder::new();
+    let waits = "def pick(t):
+    open(__file__ + '.waits', 'w').write('1\\n')
+    while not os.path.exists(__file__ + '.go'):
+        time.sleep(0.01)
+    return first(t)
+play(turn=pick)";
+    let waits = folder.bot("waits", &format!("import time\n{waits}"));
+    let plain = folder.plain_bot("plain");
+    let head = format!("clock = 'none'\n{SHORT}");
+    let config = cup(&folder, &head, "kind = 'gauntlet'", &[("waits", &waits), ("plain", &plain)]);
+    let dir = folder.text("cup");
+    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--workers-timeout", "5s"]);
+    let worker = coordinator.worker("box", &["--slots", "1", "--until-empty"]);
+    folder.wait_for("waits.py.waits");
+    coordinator.process.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_secs(6));
+    coordinator.process.signal(Signal::CONT);
+    // It looks for sets without progress in this time.
+    std::thread::sleep(Duration::from_secs(1));
+    folder.write("waits.py.go", "");
+    let ended = coordinator.process.end().with_code(0);
+    assert!(!ended.stderr.contains("no progress"), "{}", ended.stderr);
+    worker.end().with_code(0);
+    let row = status(&dir);
+    assert_eq!(worker_of(&row, "box")["lost"], 0, "{row}");
+}
+
+#[test]
 fn a_drained_worker_ends_and_one_put_aside_gets_no_sets() {
     let folder = Folder::new();
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 4");

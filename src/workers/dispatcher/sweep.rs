@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Dispatcher, MOST_DELIVERIES, OpenSet, RETURN, SetPhase, because};
+use super::{Dispatcher, LOOK, MOST_DELIVERIES, OpenSet, RETURN, SetPhase, because};
 use crate::runner::{Halt, SetScheduler};
 use crate::workers::carrier::Order;
 use crate::workers::machine::MachineState;
@@ -32,6 +32,24 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             self.schedule.set_slots(slots);
         }
         self.coordinator.activity.set(slots);
+    }
+
+    /// Moves all times by how long this process did not run: it has not read what workers have sent since.
+    pub(super) fn deduct_absence(&mut self) {
+        let now = Instant::now();
+        let absence = (now - self.looked_at).saturating_sub(LOOK);
+        self.looked_at = now;
+        if absence < LOOK {
+            return;
+        }
+        let later = |time: Instant| (time + absence).min(now);
+        for open in self.open.values_mut() {
+            open.moved_at = later(open.moved_at);
+            if let SetPhase::Expected(until) = &mut open.phase {
+                *until += absence;
+            }
+        }
+        self.active_at = later(self.active_at);
     }
 
     /// Gives sets without progress to other workers. Without workers, sets go back to an endless schedule, and another run
