@@ -13,6 +13,8 @@ use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// How long a worker that was disconnected may take to return with its units.
 const RETURN: Duration = Duration::from_secs(10);
+/// Timers that fire later than this were delayed by an absence of this process.
+const LATE: Duration = Duration::from_secs(1);
 /// The maximum number of workers.
 const MOST_WORKERS: usize = 10_000;
 /// The maximum number of units that a worker may have at once.
@@ -251,6 +253,10 @@ impl WorkerHub {
     /// Gives up workers that have not returned in time.
     fn forget_lost(&mut self) {
         let now = Instant::now();
+        for worker in self.workers.values_mut().filter(|worker| now - worker.until > LATE) {
+            // This process did not run when the time was over, and no worker could return.
+            worker.until = now + RETURN;
+        }
         let is_lost = |worker: &ConnectedWorker| worker.connection.is_none() && worker.until <= now;
         let lost = self.workers.iter().filter(|(_, worker)| is_lost(worker)).map(|(name, _)| name.clone());
         for name in lost.collect::<Vec<String>>() {

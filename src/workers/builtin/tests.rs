@@ -19,14 +19,14 @@ use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::client::{greet, serve};
 use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
-use super::hub::WorkerHub;
+use super::hub::{FromConnection, WorkerHub};
 use super::server::Gate;
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::runner::{RunEnd, RunEvent};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::Coordinator;
-use crate::workers::carrier::{Assignment, Request, Returned};
+use crate::workers::carrier::{Assignment, CarrierEvent, Request, Returned};
 use crate::workers::committer::Committer;
 use crate::workers::dispatcher::Dispatcher;
 use crate::workers::machine::Machine;
@@ -279,6 +279,36 @@ async fn a_network_that_drops_delays_and_doubles_changes_no_result() {
         }
     };
     LocalSet::new().run_until(results).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_returns_with_its_units_after_the_coordinator_was_suspended() {
+    let (_orders, of_coordinator) = unbounded_channel();
+    let (to_coordinator, mut events) = unbounded_channel();
+    let (to_hub, of_connections) = unbounded_channel();
+    let hub = WorkerHub::new(to_coordinator).run(of_coordinator, of_connections);
+    let unit = UnitId { run: "run".to_owned(), set: 1, attempt: 1 };
+    let join = || {
+        let machine = Machine { name: "box".to_owned(), ..Machine::default() };
+        let (name, token, holding) = ("worker".to_owned(), "token".to_owned(), vec![unit.clone()]);
+        let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding };
+        to_hub.send(FromConnection::Joined(hello, unbounded_channel().0)).unwrap();
+    };
+    let scenario = async {
+        join();
+        to_hub.send(FromConnection::Left("box".to_owned(), 1)).unwrap();
+        sleep(Duration::from_secs(1)).await;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        sleep(Duration::from_secs(1)).await;
+        join();
+        sleep(Duration::from_secs(60)).await;
+    };
+    tokio::select! {
+        () = hub => unreachable!("it runs as long as there may be orders"),
+        () = scenario => {}
+    }
+    let told: Vec<CarrierEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    assert!(!told.iter().any(|event| matches!(event, CarrierEvent::Returned(..))), "{told:?}");
 }
 
 /// A worker returns a unit and ends while the coordinator writes.
