@@ -196,7 +196,7 @@ thread_local! {
 }
 
 /// A match between two peers over streams without TLS. The first two bytes choose the game and the roles; each line of the
-/// rest is a step, whose first byte tells what happens.
+/// rest is a step, whose first byte selects the event.
 pub fn session(data: &[u8]) {
     RUNTIME.with_borrow_mut(|runtime| {
         let runtime = runtime.get_or_insert_with(|| {

@@ -57,7 +57,7 @@ pub use text::Text;
 
 use serde::Deserialize;
 
-/// The version of the protocol that these types speak.
+/// The version of the protocol that these types implement.
 pub const PROTOCOL: u64 = 1;
 
 /// The largest integer in a message, 2^53 - 1: every JSON parser represents it exactly.

@@ -55,7 +55,7 @@ pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             };
             let Err(error) = ended;
             let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
-            // The launcher may be gone.
+            // The launcher may have exited.
             let _ = launcher.write_all(&number.to_ne_bytes());
             // It names what a number cannot. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");

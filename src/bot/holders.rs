@@ -88,7 +88,7 @@ pub(super) fn are_told() -> bool {
 
     let ((tell, told), (wake, sleep)) = (channel(), channel::<()>());
     let sleeper = move || {
-        // The receiver is gone after a timeout.
+        // The channel is closed after a timeout.
         let _ = tell.send(rustix::thread::gettid());
         let _ = sleep.recv();
     };
@@ -213,7 +213,7 @@ mod tests {
         for place in ["anon_pipe_write", "anon_pipe_read", "pipe_read", "pipe_write", "pipe_release"] {
             assert!(thread(b'D', place, "").waits_for_a_pipe(), "{place}");
         }
-        // Swapping, reclaiming memory, being throttled or stopped, waiting for a turn, and a kernel that does not tell.
+        // Swapping, reclaiming memory, being throttled or stopped, waiting for a turn, and a kernel that reports nothing.
         for (state, place) in [
             (b'D', "folio_wait_bit_common"),
             (b'D', "throttle_direct_reclaim"),

@@ -123,7 +123,7 @@ impl Launcher {
             ProcessLease { _jobs: self.jobs.clone(), _place: self.room.clone().acquire_owned().await.ok() };
         let job: StartJob = Box::new(move |starter| {
             let started = work(starter).map(|(process, wire)| (process.with(lease), wire));
-            // If the caller is gone, dropping the process kills it.
+            // If the caller has given up, dropping the process kills it.
             drop(tell.send(started));
         });
         let is_gone = || io::Error::other("the thread that starts bots broke down");
@@ -136,7 +136,7 @@ impl Starter {
     /// Starts a bot. Its program is running when this returns. `on_exit` receives the exit status.
     ///
     /// # Errors
-    /// If the program cannot be started: names it and says why. The kind is `ResourceBusy` if descriptors, memory or
+    /// If the program cannot be started: names it with the reason. The kind is `ResourceBusy` if descriptors, memory or
     /// processes are exhausted: a later attempt may succeed.
     pub fn start(
         &self,

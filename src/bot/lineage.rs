@@ -15,7 +15,7 @@ pub(super) struct Lineage {
 }
 
 impl Lineage {
-    /// None if the process is gone, and on systems without `/proc`.
+    /// None if the process has exited, and on systems without `/proc`.
     pub(super) fn of(process: Pid) -> Option<Lineage> {
         Lineage::parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
     }

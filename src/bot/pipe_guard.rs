@@ -37,7 +37,7 @@ struct Watched {
     group: Pid,
     /// Their inodes.
     pipes: [u64; 2],
-    /// Dangling once the process and its pipes are gone.
+    /// Dangling once the process has exited and its pipes are closed.
     mark: Weak<Mark>,
     operation: Option<u32>,
     /// How many earlier polls found this operation in progress.

@@ -98,7 +98,7 @@ impl Process {
         Ok((process, wire))
     }
 
-    /// Keeps this for as long as the process lives.
+    /// Keeps this until the process exits.
     pub(super) fn with(mut self, lease: ProcessLease) -> Process {
         self.lease = Some(lease);
         self

@@ -157,7 +157,7 @@ impl Stderr {
             }
             let said = std::mem::take(&mut drained.kept);
             if let Some(cut) = drained.cuts.pop_front() {
-                // The channel has room for one value, and its receiver may be gone.
+                // The channel has room for one value, and may be closed.
                 let _ = cut.said.try_send(said);
             }
         }

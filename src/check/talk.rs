@@ -100,7 +100,7 @@ impl Talk {
         })
     }
 
-    /// Sends lines. Returns false on timeout or error; the next received item tells why.
+    /// Sends lines. Returns false on timeout or error; the next received item has the reason.
     pub async fn send(&mut self, lines: &[u8], within: Duration) -> bool {
         self.chatter = (0, 0);
         self.sent.clear();
@@ -250,7 +250,7 @@ impl Talk {
     pub(super) fn complain(&self, wrong: impl Into<String>, rule: Rule) -> Complaint {
         let all = |lines: &VecDeque<String>| lines.iter().cloned().collect();
         let mut came: Vec<String> = all(&self.came);
-        // Complete lines that have not been looked at say nothing about what is wrong.
+        // Complete lines that have not been processed do not explain the defect.
         let rest = self.lines.pending().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
         if !rest.is_empty() {
             let unfinished = String::from_utf8_lossy(rest);

@@ -138,7 +138,7 @@ fn read(agent: &Agent, url: &str, last: &mut Option<String>) -> Result<(), Strea
         204 => return Ok(()),
         _ => {
             let mut text = String::new();
-            // The status alone tells enough.
+            // The status alone suffices.
             let _ = input.take(MOST_LINE).read_to_string(&mut text);
             let error = serde_json::from_str::<Value>(&text).ok();
             let error = error.as_ref().and_then(|error| error["error"].as_str()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The lines of `--json` of all subcommands.
 //!
-//! Each is a JSON object; `type` tells its kind, where there are several. Fields may be added; none is renamed or removed
+//! Each is a JSON object; `type` states its kind, where there are several. Fields may be added; none is renamed or removed
 //! without a change of the major version. Types that the library has as well stay there:
 //!
 //! | subcommand | lines |

@@ -18,7 +18,7 @@ pub(super) struct Service {
 struct ServiceState {
     /// The parts that are ready.
     ready: BTreeSet<String>,
-    /// The parts that have shown that they are alive since the last notification of the watchdog.
+    /// The responsive parts since the last notification of the watchdog.
     alive: BTreeSet<String>,
 }
 
@@ -43,7 +43,7 @@ impl Service {
         }
     }
 
-    /// A part is alive. Notifies the watchdog once all have shown it.
+    /// Notes that a part is responsive. Notifies the watchdog once all parts are.
     pub(super) fn alive(&self, part: &str) {
         if !self.has_watchdog {
             return;

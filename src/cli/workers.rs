@@ -102,7 +102,7 @@ impl WorkersConfig {
         [token_file, tls_cert, tls_key, credentials, ca, cert, key]
     }
 
-    /// The options that say the same. `resolve` makes paths absolute.
+    /// The same settings as options. `resolve` makes paths absolute.
     pub(super) fn options(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<WorkersOptions, String> {
         let resolve = |path: &Option<PathBuf>| path.as_deref().map(&resolve);
         match (&self.listen, &self.nats) {

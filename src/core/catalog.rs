@@ -1,4 +1,4 @@
-//! The games that a program knows.
+//! The games that are available to a program.
 
 use crate::core::erased::{Of, Rules};
 use crate::core::game::Game;

@@ -40,7 +40,7 @@ pub struct Sheet {
     pub occasion: Occasion,
 }
 
-/// Where and when a match was played, as far as that is known. A record does not tell it.
+/// Where and when a match was played, as far as that is known. A record does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occasion {
     /// The name of the tournament.

@@ -116,7 +116,7 @@ fn describe<G: Game>(schemas: Schemas) -> Value {
         .with_transform(RestrictFormats::default());
     let (mut written, mut read) = (
         settings.clone().for_serialize().into_generator(),
-        // Options have defaults for what is left out.
+        // Missing options have defaults.
         settings.for_deserialize().into_generator(),
     );
     let view = (schemas.view)(&mut written);

@@ -28,7 +28,7 @@ pub struct BotHello {
 /// Why a `hello` is rejected.
 #[derive(Debug)]
 pub(crate) enum HelloError {
-    /// The bot speaks another version of the protocol: the connection ends.
+    /// The bot has another version of the protocol: the connection ends.
     Protocol(Detail),
     /// A field is invalid: the bot may send `hello` again.
     Field {

@@ -62,7 +62,7 @@ pub struct Lane<S = Stream> {
     /// The accumulated time, in microseconds, during which the lane could not poll its streams. Pauses of the referee
     /// are not lag.
     pub(super) lag: u64,
-    /// The accumulated pause that the matches have been told of.
+    /// The accumulated pause that the matches account for.
     pub(super) paused: u64,
     /// The time up to which lag is accounted for.
     pub(super) measured: u64,

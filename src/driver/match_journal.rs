@@ -17,7 +17,7 @@ use crate::transport::ByteStream;
 
 /// Where the journal of a match is written.
 pub trait JournalWriter: fmt::Debug + Send {
-    /// Appends complete lines. It handles its own errors: the match goes on without a journal.
+    /// Appends complete lines. It handles its own errors: the match continues without a journal.
     fn append(&mut self, lines: &[u8]);
 
     /// Waits until the journal is on the disk. Nothing is appended afterwards.

@@ -23,7 +23,7 @@ pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
 pub(super) struct Running {
     pub(super) play: Match,
     pub(super) clock: MatchClock,
-    /// The accumulated pause that the match has been told of.
+    /// The accumulated pause that the match accounts for.
     pub(super) paused: u64,
     /// How much of the pauses of the match does not count, in microseconds.
     pub(super) forgiven: u64,

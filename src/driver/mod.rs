@@ -1,4 +1,4 @@
-//! One lane: the matches and streams of one thread. A lane knows byte streams, not where they come from.
+//! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
 
 pub(crate) mod arena;
 mod clock;

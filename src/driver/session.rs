@@ -347,7 +347,7 @@ impl<S: ByteStream> Session<S> {
         self.role == Role::Process && self.exited.is_none()
     }
 
-    /// Why the session has ended, if it has. `asked` tells whether it has an open request.
+    /// Why the session has ended, if it has. `asked` states whether it has an open request.
     pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, Detail)> {
         if let Some(lost) = &self.lost {
             return (now >= lost.until).then(|| (FaultCode::Disconnected, lost.detail.clone()));

@@ -18,7 +18,7 @@ impl<S: ByteStream> Lane<S> {
         seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
     }
 
-    /// Ends a session and tells its matches. `farewell` is sent last.
+    /// Ends a session and notifies its matches. `farewell` is sent last.
     pub(super) fn end_session(
         &mut self,
         key: SessionKey,

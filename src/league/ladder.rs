@@ -340,7 +340,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// A match of an earlier run goes on: the second one of its set, if it has the number of the first one. If it is a
+    /// Continues a match of an earlier run: the second one of its set, if it has the number of the first one. If it is a
     /// challenge, it fulfils one of these.
     ///
     /// # Errors
@@ -366,7 +366,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Owes the return matches of sets that an earlier server did not complete. The database does not tell a set that the
+    /// Owes the return matches of sets that an earlier server did not complete. The database does not distinguish a set that the
     /// end of the server interrupted from one that was given up, so that the latter is tried once more.
     pub fn owe_returns(&mut self) {
         let now = self.now();

@@ -49,7 +49,7 @@ pub struct Film<'a> {
     ply: Vec<Moved<'a>>,
     /// The time of the last line that has one.
     last_us: u64,
-    /// What the line `bots` says.
+    /// The contents of the line `bots`.
     bots: Vec<BotLine>,
     is_over: bool,
     /// Whether it checks the seal.
@@ -105,7 +105,7 @@ impl<'a> Film<'a> {
         self.replay.match_().ending().filter(|_| self.is_over)
     }
 
-    /// What the line `bots` says; empty before the last step.
+    /// The contents of the line `bots`; empty before the last step.
     pub fn bots(&self) -> &[BotLine] {
         &self.bots
     }
@@ -198,7 +198,7 @@ impl<'a> Film<'a> {
             | RecordEntry::Pause { .. }
             | RecordEntry::Abort { .. } => self.ahead.push(Note::Line(Box::new(line))),
             RecordEntry::Bots(bots) => self.bots = bots,
-            // The table tells the events of the game.
+            // The table reports the events of the game.
             RecordEntry::Event { event: RecordedEvent::OfGame, .. }
             | RecordEntry::Record(_)
             | RecordEntry::Start { .. }

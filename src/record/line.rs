@@ -1,6 +1,6 @@
 //! Reads the lines of a record. The match (`referee`) writes them, the shell adds `bots`, and the seal is the last.
 //!
-//! This is the only reader of record lines. It rejects what it does not know: a new kind of line or detail requires a
+//! This is the only reader of record lines. It rejects unknown lines and details: a new kind of either requires a
 //! new format (specification, Versions).
 
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -18,11 +18,11 @@ use crate::referee::{AbortReason, Detail, Header};
 pub struct RecordLine<'a> {
     /// When it happened; 0 in `record`, `bots` and `seal`.
     pub at_us: Tick,
-    /// What the line says.
+    /// The contents.
     pub entry: RecordEntry<'a>,
 }
 
-/// What a line says, by its `type`.
+/// The contents of a line, by its `type`.
 #[derive(Debug)]
 pub enum RecordEntry<'a> {
     /// `record`: the setup.
@@ -123,7 +123,7 @@ pub struct RecordedAnswer<'a> {
     pub lag_us: u64,
     /// Whether it offers a draw.
     pub offer_draw: bool,
-    /// What the bot says about its search.
+    /// The bot's information about its search.
     pub info: Option<&'a RawValue>,
 }
 
@@ -157,7 +157,7 @@ pub struct RecordedFault {
     pub lag_us: u64,
 }
 
-/// What an event of a record tells.
+/// The contents of an event of a record.
 #[derive(Debug)]
 pub enum RecordedEvent<'a> {
     /// A move.
@@ -181,7 +181,7 @@ pub struct Moved<'a> {
     pub opening: bool,
 }
 
-/// What the line `bots` says about the bot of a seat.
+/// The description of a seat's bot in the line `bots`.
 #[derive(Debug, Deserialize)]
 pub struct BotLine {
     /// The seat.
@@ -288,7 +288,7 @@ impl<'a> RecordLine<'a> {
     /// Parses a line.
     ///
     /// # Errors
-    /// When it is not a line of a record that this program knows.
+    /// When it is not a line of a record, or of an unknown kind.
     pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, String> {
         let kind = kind(text)?;
         let entry = match &*kind {

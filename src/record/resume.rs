@@ -8,7 +8,7 @@ use crate::record::line::{check_format, read_header};
 use crate::record::replay::{open_match, shorten};
 use crate::referee::{Event, Header, Match, Stamp, Wants};
 
-/// A match that repeats the lines of its record, and then goes on.
+/// A match that repeats the lines of its record, then continues.
 #[derive(Debug)]
 pub struct Resume {
     play: Match,

@@ -264,7 +264,7 @@ impl Playing {
         }
     }
 
-    /// Closes a request whose time is up. `received` is what the shell or the record says of what was sent in place of an
+    /// Closes a request whose time is up. `received` describes, by the shell or the record, what was sent in place of an
     /// answer.
     fn time_out(
         &mut self,

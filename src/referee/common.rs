@@ -248,7 +248,7 @@ impl Common {
         self.events.push_back(MatchEvent::Fault { seat, code });
     }
 
-    /// Whether a fault leaves a seat in the match: with the policy `random`, unless its bot is gone.
+    /// Whether a fault leaves a seat in the match: with the policy `random`, unless its bot has exited or disconnected.
     pub(super) fn plays_on_after(&self, seat: Seat, exit: &SeatExit) -> bool {
         self.setup.header.on_fault == OnFault::Random
             && matches!(exit, SeatExit::Fault(_))

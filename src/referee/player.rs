@@ -94,7 +94,7 @@ pub(super) struct Player {
     pub(super) bank: Option<Bank>,
     /// The bot is unreachable.
     pub(super) gone: bool,
-    /// The bot was not ready in time, and the match goes on without it.
+    /// The bot was not ready in time, and the match continues without it.
     pub(super) absent: bool,
     /// Its side has lost. The referee plays for it if the match continues.
     pub(super) out: bool,

@@ -112,7 +112,7 @@ impl Told {
         Told::event(&event.unwrap_or_else(|error| unreachable!("events are written as JSON: {error}")))
     }
 
-    /// A line of a record; `None` if it tells nothing.
+    /// The note on a line of a record, if it has one.
     fn line(line: &RecordLine<'_>) -> Option<Told> {
         let seat = line.seat();
         Some(match &line.entry {

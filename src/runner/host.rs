@@ -143,7 +143,7 @@ impl RecordWriter {
                 let kept = archive::seal(&folder, &id, &mut record.text(), reveal);
                 let has_room_again = locked(&of_thread).remove(bytes);
                 if has_room_again || kept.is_err() {
-                    // The receiver is gone after an error.
+                    // The channel is closed after an error.
                     let _ = tell.send(kept.map(drop));
                 }
             }
@@ -349,7 +349,7 @@ impl HostServer {
         if let Some(record_writer) = &mut self.record_writer {
             let (record, reveal) = (play.take_log(), play.reveal());
             locked(&record_writer.backlog).add(record.len());
-            // The thread is gone after an error.
+            // The channel is closed after an error.
             let _ = record_writer.records.send((play.setup().header.r#match.clone(), record, reveal));
         }
     }

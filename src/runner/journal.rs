@@ -35,7 +35,7 @@ pub(super) fn start(
             if let Err(error) = &noted {
                 let ids: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();
                 let why = format!("cannot journal the start of {}: {error}", ids.join(", "));
-                // The receiver is gone if the run is failing.
+                // The channel is closed if the run is failing.
                 let _ = runner.send((0, LaneEvent::Failed(why)));
             }
             for Beginning { lane, pairing, fixture } in beginnings {

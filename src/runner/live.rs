@@ -156,7 +156,7 @@ impl LiveFeed {
     pub(super) fn end(&self, last: Option<LastStep>, end: LiveEnd) {
         let last = last.map(|(header, step)| LiveEvent::Moved(header, Some(step)));
         for event in last.into_iter().chain([LiveEvent::Ended(Box::new(end))]) {
-            // The receiver is gone if the server has failed; the run goes on.
+            // The channel is closed if the server has failed; the run continues.
             let _ = self.events.blocking_send(event);
         }
     }

@@ -83,7 +83,7 @@ pub struct MatchRunner {
     /// The unsealed records of an earlier part of the run. `None` if the run cannot be resumed; then incomplete sets
     /// are sealed at the end.
     pub unsealed: Option<Vec<Unsealed>>,
-    /// Bots and tokens that are added during the run. The run then goes on without matches to play, until it is
+    /// Bots and tokens that are added during the run. The run then continues without matches to play, until it is
     /// drained or interrupted.
     pub changes: Option<mpsc::UnboundedReceiver<RunChange>>,
     /// Watches the matches. The run then has one lane and one job, whatever `jobs` says.

@@ -32,7 +32,7 @@ use crate::runner::results::Loss;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{self, SharedScheduler};
 
-/// The maximum number of ended matches that the reporter has not been told of.
+/// The maximum number of ended matches that have not been reported.
 const MOST_UNTOLD: usize = 16;
 /// How long an idle lane waits for a journal entry before it does anything else: the entry mostly arrives at once,
 /// and the `start` of the next match goes out with the `end` of the last.
@@ -183,14 +183,14 @@ impl LanePairings {
     /// Reports the matches that have ended.
     fn report(&mut self) {
         for ended in self.ended.drain(..) {
-            // The receiver is gone if the run is failing.
+            // The channel is closed if the run is failing.
             let _ = self.reports.send(ReportEvent::Ended(Box::new(ended)));
         }
     }
 
     /// Sends an event to the runner.
     fn send_event(&self, word: LaneEvent) {
-        // The receiver is gone if the run is failing.
+        // The channel is closed if the run is failing.
         let _ = self.runner.send((self.number, word));
     }
 
@@ -216,7 +216,7 @@ impl LanePairings {
         for key in self.lane.running() {
             let Some(open) = self.open.get(&key) else { continue };
             let decisions = self.lane.match_mut(key).map_or(0, |play| play.decisions());
-            // The receiver is gone if it has waited for too long.
+            // The channel is closed if the wait has timed out.
             let _ = to.send((open.fixture.id.clone(), decisions));
         }
     }

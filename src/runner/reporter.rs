@@ -179,7 +179,7 @@ impl WatchFeed {
 
     fn send(&self, text: String) {
         self.untold.fetch_add(text.len(), Ordering::Relaxed);
-        // The receiver is gone if the run is failing.
+        // The channel is closed if the run is failing.
         let _ = self.reports.send(ReportEvent::Moved(text));
     }
 }

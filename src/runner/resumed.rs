@@ -11,7 +11,7 @@ use crate::record::Resume;
 use crate::referee::{Header, Match, Wants};
 use crate::store::RunningMatch;
 
-/// A match of an earlier process, from its journal. It goes on when its bots have connected again.
+/// A match of an earlier process, from its journal. It continues when its bots have connected again.
 #[derive(Debug)]
 pub struct ResumedMatch {
     pub(super) play: Match,

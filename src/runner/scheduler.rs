@@ -49,7 +49,7 @@ pub trait SetScheduler: Scheduler {
     /// From now on workers play this number of sets concurrently.
     fn set_slots(&mut self, _slots: usize) {}
 
-    /// Whether the run goes on without sets, until it is drained or interrupted. Sets that no worker has are then put back
+    /// Whether the run continues without sets, until it is drained or interrupted. Sets that no worker has are then put back
     /// while there are no workers.
     fn is_endless(&self) -> bool {
         false
@@ -179,7 +179,7 @@ impl SharedScheduler {
         next
     }
 
-    /// A match of an earlier run goes on.
+    /// Continues a match of an earlier run.
     pub(super) fn resumed(&self) {
         self.lock().open += 1;
     }

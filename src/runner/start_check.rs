@@ -60,7 +60,7 @@ pub async fn check_starts(
                 continue;
             }
             let tell = tell.clone();
-            // The receiver may be gone after the `hello`.
+            // The channel may be closed after the `hello`.
             let on_exit: OnExit = Box::new(move |how| drop(tell.send((entrant, how))));
             let started = launcher.start(move |starter| source.start(starter, on_exit)).await;
             let watched = started.and_then(|(process, wire)| Ok((process, Stream::watch(wire)?)));

@@ -50,7 +50,7 @@ pub struct Lease {
 pub struct WorkerRow {
     /// Its name.
     pub name: String,
-    /// What it says about its machine, as JSON.
+    /// The description of its machine, as JSON.
     pub machine: String,
     /// `active`, `drained` or `aside`.
     pub state: String,

@@ -214,7 +214,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl RunningMatch {
-    /// Appends complete lines. After an error the match goes on without a journal.
+    /// Appends complete lines. After an error the match continues without a journal.
     pub fn append(&mut self, lines: &[u8]) {
         if let Err(error) = self.write(lines) {
             let id = &self.id;

@@ -1,4 +1,4 @@
-//! The difference in strength that sets tell of, with 95% intervals: after a fixed number of sets, and after a
+//! The difference in strength that sets show, with 95% intervals: after a fixed number of sets, and after a
 //! sequential test.
 //!
 //! **Normalized Elo of a fixed number of sets.** The interval holds the middle 95% of 4,000 distributions drawn from

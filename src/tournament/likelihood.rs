@@ -68,7 +68,7 @@ pub(super) struct Likeliest {
 /// The likeliest with E x = 0, for pairs of q, above 0, and x. Writes it to `p`, and returns the value.
 ///
 /// p = q / (1 + θ x), with θ from Σ q x / (1 + θ x) = 0: a sum that falls between the poles at which a 1 + θ x is 0. It
-/// is 0 on the side of θ = 0 that the sign of Σ q x tells. The unknown is d = 1 + θ x for the x of the pole on that
+/// is 0 on the side of θ = 0 given by the sign of Σ q x. The unknown is d = 1 + θ x for the x of the pole on that
 /// side, which no rounding can bring to 0: the new probability of that x is q / d, at most 1, so d is from q up to 1.
 fn linear(terms: &[(f64, f64)], p: &mut Vec<f64>) -> f64 {
     let mean: f64 = terms.iter().map(|&(q, x)| q * x).sum();

@@ -144,7 +144,7 @@ impl Descriptor {
     fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Descriptor::Always(fd) => Poll::Ready(Ok(fd.write(bytes)?)),
-            // Write first and wait for readiness only on EAGAIN: the reactor does not know the state of a descriptor
+            // Write first and wait for readiness only on EAGAIN: the reactor has no state for a descriptor
             // that was never waited for.
             Descriptor::Polled(fd) => loop {
                 match fd.get_ref().write(bytes) {
@@ -306,7 +306,7 @@ impl ByteStream for Stream {
         Poll::Ready(Ok(taken))
     }
 
-    // Over TLS, sends `close_notify`, so that the other end can tell an orderly close from a lost connection.
+    // Over TLS, sends `close_notify`, so that the other end can distinguish an orderly close from a lost connection.
     fn close(mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();

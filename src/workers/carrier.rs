@@ -17,7 +17,7 @@ use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// The coordinator's end of a carrier.
 pub trait CoordinatorEnd {
-    /// Serves the coordinator until `orders` is closed, then passes on what is left of them.
+    /// Serves the coordinator until `orders` is closed, then passes on the remaining ones.
     ///
     /// # Errors
     /// Why the carrier cannot work; this ends the run.
@@ -30,7 +30,7 @@ pub trait CoordinatorEnd {
 
 /// A worker's end of a carrier.
 pub trait WorkerEnd {
-    /// Serves the worker until `requests` is closed, then passes on what is left of them. Connects again after a loss,
+    /// Serves the worker until `requests` is closed, then passes on the remaining ones. Connects again after a loss,
     /// and sends outcomes again that have no verdict.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ pub enum Order {
     },
     /// Whether a worker gets units from now on. Every worker is active at first.
     SetState(String, MachineState),
-    /// The run is over: the workers are told so.
+    /// The run is over: notify the workers.
     Over,
 }
 
@@ -87,7 +87,7 @@ pub enum CarrierEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Returned {
-    /// The worker ends, or is told to stop.
+    /// The worker ends or was asked to stop.
     Stopped,
     /// The worker was lost with it.
     Lost,

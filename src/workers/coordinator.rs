@@ -120,7 +120,7 @@ impl Coordinator {
     /// Why the carrier failed.
     pub fn end(self, is_over: bool) -> io::Result<()> {
         if is_over {
-            // The carrier is gone if it has failed.
+            // The channel is closed if the carrier has failed.
             let _ = self.orders.send(Order::Over);
         }
         drop(self.orders);
@@ -128,7 +128,7 @@ impl Coordinator {
     }
 
     pub(super) fn order(&self, order: Order) {
-        // The carrier is gone if it has failed, which ends the run.
+        // The channel is closed if the carrier has failed, which ends the run.
         let _ = self.orders.send(order);
     }
 }

@@ -24,7 +24,7 @@ use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// How often a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
-/// How long workers that are gone may take to return with their sets, also when a coordinator has just started.
+/// How long lost workers may take to return with their sets, also when a coordinator has just started.
 const RETURN: Duration = Duration::from_secs(10);
 /// The minimum number of sets that are queued or with workers.
 const WINDOW: usize = 16;

@@ -1,11 +1,11 @@
-//! What a worker says about its machine.
+//! The description of a worker's machine.
 
 use std::thread;
 
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 
-/// A machine, as its worker describes it. The coordinator believes it, except for what it measures itself.
+/// A machine, as its worker describes it. The coordinator verifies only what it can measure itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Its name, unique among the workers of a run: by default the name of the host.
@@ -46,7 +46,7 @@ impl Machine {
     }
 }
 
-/// The model of the processor, where the system tells it.
+/// The model of the processor, where the system reports it.
 pub fn processor() -> Option<String> {
     let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,6 +1,6 @@
 //! Matches on more than one machine: a coordinator hands sets out to workers and verifies what they send back.
 //!
-//! The unit of work is the set: all matches on one deal, played on one machine ([`mod@unit`]). A worker knows nothing but
+//! The unit of work is the set: all matches on one deal, played on one machine ([`mod@unit`]). A worker gets only
 //! the units that it has, with the seed of each set, never that of the run. The coordinator trusts no worker: it
 //! replays every record before the set counts. The results at the coordinator are the truth; a carrier ([`carrier`])
 //! only moves units and outcomes, and may lose, delay or repeat them.

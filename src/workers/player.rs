@@ -96,7 +96,7 @@ struct OpenUnit {
 #[derive(Debug, Default)]
 struct OpenUnits {
     units: Vec<OpenUnit>,
-    /// The number of bots that the lanes know.
+    /// The number of bots that are registered with the lanes.
     bots: usize,
 }
 
@@ -198,7 +198,7 @@ impl UnitPlayer {
                 Ok(())
             };
             if let Some(why) = runner.play(scheduler, interrupt, tell).why {
-                // The worker is gone if it is ending.
+                // The channel is closed if the worker is ending.
                 let _ = played.send(PlayerEvent::Failed(run.clone(), why));
             }
         };
@@ -292,7 +292,7 @@ impl UnitPlayer {
     }
 
     fn change(&self, change: RunChange) {
-        // The runner is gone if it has failed, which is reported.
+        // The channel is closed if the runner has failed, which is reported.
         let _ = self.changes.send(change);
     }
 }

@@ -75,7 +75,7 @@ impl CoordinatorEnd for SharedEnd {
             }
         }
         drop(self.orders);
-        // What it was told has been passed on when the last part returns.
+        // All of its orders have been passed on when the last part returns.
         match Arc::into_inner(self.carrier) {
             Some(carrier) => carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked"))),
             None => Ok(()),
@@ -140,7 +140,7 @@ impl Router {
 
     fn tell(&mut self, event: CarrierEvent) {
         if let CarrierEvent::Joined(machine, _) = &event {
-            // Its coordinators say again what it gets.
+            // Its coordinators send its state again.
             for states in &mut self.states {
                 states.remove(&machine.name);
             }

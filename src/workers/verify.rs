@@ -146,7 +146,7 @@ fn drop_field(fields: &mut serde_json::Map<String, serde_json::Value>, field: &s
     }
 }
 
-/// What the first line of a record says about a bot.
+/// The description of a bot in the first line of a record.
 #[derive(Deserialize)]
 struct DescribedBot {
     #[serde(default)]

@@ -17,7 +17,7 @@ use crate::workers::machine::MachineState;
 use crate::workers::player::{Location, PlayerEvent, UnitKind, UnitPlayer};
 use crate::workers::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 
-/// How often a worker tells the coordinator which units have moved.
+/// How often a worker reports to the coordinator which units have moved.
 const PROGRESS: Duration = Duration::from_secs(10);
 /// With [`Worker::until_empty`], how long a worker waits for a unit.
 const IDLE: Duration = Duration::from_secs(60);
@@ -25,7 +25,7 @@ const IDLE: Duration = Duration::from_secs(60);
 /// A worker.
 #[derive(Debug)]
 pub struct Worker {
-    /// The games that it knows.
+    /// The available games.
     pub catalog: Catalog,
     /// How bots are started.
     pub launch: Launch,
@@ -189,7 +189,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     fn request(&self, request: Request) {
-        // The carrier is gone if it has failed, which ends the worker.
+        // The channel is closed if the carrier has failed, which ends the worker.
         let _ = self.requests.send(request);
     }
 

@@ -71,7 +71,7 @@ fn drop_capabilities() -> io::Result<()> {
         return Ok(());
     }
     for capability in CapabilitySet::all().difference(KEPT).iter() {
-        // An older kernel does not know all of them.
+        // An older kernel does not have all of them.
         if capability_is_in_bounding_set(capability).unwrap_or(false) {
             remove_capability_from_bounding_set(capability)?;
         }

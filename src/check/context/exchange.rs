@@ -19,7 +19,7 @@ use crate::transport::Line;
 
 /// How long to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
-/// The note on a bot that exits or says `bye` between two matches.
+/// The note on a bot that exits or sends `bye` between two matches.
 const LEFT: &str = "it left after a match, as it may";
 
 impl Context<'_> {

@@ -21,7 +21,7 @@ use crate::transport::{Bound, Listener, Stream, Wire};
 const FEW: u32 = 8;
 
 /// Starts the bot with `--connect` and a token, cuts its connection before its `ready` and while a request is open, and
-/// plays on when it has connected again. After the match says `bye` as a league that restarts does.
+/// plays on when it has connected again. After the match sends `bye` as a restarting league does.
 pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
     let rules = context.any_game()?;
     let (seating, seat) = (rules.meta().seatings[0], Seat(0));

@@ -43,7 +43,7 @@ pub(super) async fn retry(context: &mut Context<'_>) -> Result<(), Stop> {
     for _ in 0..2 {
         context.exchange(&mut matches).await?;
         let encounter = &mut matches[0].0;
-        // Discard the answer, and hear a malformed one instead.
+        // Discard the answer, and process a malformed one instead.
         if !context.discard_answer(encounter, seat).await? {
             context.notes.push("it resigned".to_owned());
             break;

@@ -17,8 +17,8 @@ pub(crate) use server::ImagineServer;
 /// Answer a search bot's questions about imagined positions, on standard input and output
 ///
 /// A bot starts this program beside itself and sends it views that it has received. The program imagines positions that
-/// agree with such a view, and tells the legal moves, the view and the result after any moves, and the mean result of
-/// random playouts. It knows only what the bot tells it. `referee spec imagine` specifies the requests.
+/// agree with such a view, and reports the legal moves, the view and the result after any moves, and the mean result of
+/// random playouts. It uses only what the bot sends. `referee spec imagine` specifies the requests.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "A bot writes requests, one JSON object per line, and reads one line for each.
 

@@ -32,7 +32,7 @@ pub(super) struct Args {
 /// The seed of a ladder.
 pub(in crate::cli) struct LadderSeed {
     pub(in crate::cli) seed: Seed,
-    /// The number of the first match with this seed: a restored backup goes on with another one.
+    /// The number of the first match with this seed: a restored backup continues with another one.
     from: u32,
 }
 

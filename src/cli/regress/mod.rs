@@ -409,7 +409,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     printer.out.end(exit(outcome)?)
 }
 
-/// Resolves when the process is interrupted or the time is over; `is_over` tells which.
+/// Resolves when the process is interrupted or the time is over; `is_over` states which.
 fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Future<Output = ()> {
     let asked = interrupted();
     async move {

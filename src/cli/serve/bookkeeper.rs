@@ -68,7 +68,7 @@ impl<'a> Bookkeeper<'a> {
             }
             if self.is_json {
                 let line = LeagueMatchLine { ladder, id: row.id(), row: &row };
-                // A reader that is gone does not stop the league.
+                // A closed standard output does not stop the league.
                 let _ = writeln!(out, "{}", json::text(&line));
             }
         }

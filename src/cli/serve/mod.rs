@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(if stops.is_aborted() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// Prints a line of JSON, or a line for people. A reader that is gone does not stop the league.
+/// Prints a line of JSON, or a line for people. A closed standard output does not stop the league.
 fn announce(line: Option<String>, text: impl std::fmt::Display) {
     match line {
         Some(line) => {

@@ -226,7 +226,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
         while !tell.is_closed() {
             // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
             if results.asked().is_ok_and(|asked| !asked.is_empty()) {
-                // The receiver is gone if the run has just ended.
+                // The channel is closed if the run has just ended.
                 let _ = tell.send(());
                 return;
             }

@@ -105,7 +105,7 @@ fn with_limits(mut checked: WorkerCheck) -> WorkerCheck {
     checked
 }
 
-/// The memory that is available, where the system tells it.
+/// The memory that is available, where the system reports it.
 fn memory() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

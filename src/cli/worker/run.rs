@@ -199,7 +199,7 @@ impl WorkerPrinter {
     }
 }
 
-/// What a person is told.
+/// The text of an event for people.
 fn text(event: &WorkerEvent<'_>) -> Option<String> {
     Some(match event {
         WorkerEvent::Connected => "connected".to_owned(),

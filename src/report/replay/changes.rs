@@ -55,7 +55,7 @@ impl NumberedState {
     }
 }
 
-/// A change of a thing: its new state, `None` if it is gone, and whether it moved and is marked.
+/// A change of a thing: its new state, `None` if it was removed, and whether it moved and is marked.
 type Changed = (Option<NumberedState>, bool);
 
 /// Different values, numbered consecutively.

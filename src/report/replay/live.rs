@@ -76,7 +76,7 @@ impl LiveReel {
         self.moves
     }
 
-    /// Whether there is something to tell since the last step.
+    /// Whether there is news since the last step.
     pub fn is_news(&self, events: &[u8], faults: &[Faults]) -> bool {
         !events.is_empty() || faults != self.faults
     }
@@ -105,7 +105,7 @@ impl LiveReel {
             w,
             s: notes.collect(),
             k: Vec::new(),
-            // In games with hidden information, the time that an answer takes tells about the secrets of the seat.
+            // In games with hidden information, the time of an answer depends on the secrets of the seat.
             b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
         });
         let text = FrameText {

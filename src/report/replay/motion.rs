@@ -23,7 +23,7 @@ fn same_ids(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>> {
 }
 
 /// For each shape of a scene, the index in the previous one of the shape that it was; `None` if it is new. A shape
-/// whose id is new was the nearest shape of its kind that is gone.
+/// whose id is new was the nearest removed shape of its kind.
 pub(super) fn origins(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>> {
     let mut origins = same_ids(before, after);
     let mut is_taken = vec![false; before.len()];

@@ -29,7 +29,7 @@ struct WordChanges {
     /// The steps, each relative to the one before.
     step: Column,
     /// How many words of the previous text of the stream remain at the start, plus one; 0: this line and the following
-    /// ones are gone.
+    /// ones were removed.
     start: Column,
     /// The same at the end, without the plus.
     end: Column,

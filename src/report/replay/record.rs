@@ -25,7 +25,7 @@ const NUMBERS: char = '\u{5}';
 /// Stands for a list of words: a text with spaces between them.
 const WORDS: char = '\u{6}';
 
-/// The type of lines that tell what happened.
+/// The type of lines that report events.
 const EVENT: &str = "event";
 
 /// The largest number that a column takes, except times.

@@ -45,7 +45,7 @@ impl SeenBy {
 pub(super) struct Change {
     /// Its number.
     pub(super) thing: u32,
-    /// `None` if it is gone.
+    /// `None` if it was removed.
     pub(super) state: Option<ThingState>,
     /// The views that no longer show it.
     lost: u32,
@@ -95,7 +95,7 @@ impl Change {
     }
 }
 
-/// A changed line of words: mask, line, text; `None`: this line and the following ones are gone.
+/// A changed line of words: mask, line, text; `None`: this line and the following ones were removed.
 pub(super) type ChangedLine = (u32, usize, Option<Arc<str>>);
 
 /// A shape and what is shown of it.

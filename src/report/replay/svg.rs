@@ -41,7 +41,7 @@ pub(super) fn colours() -> String {
     );
     for (tone, light, _) in PALETTE {
         let name = tone.name();
-        // Programs that know no variables show the colours of light pages.
+        // Programs without support for variables show the colours of light pages.
         css += &format!(
             ".f-{name}{{fill:{light};fill:var(--{name})}}.l-{name}{{stroke:{light};stroke:var(--{name})}}\
              .b-{name}{{background:var(--{name})}}\n"

@@ -1,6 +1,6 @@
 //! JUnit XML: one suite with a test case per entrant.
 //!
-//! Test cases should tell whether a bot works, so an entrant fails if it made a fault and passes otherwise, whatever
+//! Test cases should show whether a bot works, so an entrant fails if it made a fault and passes otherwise, whatever
 //! its score. A case per match would result in thousands of rows; the failure lists the first matches instead. The
 //! case `matches` fails if a match has no result yet; its output lists the matches.
 

@@ -11,7 +11,7 @@ use crate::report::interval::plain_zero;
 use crate::tournament::rating::Estimate;
 use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
 
-/// Headings and rows of cells. The first column is a name, unless `text` says otherwise; the rest are numbers.
+/// Headings and rows of cells. The first column is a name, unless `text` states otherwise; the rest are numbers.
 pub(in crate::report) struct Grid {
     pub(in crate::report) title: &'static str,
     pub(in crate::report) headings: Vec<String>,

@@ -81,7 +81,7 @@ impl EventLoop {
                         pairings.work(to_lane, of_lane).await;
                     }),
                     Err(error) => {
-                        // The receiver is gone if the run is failing.
+                        // The channel is closed if the run is failing.
                         let _ = runner.send((number, LaneEvent::Failed(error.to_string())));
                     }
                 }

@@ -51,7 +51,7 @@ impl LanePairings {
                 };
                 let hello = Duration::from_millis(self.common.run.terms.hello_ms);
                 let session = self.lane.add(Role::Process, stream, hello);
-                // If the process has exited already, the receiver is gone, and the end of the stream is detected.
+                // If the process has exited already, the channel is closed, and the end of the stream is detected.
                 let _ = tell.send(session);
                 bot.state = BotState::Greeting(session);
                 self.by_session.insert(session, key);

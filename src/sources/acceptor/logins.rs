@@ -47,7 +47,7 @@ impl AcceptLoop {
         }
         self.pending.remove(session, true, Instant::now());
         match self.lane.release(session) {
-            // The receiver is gone at the end of the run; then the connection is closed.
+            // The channel is closed at the end of the run; then the connection is closed.
             Some(moving) => drop(self.arrivals.send(moving)),
             None => self.guests.left(&name),
         }

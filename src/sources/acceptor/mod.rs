@@ -36,7 +36,7 @@ use crate::transport::{Bound, Certificate, Listener};
 
 pub(super) use admissions::Admissions;
 
-/// What `bye` says to the pending connections at the end.
+/// The contents of `bye` for the pending connections at the end.
 pub(super) struct Farewell {
     pub(super) reason: String,
     /// Whether the bots should connect again.

@@ -9,7 +9,7 @@ const FIRST: u64 = 60 * SECOND;
 /// The maximum.
 const LONGEST: u64 = 60 * FIRST;
 
-/// Excludes a player temporarily if its matches keep ending by its faults: such matches tell nothing about its opponents,
+/// Excludes a player temporarily if its matches keep ending by its faults: such matches show nothing about its opponents,
 /// and a bot that fails at once would be free for every pairing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {

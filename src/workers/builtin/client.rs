@@ -40,7 +40,7 @@ pub struct BuiltInWorker {
     pub name: String,
     /// The token.
     pub token: String,
-    /// What the worker says about its machine.
+    /// The description of the worker's machine.
     pub machine: Machine,
     /// A random number that distinguishes the worker from another one on a machine of the same name.
     pub instance: u64,
@@ -166,7 +166,7 @@ impl ClientState {
     }
 
     fn tell(&self, assignment: Assignment) {
-        // The worker is gone if it is ending.
+        // The channel is closed if the worker is ending.
         let _ = self.assignments.send(assignment);
     }
 
@@ -222,7 +222,7 @@ impl ClientState {
         let (mut reader, mut writer) = split(stream);
         let (to_writer, mut of_state) = unbounded_channel::<(FromWorker, Vec<u8>)>();
         let send = |message, bytes| {
-            // The writer lives as long as this connection.
+            // The writer runs as long as this connection.
             let _ = to_writer.send((message, bytes));
         };
         send(FromWorker::Free(self.free), Vec::new());
@@ -285,7 +285,7 @@ impl ClientState {
                 }
             }
         }
-        // Writes what is left, and reads until the coordinator closes the connection: the kernel resets one that is closed
+        // Writes the remaining bytes, and reads until the coordinator closes the connection: the kernel resets one that is closed
         // with unread data, and the coordinator would lose what it has not read yet.
         send(FromWorker::Bye, Vec::new());
         drop(to_writer);

@@ -68,7 +68,7 @@ impl WorkerHub {
         WorkerHub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false }
     }
 
-    /// Works until `orders` is closed and the workers know that the run is over, if it is.
+    /// Runs until `orders` is closed, and the workers are notified of the end of the run.
     pub(super) async fn run(
         mut self,
         mut orders: UnboundedReceiver<Order>,
@@ -78,10 +78,10 @@ impl WorkerHub {
             let until = self.workers.values().filter(|of| of.connection.is_none()).map(|of| of.until).min();
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => self.obey(order),
+                    Some(order) => self.handle_order(order),
                     None => break,
                 },
-                Some(message) = of_connections.recv() => self.handle(message),
+                Some(message) = of_connections.recv() => self.handle_message(message),
                 () = sleep_until(until), if until.is_some() => self.forget_lost(),
             }
             self.hand_out();
@@ -101,7 +101,7 @@ impl WorkerHub {
     }
 
     fn tell(&self, event: CarrierEvent) {
-        // The coordinator is gone if the run is failing.
+        // The channel is closed if the run is failing.
         let _ = self.events.send(event);
     }
 
@@ -113,7 +113,7 @@ impl WorkerHub {
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn handle_order(&mut self, order: Order) {
         match order {
             Order::Publish(unit) => {
                 let is_known = self.queue.iter().any(|queued| queued.id == unit.id)
@@ -160,7 +160,7 @@ impl WorkerHub {
         }
     }
 
-    fn handle(&mut self, message: FromConnection) {
+    fn handle_message(&mut self, message: FromConnection) {
         match message {
             FromConnection::Joined(hello, connection) => self.join(hello, connection),
             FromConnection::Left(name, number) => self.leave(&name, number),
@@ -207,7 +207,7 @@ impl WorkerHub {
         };
         if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&machine.name) {
             let why = format!("there are {MOST_WORKERS} workers already");
-            // The connection is gone.
+            // The connection may be closed.
             let _ = connection.send(HubMessage::Rejected(why));
             return;
         }

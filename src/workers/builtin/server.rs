@@ -163,7 +163,7 @@ impl Gate {
     /// Passes messages on until the connection is lost.
     pub(super) async fn serve(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin + Send, hello: Hello) {
         let (to_worker, mut of_hub) = unbounded_channel();
-        // The hub lives as long as the carrier.
+        // The hub runs as long as the carrier.
         let _ = self.to_hub.send(FromConnection::Joined(hello, to_worker.clone()));
         let (name, number) = match of_hub.recv().await {
             Some(HubMessage::Admitted(name, number)) => (name, number),
@@ -190,7 +190,7 @@ impl Gate {
                             let (message, bytes) = part.unwrap_or_else(|error| {
                                 (FromCoordinator::NoArchive(*id, error.to_string()), Vec::new())
                             });
-                            // The writer lives as long as this connection.
+                            // The writer runs as long as this connection.
                             let _ = to_worker.send(HubMessage::Message(message, bytes));
                             continue;
                         }

@@ -1,4 +1,4 @@
-//! What the coordinator looks for now and then: sets without progress, workers that are gone, requested changes.
+//! What the coordinator looks for now and then: sets without progress, lost workers, requested changes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         Ok(())
     }
 
-    /// Notes how many sets the active workers play concurrently. Workers that are gone may return soon.
+    /// Notes how many sets the active workers play concurrently. Lost workers may return soon.
     pub(super) fn note_slots(&mut self) {
         let (slots, now) = (self.coordinator.fleet.slots(), Instant::now());
         if slots > 0 {
@@ -97,7 +97,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         for set in overdue {
             let Some(open) = self.open.get_mut(&set) else { continue };
             match open.phase.clone() {
-                // A new attempt, since the carrier still has the old one out to the worker that is gone.
+                // A new attempt, since the carrier has handed out the old one to the lost worker.
                 SetPhase::Expected(_) => self.replace(set)?,
                 SetPhase::Queued => {
                     // The carrier may have lost it.

@@ -56,24 +56,24 @@ impl CoordinatorEnd for NatsCoordinator {
         let pace = self.pace;
         let mut serving = CoordinatorService::new(self, connection, events);
         serving.set_consumer().await?;
-        serving.tell_all(ToWorker::WhoIsThere).await;
+        serving.send_to_all(ToWorker::RequestHello).await;
         let mut tick = interval(pace.reconcile / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let [of_run, hellos] = &mut messages;
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => serving.obey(order).await,
+                    Some(order) => serving.handle_order(order).await,
                     None => break,
                 },
-                Some(message) = of_run.next() => serving.hear(message).await,
-                Some(message) = hellos.next() => serving.hear(message).await,
+                Some(message) = of_run.next() => serving.handle_message(message).await,
+                Some(message) = hellos.next() => serving.handle_message(message).await,
                 Some(read) = serving.reads.join_next(), if !serving.reads.is_empty() => {
                     if let Ok((unit, worker, result)) = read {
                         serving.read(unit, worker, result).await;
                     }
                 },
-                Some(link) = links.recv() => serving.link(link).await,
+                Some(link) = links.recv() => serving.handle_link(link).await,
                 _ = tick.tick() => serving.tick().await,
             }
         }
@@ -87,7 +87,7 @@ struct Open {
     payload: Vec<u8>,
     /// Whether the broker has it, as far as is known.
     is_published: bool,
-    /// The last sign of its matches.
+    /// When its matches last made progress.
     seen: Instant,
     /// The worker that has it.
     holder: Option<UnitHolder>,
@@ -109,7 +109,7 @@ struct UnitHolder {
     session: String,
 }
 
-/// A worker that says what it has.
+/// A worker that reports its units.
 struct KnownWorker {
     session: String,
     slots: usize,
@@ -124,9 +124,9 @@ struct CoordinatorService {
     run: String,
     open: BTreeMap<u32, Open>,
     workers: HashMap<String, KnownWorker>,
-    /// When each session of a worker last said what it has. Two workers may have the same name.
+    /// When each session of a worker last reported its units. Two workers may have the same name.
     sessions: HashMap<String, Instant>,
-    /// Those that get no units, which is repeated to them whenever they say what they have.
+    /// The states of workers that get no units. Sent again whenever such a worker reports its units.
     states: HashMap<String, MachineState>,
     /// The outcomes that the coordinator is judging, and its verdicts.
     judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
@@ -136,15 +136,15 @@ struct CoordinatorService {
     /// The settings of the consumer.
     consumer: (Duration, usize),
     reconciled: Instant,
-    /// A message that the broker said that it has, but did not find.
+    /// A message in the state of the stream that the broker did not find.
     missing: Option<u64>,
-    /// When the coordinator last received a message of its own: it runs, and the broker delivers.
+    /// When the coordinator last received a message of its own: it is running, and the broker delivers.
     echoed: Instant,
-    /// Since when it has received them, without a gap, and hence those of workers. `None` without a connection.
-    hearing: Option<Instant>,
+    /// Since when it has received them without a gap, and hence those of workers. `None` without a connection.
+    receiving: Option<Instant>,
 }
 
-/// The longest time without a sign of the matches of a unit: starting its bots, or a decision.
+/// The longest time without progress of a unit: starting its bots, or a decision.
 fn silence(unit: &WorkUnit) -> Duration {
     let terms = &unit.terms;
     let factor = unit.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
@@ -177,7 +177,7 @@ impl CoordinatorService {
             reconciled: Instant::now(),
             missing: None,
             echoed: Instant::now(),
-            hearing: None,
+            receiving: None,
         }
     }
 
@@ -198,15 +198,15 @@ impl CoordinatorService {
         }
     }
 
-    async fn link(&mut self, link: Link) {
-        self.hearing = None;
+    async fn handle_link(&mut self, link: Link) {
+        self.receiving = None;
         if link == Link::Up {
-            self.tell_all(ToWorker::WhoIsThere).await;
+            self.send_to_all(ToWorker::RequestHello).await;
             self.reconcile().await;
         }
     }
 
-    async fn obey(&mut self, order: Order) {
+    async fn handle_order(&mut self, order: Order) {
         match order {
             Order::Publish(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
@@ -230,7 +230,7 @@ impl CoordinatorService {
             Order::Withdraw(unit) => {
                 self.close(&unit);
                 self.take_out(&unit).await;
-                self.tell_all(ToWorker::Withdrawn { unit }).await;
+                self.send_to_all(ToWorker::Withdrawn { unit }).await;
             }
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == OutcomeVerdict::Counted {
@@ -248,13 +248,13 @@ impl CoordinatorService {
                     self.judged.retain(|_, verdict| verdict.is_none());
                 }
                 self.judged.insert((unit.clone(), worker.clone()), Some(verdict.clone()));
-                self.tell(&worker, &ToWorker::Verdict { unit, verdict }).await;
+                self.send_to(&worker, &ToWorker::Verdict { unit, verdict }).await;
             }
             Order::SetState(worker, state) => {
-                self.tell(&worker, &ToWorker::State { state }).await;
+                self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
-            Order::Over => self.tell_all(ToWorker::Over).await,
+            Order::Over => self.send_to_all(ToWorker::Over).await,
         }
     }
 
@@ -326,11 +326,11 @@ impl CoordinatorService {
         self.connection.jetstream.publish(self.connection.work(unit), payload.into()).await?.await.map(drop)
     }
 
-    async fn tell(&self, worker: &str, message: &ToWorker) {
+    async fn send_to(&self, worker: &str, message: &ToWorker) {
         self.send_to_workers(self.connection.worker(worker), message).await;
     }
 
-    async fn tell_all(&self, message: ToWorker) {
+    async fn send_to_all(&self, message: ToWorker) {
         self.send_to_workers(self.connection.workers(), &message).await;
     }
 
@@ -342,31 +342,31 @@ impl CoordinatorService {
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
-    async fn hear(&mut self, message: Message) {
+    async fn handle_message(&mut self, message: Message) {
         let now = Instant::now();
         if message.payload.is_empty() {
             // Its own.
-            if self.hearing.is_none() || now - self.echoed > self.pace.reconcile {
-                self.hearing = Some(now);
+            if self.receiving.is_none() || now - self.echoed > self.pace.reconcile {
+                self.receiving = Some(now);
             }
             self.echoed = now;
             return;
         }
         let end = message.payload.iter().position(|&byte| byte == b'\n').unwrap_or(message.payload.len());
         let (head, body) = message.payload.split_at(end);
-        let heard = match serde_json::from_slice(head) {
-            Ok(heard) => heard,
+        let content = match serde_json::from_slice(head) {
+            Ok(content) => content,
             Err(error) => {
                 tracing::warn!("a message on {} is invalid: {error}", message.subject);
                 return;
             }
         };
-        match heard {
+        match content {
             ToCoordinator::Hello { machine, session, holding } => {
                 let holding: Vec<UnitId> = holding.into_iter().filter(|unit| unit.run == self.run).collect();
                 let name = machine.name.clone();
                 if let Some(&state) = self.states.get(&name).filter(|&&state| state != MachineState::Active) {
-                    self.tell(&name, &ToWorker::State { state }).await;
+                    self.send_to(&name, &ToWorker::State { state }).await;
                 }
                 let known =
                     KnownWorker { session: session.clone(), slots: machine.slots as usize, seen: now };
@@ -427,7 +427,7 @@ impl CoordinatorService {
             // It was sent again because the verdict was lost.
             Some(Some(verdict)) => {
                 let message = ToWorker::Verdict { unit, verdict: verdict.clone() };
-                return self.tell(&worker, &message).await;
+                return self.send_to(&worker, &message).await;
             }
             Some(None) => return,
             None => drop(self.judged.insert(key, None)),
@@ -463,7 +463,7 @@ impl CoordinatorService {
 
     async fn refuse(&mut self, worker: &str, unit: UnitId, reason: String) {
         tracing::warn!("{worker}: the outcome of {unit} is invalid: {reason}");
-        self.tell(worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Refused(reason) }).await;
+        self.send_to(worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Refused(reason) }).await;
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
@@ -471,8 +471,8 @@ impl CoordinatorService {
         let now = Instant::now();
         // Without a connection there is no echo.
         let _ = self.connection.client.publish(self.connection.run(&self.run), "".into()).await;
-        // Otherwise workers cannot be heard either. They have time to say what they have once they can.
-        if let Some(since) = self.hearing.filter(|_| now - self.echoed <= self.pace.reconcile) {
+        // Otherwise messages of workers do not arrive either. Workers have time to report once they do.
+        if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.pace.reconcile) {
             self.remove_lost(now, since).await;
         }
         let waiting: Vec<u32> =
@@ -488,8 +488,8 @@ impl CoordinatorService {
         }
     }
 
-    /// Removes workers that have said nothing for too long, of the time since which they can be heard. Returns their units,
-    /// and those of workers that have started again, for which the broker would wait longer.
+    /// Removes workers that have sent nothing for too long, counted from `since`. Returns their units and those of
+    /// workers that have restarted, before the broker redelivers them.
     async fn remove_lost(&mut self, now: Instant, since: Instant) {
         let lost = self.pace.lost;
         let is_lost = |seen: Instant| now - seen.max(since) > lost;
@@ -512,7 +512,7 @@ impl CoordinatorService {
         };
         for (unit, worker) in self.open.values().filter_map(lost).collect::<Vec<_>>() {
             if let Err(error) = self.remove(&unit, None).await {
-                // The workers could not be heard either.
+                // Messages of workers do not arrive either.
                 return tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
             }
             self.close(&unit);
@@ -520,7 +520,7 @@ impl CoordinatorService {
         }
     }
 
-    /// Publishes the sets that the broker does not have any more and of which no worker has given a sign.
+    /// Publishes sets again that the broker has lost and that no worker reports.
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn reconcile(&mut self) {
         self.reconciled = Instant::now();
@@ -565,7 +565,7 @@ impl CoordinatorService {
         Ok(sets)
     }
 
-    /// Whether the broker does not find a message that it said twice that it has. It would never hand it out.
+    /// Whether the broker did not find the first message of the stream twice in a row. It would never deliver it.
     async fn is_unreadable(&mut self, stream: &Stream) -> bool {
         let state = &stream.cached_info().state;
         let first = (state.messages > 0).then_some(state.first_sequence);
@@ -573,7 +573,7 @@ impl CoordinatorService {
             Some(first) => stream.get_raw_message(first).await.err().map(|error| (first, error.kind())),
             None => None,
         };
-        // No answer says nothing. A message that was acknowledged meanwhile is not the first one the next time.
+        // A timeout is no evidence. A message that was acknowledged meanwhile is not the first one the next time.
         let missing = missing.filter(|(_, why)| *why != RawMessageErrorKind::Other).map(|(first, _)| first);
         let before = std::mem::replace(&mut self.missing, missing);
         missing.is_some() && missing == before

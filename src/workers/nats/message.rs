@@ -10,7 +10,7 @@ use crate::workers::unit::UnitId;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToCoordinator {
-    /// What a worker has. Repeated.
+    /// The units of a worker. Sent repeatedly.
     Hello {
         machine: Machine,
         /// Differs each time that the worker starts.
@@ -66,8 +66,8 @@ impl Delivery {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToWorker {
-    /// Say `Hello`.
-    WhoIsThere,
+    /// Asks for `Hello`.
+    RequestHello,
     Verdict {
         unit: UnitId,
         verdict: OutcomeVerdict,

@@ -2,15 +2,15 @@
 //!
 //! Units are messages of a work-queue stream, one subject a set, so that a set is in the stream once at most. Workers pull
 //! exactly as many as they have free slots, and acknowledge a unit when the coordinator has judged its outcome. Everything
-//! else travels by plain messages, which may be lost: workers send outcomes again until there is a verdict, and say every
-//! few seconds what they have; the coordinator compares the stream with the sets that are out, and publishes what the broker
-//! has lost. The broker is therefore a courier only: its whole store may disappear during a run.
+//! else travels by plain messages, which may be lost: workers send outcomes again until there is a verdict, and report
+//! their units every few seconds; the coordinator compares the stream with the sets that are out, and publishes what the broker
+//! has lost. The broker only transports: its whole store may disappear during a run.
 //!
 //! | subject | from | contents |
 //! |---|---|---|
 //! | `QUEUE.work.RUN.SET` | coordinator | a unit, in the stream QUEUE |
 //! | `QUEUE.run.RUN` | worker | `ToCoordinator`, after `Played` an outcome |
-//! | | coordinator | nothing: it shows that messages arrive |
+//! | | coordinator | an empty message, to itself: it shows that messages arrive |
 //! | `QUEUE.hello` | worker | the same, `Hello` |
 //! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker; the name as hex |
 //! | `QUEUE.workers` | coordinator | the same for all |
@@ -37,9 +37,9 @@ pub struct Pace {
     pub ack_wait: Duration,
     /// How often a worker reports that the matches of a unit move.
     pub progress: Duration,
-    /// How often a worker says what it has.
+    /// How often a worker reports its units.
     pub hello: Duration,
-    /// How long a worker may say nothing before it counts as lost.
+    /// After this time without a message a worker counts as lost.
     pub lost: Duration,
     /// How often a worker sends an outcome again that has no verdict.
     pub resend: Duration,

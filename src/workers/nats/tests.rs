@@ -251,7 +251,7 @@ impl Core {
 enum Script {
     /// It plays units in this many milliseconds.
     Plays(u64),
-    /// Its matches do not move, but it says what it has.
+    /// Its matches make no progress, but it reports its units.
     Hangs,
     /// Set 1 kills it.
     Dies,

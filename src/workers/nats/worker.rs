@@ -58,7 +58,7 @@ impl WorkerEnd for NatsWorker {
         loop {
             tokio::select! {
                 request = requests.recv() => match request {
-                    Some(request) => serving.obey(request).await,
+                    Some(request) => serving.handle_request(request).await,
                     None => break,
                 },
                 Some(pulled) = serving.pulls.join_next(), if !serving.pulls.is_empty() => {
@@ -77,8 +77,8 @@ impl WorkerEnd for NatsWorker {
                         serving.stored(unit, result).await;
                     }
                 },
-                Some(message) = mine.next() => serving.hear(&message.payload).await,
-                Some(message) = all.next() => serving.hear(&message.payload).await,
+                Some(message) = mine.next() => serving.handle_message(&message.payload).await,
+                Some(message) = all.next() => serving.handle_message(&message.payload).await,
                 Some(link) = links.recv() => serving.link(link).await,
                 _ = tick.tick() => serving.tick().await,
             }
@@ -224,7 +224,7 @@ impl WorkerService {
             message.info().map(|info| Delivery { message: info.stream_sequence, number: info.delivered });
         let (id, delivery) = (unit.id.clone(), delivery.unwrap_or_default());
         if let Some(held) = self.held.get_mut(&id) {
-            // The broker hands out again what it has heard nothing of; it is being played.
+            // The broker redelivers a unit without progress, which is being played.
             (held.message, held.delivery) = (Some(message), delivery);
             return;
         }
@@ -232,18 +232,20 @@ impl WorkerService {
         if delivery.number >= LAST_DELIVERY {
             self.end(message, AckKind::Term);
             let reason = Returned::Lost;
-            return self.tell(&ToCoordinator::Returned { worker, unit: id, delivery, reason }).await;
+            return self
+                .send_to_coordinator(&ToCoordinator::Returned { worker, unit: id, delivery, reason })
+                .await;
         }
         self.free = self.free.saturating_sub(1);
         let held = Held { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
         let session = self.session.clone();
-        self.tell(&ToCoordinator::Taken { worker, session, unit: id, delivery }).await;
+        self.send_to_coordinator(&ToCoordinator::Taken { worker, session, unit: id, delivery }).await;
         self.assign(Assignment::Play(Box::new(unit)));
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
-    async fn obey(&mut self, request: Request) {
+    async fn handle_request(&mut self, request: Request) {
         let worker = self.machine.name.clone();
         match request {
             Request::Free(count) => {
@@ -256,7 +258,7 @@ impl WorkerService {
                 if held.progressed.is_none_or(|before| now - before >= every) {
                     held.progressed = Some(now);
                     progress(held).await;
-                    self.tell(&ToCoordinator::Moved { worker, unit }).await;
+                    self.send_to_coordinator(&ToCoordinator::Moved { worker, unit }).await;
                 }
             }
             Request::Played(outcome) => {
@@ -299,7 +301,7 @@ impl WorkerService {
             self.end(message, AckKind::Term);
         }
         let (worker, delivery) = (self.machine.name.clone(), held.delivery);
-        self.tell(&ToCoordinator::Returned { worker, unit, delivery, reason }).await;
+        self.send_to_coordinator(&ToCoordinator::Returned { worker, unit, delivery, reason }).await;
     }
 
     /// Sends the outcomes that were not sent for this time.
@@ -338,13 +340,13 @@ impl WorkerService {
         match result {
             Ok(()) => {
                 let worker = self.machine.name.clone();
-                self.tell(&ToCoordinator::Played { worker, unit, object }).await;
+                self.send_to_coordinator(&ToCoordinator::Played { worker, unit, object }).await;
             }
             Err(error) => tracing::debug!(%error, "{unit}: its outcome cannot be stored now"),
         }
     }
 
-    async fn tell(&self, message: &ToCoordinator) {
+    async fn send_to_coordinator(&self, message: &ToCoordinator) {
         let subject = match message {
             ToCoordinator::Taken { unit, .. }
             | ToCoordinator::Moved { unit, .. }
@@ -372,16 +374,16 @@ impl WorkerService {
         let mut holding: Vec<UnitId> = self.held.keys().cloned().collect();
         holding.sort();
         let (machine, session) = (self.machine.clone(), self.session.clone());
-        self.tell(&ToCoordinator::Hello { machine, session, holding }).await;
+        self.send_to_coordinator(&ToCoordinator::Hello { machine, session, holding }).await;
     }
 
-    async fn hear(&mut self, payload: &[u8]) {
-        let heard = match serde_json::from_slice(payload) {
-            Ok(heard) => heard,
+    async fn handle_message(&mut self, payload: &[u8]) {
+        let content = match serde_json::from_slice(payload) {
+            Ok(content) => content,
             Err(error) => return tracing::warn!("a message of a coordinator is invalid: {error}"),
         };
-        match heard {
-            ToWorker::WhoIsThere => self.hello().await,
+        match content {
+            ToWorker::RequestHello => self.hello().await,
             ToWorker::Verdict { unit, verdict } => self.judged(unit, verdict),
             ToWorker::Withdrawn { unit } => {
                 // The coordinator has taken it out of the stream.
@@ -437,7 +439,7 @@ impl WorkerService {
     /// Says that the worker ends, after what it has said before.
     async fn leave(mut self) -> io::Result<()> {
         while self.acks.join_next().await.is_some() {}
-        self.tell(&ToCoordinator::Leaving { worker: self.machine.name.clone() }).await;
+        self.send_to_coordinator(&ToCoordinator::Leaving { worker: self.machine.name.clone() }).await;
         self.connection.finish().await
     }
 }
