@@ -91,13 +91,21 @@ struct Nats {
 impl Nats {
     fn start() -> Result<Nats> {
         let store = tempfile::tempdir()?;
-        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut server = Command::new("nats-server");
-        server.args(["-js", "-a", "127.0.0.1", "-p"]).arg(port.to_string()).arg("-sd").arg(store.path());
-        let server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        server.args(["-js", "-a", "127.0.0.1", "-p", "-1", "-sd"]).arg(store.path());
+        server.arg("--ports_file_dir").arg(store.path());
+        let mut server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let ports = store.path().join(format!("nats-server_{}.ports", server.id()));
+        let port = loop {
+            let ports = std::fs::read_to_string(&ports).unwrap_or_default();
+            if let Some(port) = ports.strip_suffix("\"]}").and_then(|ports| ports.rsplit(':').next()) {
+                break port.to_owned();
+            }
+            if let Some(status) = server.try_wait()? {
+                return Err(format!("nats-server: {status}").into());
+            }
             std::thread::sleep(Duration::from_millis(5));
-        }
+        };
         Ok(Nats { url: format!("nats://127.0.0.1:{port}"), server, _store: store })
     }
 }

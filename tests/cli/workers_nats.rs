@@ -1,7 +1,6 @@
 //! Workers over NATS: `--workers nats://HOST` and `referee worker --connect nats://HOST`.
 #![cfg(feature = "nats")]
 
-use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -21,23 +20,35 @@ impl Server {
     fn start() -> Server {
         let folder = Folder::new();
         folder.write_secret("credentials", "cup:secret\n");
-        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-        let child = Server::spawn(&folder, port);
+        let (child, port) = Server::spawn(&folder, None);
         Server { folder, port, child }
     }
 
-    fn spawn(folder: &Folder, port: u16) -> Child {
-        let mut server = Command::new("nats-server");
-        server.args(["-js", "-a", "127.0.0.1", "--user", "cup", "--pass", "secret", "-sd"]);
-        server.arg(folder.path("store")).args(["-p", &port.to_string()]);
-        let quiet = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = quiet.spawn().expect("nats-server is installed: see tests/run");
-        let listens = (0..2000).any(|_| {
-            std::thread::sleep(Duration::from_millis(5));
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        assert!(listens, "nats-server does not listen");
-        child
+    /// Starts it on this port or on a free one, which it returns.
+    fn spawn(folder: &Folder, port: Option<u16>) -> (Child, u16) {
+        let spawn = || {
+            let mut server = Command::new("nats-server");
+            server.args(["-js", "-a", "127.0.0.1", "--user", "cup", "--pass", "secret", "-p"]);
+            server.arg(port.map_or("-1".to_owned(), |port| port.to_string()));
+            server.arg("-sd").arg(folder.path("store")).arg("--ports_file_dir").arg(folder.path("."));
+            let quiet = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            quiet.spawn().expect("nats-server is installed: see tests/run")
+        };
+        let mut child = spawn();
+        for _ in 0..3000 {
+            std::thread::sleep(Duration::from_millis(20));
+            let ports = folder.path(&format!("nats-server_{}.ports", child.id()));
+            let ports = std::fs::read_to_string(ports).unwrap_or_default();
+            let port = ports.strip_suffix("\"]}").and_then(|ports| ports.rsplit(':').next());
+            if let Some(port) = port {
+                return (child, port.parse().expect("a port"));
+            }
+            if child.try_wait().expect("its status").is_some() {
+                // A connection may have taken the port of a server that restarts.
+                child = spawn();
+            }
+        }
+        panic!("nats-server does not listen");
     }
 
     fn kill(&mut self) {
@@ -86,7 +97,7 @@ fn a_tournament_over_nats_has_the_results_of_this_machine() {
         coordinator.hear_of("match");
     }
     server.kill();
-    server.child = Server::spawn(&server.folder, server.port);
+    server.child = Server::spawn(&server.folder, Some(server.port)).0;
     for _ in 0..2 {
         coordinator.hear_of("match");
     }
@@ -191,7 +202,7 @@ fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() 
     let killed = server.worker("box", &[]);
     hear_until_it_has_played(&mut serving, "box", 3);
     server.kill();
-    server.child = Server::spawn(&server.folder, server.port);
+    server.child = Server::spawn(&server.folder, Some(server.port)).0;
     hear_until_it_has_played(&mut serving, "box", sets(&league, "box").unwrap_or(0) + 3);
     killed.signal(Signal::KILL);
     let other = server.worker("other", &[]);

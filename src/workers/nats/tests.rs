@@ -7,7 +7,6 @@ mod partitions;
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
@@ -54,28 +53,36 @@ struct Server {
 impl Server {
     fn start(arguments: &[&str]) -> Server {
         let folder = tempfile::tempdir().unwrap();
-        // Nothing else binds it until the server does.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let child = Server::spawn(folder.path(), port, &arguments);
+        let (child, port) = Server::spawn(folder.path(), None, &arguments);
         Server { folder, port, arguments, child }
     }
 
-    fn spawn(folder: &Path, port: u16, arguments: &[String]) -> Child {
-        let mut server = Command::new("nats-server");
-        server
-            .args(["-js", "-a", "127.0.0.1", "-p"])
-            .arg(port.to_string())
-            .arg("-sd")
-            .arg(folder.join("store"));
-        server.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = server.spawn().expect("nats-server is installed: see tests/run");
-        let listens = (0..2000).any(|_| {
-            std::thread::sleep(Duration::from_millis(5));
-            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        assert!(listens, "nats-server does not listen");
-        child
+    /// Starts it on this port or on a free one, which it returns.
+    fn spawn(folder: &Path, port: Option<u16>, arguments: &[String]) -> (Child, u16) {
+        let spawn = || {
+            let mut server = Command::new("nats-server");
+            server.args(["-js", "-a", "127.0.0.1", "-p"]);
+            server.arg(port.map_or("-1".to_owned(), |port| port.to_string()));
+            server.arg("-sd").arg(folder.join("store")).arg("--ports_file_dir").arg(folder);
+            server.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            server.spawn().expect("nats-server is installed: see tests/run")
+        };
+        let mut child = spawn();
+        for _ in 0..3000 {
+            std::thread::sleep(Duration::from_millis(20));
+            let ports = folder.join(format!("nats-server_{}.ports", child.id()));
+            let ports = std::fs::read_to_string(ports).unwrap_or_default();
+            let port = ports.strip_suffix("\"]}").and_then(|ports| ports.rsplit(':').next());
+            if let Some(port) = port {
+                return (child, port.parse().unwrap());
+            }
+            if child.try_wait().unwrap().is_some() {
+                // A connection may have taken the port of a server that restarts.
+                child = spawn();
+            }
+        }
+        panic!("nats-server does not listen");
     }
 
     fn kill(&mut self) {
@@ -84,7 +91,7 @@ impl Server {
     }
 
     fn restart(&mut self) {
-        self.child = Server::spawn(self.folder.path(), self.port, &self.arguments);
+        self.child = Server::spawn(self.folder.path(), Some(self.port), &self.arguments).0;
     }
 
     fn broker(&self) -> Broker {
@@ -224,6 +231,7 @@ impl Core {
         let began = Instant::now();
         while !is_done(&self.seen.borrow()) {
             assert!(began.elapsed() < PATIENCE, "{what}: {:?}", self.seen.borrow());
+            assert!(!self.end.is_finished(), "{what}: the carrier has failed");
             sleep(Duration::from_millis(5)).await;
         }
     }
@@ -377,9 +385,15 @@ async fn until_empty(server: &Server) {
 fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
     on_one_thread(async {
         let server = Server::start(&[]);
+        let core = Core::start(&server);
         let workers =
             ["one", "two.example", "drei Ü"].map(|name| Player::start(&server, name, 2, Script::Plays(5)));
-        let core = Core::start(&server);
+        let (connection, _links) = server.broker().connect("test").await.unwrap();
+        let all_wait = async || {
+            let consumer = connection.consumer().await;
+            consumer.is_ok_and(|consumer| consumer.cached_info().num_waiting == 6)
+        };
+        until("all workers wait for sets", all_wait).await;
         core.publish(1..=60);
         core.until_counted(60).await;
         {
