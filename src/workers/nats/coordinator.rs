@@ -345,7 +345,7 @@ impl CoordinatorService {
     async fn handle_message(&mut self, message: Message) {
         let now = Instant::now();
         if message.payload.is_empty() {
-            // Its own.
+            // Sent by the coordinator itself, in `tick`.
             if self.receiving.is_none() || now - self.echoed > self.pace.reconcile {
                 self.receiving = Some(now);
             }
@@ -469,9 +469,9 @@ impl CoordinatorService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn tick(&mut self) {
         let now = Instant::now();
-        // Without a connection there is no echo.
+        // An error means that it is not received either.
         let _ = self.connection.client.publish(self.connection.run(&self.run), "".into()).await;
-        // Otherwise messages of workers do not arrive either. Workers have time to report once they do.
+        // Otherwise messages of workers do not arrive either, and the workers have time to report once they do.
         if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.pace.reconcile) {
             self.remove_lost(now, since).await;
         }
