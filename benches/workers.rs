@@ -96,6 +96,7 @@ impl Nats {
         server.arg("--ports_file_dir").arg(store.path());
         let mut server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let ports = store.path().join(format!("nats-server_{}.ports", server.id()));
+        let deadline = Instant::now() + Duration::from_secs(30);
         let port = loop {
             let ports = std::fs::read_to_string(&ports).unwrap_or_default();
             if let Some(port) = ports.strip_suffix("\"]}").and_then(|ports| ports.rsplit(':').next()) {
@@ -103,6 +104,10 @@ impl Nats {
             }
             if let Some(status) = server.try_wait()? {
                 return Err(format!("nats-server: {status}").into());
+            }
+            if Instant::now() > deadline {
+                server.kill()?;
+                return Err("nats-server does not listen".into());
             }
             std::thread::sleep(Duration::from_millis(5));
         };

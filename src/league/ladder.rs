@@ -340,7 +340,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Continues a match of an earlier run: the second one of its set, if it has the number of the first one. If it is a
+    /// Notes that a match of an earlier run continues: the second one of its set, if it has the number of the first one. If it is a
     /// challenge, it fulfils one of these.
     ///
     /// # Errors

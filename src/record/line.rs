@@ -18,7 +18,7 @@ use crate::referee::{AbortReason, Detail, Header};
 pub struct RecordLine<'a> {
     /// When it happened; 0 in `record`, `bots` and `seal`.
     pub at_us: Tick,
-    /// The contents.
+    /// The contents of the line.
     pub entry: RecordEntry<'a>,
 }
 
@@ -288,7 +288,7 @@ impl<'a> RecordLine<'a> {
     /// Parses a line.
     ///
     /// # Errors
-    /// When it is not a line of a record, or of an unknown kind.
+    /// When it is not a line of a record, or its kind is unknown.
     pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, String> {
         let kind = kind(text)?;
         let entry = match &*kind {

@@ -179,7 +179,7 @@ impl SharedScheduler {
         next
     }
 
-    /// Continues a match of an earlier run.
+    /// Notes that a match of an earlier run continues.
     pub(super) fn resumed(&self) {
         self.lock().open += 1;
     }

@@ -17,7 +17,7 @@ use super::BotLimits;
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 /// The period of `cpu.max`, in microseconds.
 const PERIOD: f64 = 100_000.0;
-/// How long apart something is tried until processes that have ended have left a group.
+/// The interval of retries until exited processes have left a group.
 const REST: Duration = Duration::from_millis(5);
 /// How often the own group is tried, which others may be in for good.
 const TRIES_TO_DELEGATE: u32 = 40;

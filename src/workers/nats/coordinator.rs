@@ -136,7 +136,7 @@ struct CoordinatorService {
     /// The settings of the consumer.
     consumer: (Duration, usize),
     reconciled: Instant,
-    /// A message in the state of the stream that the broker did not find.
+    /// The first message in the state of the stream, if the broker did not find it.
     missing: Option<u64>,
     /// When the coordinator last received a message of its own: it is running, and the broker delivers.
     echoed: Instant,
@@ -565,16 +565,19 @@ impl CoordinatorService {
         Ok(sets)
     }
 
-    /// Whether the broker did not find the first message of the stream twice in a row. It would never deliver it.
+    /// Returns true if the broker has failed twice in a row to find the first message of the stream, which it would never
+    /// deliver.
     async fn is_unreadable(&mut self, stream: &Stream) -> bool {
         let state = &stream.cached_info().state;
         let first = (state.messages > 0).then_some(state.first_sequence);
         let missing = match first {
-            Some(first) => stream.get_raw_message(first).await.err().map(|error| (first, error.kind())),
+            // Other errors are no evidence. A message that was acknowledged meanwhile is not the first one the next time.
+            Some(first) => {
+                let found = stream.get_raw_message(first).await;
+                found.is_err_and(|error| error.kind() == RawMessageErrorKind::NoMessageFound).then_some(first)
+            }
             None => None,
         };
-        // A timeout is no evidence. A message that was acknowledged meanwhile is not the first one the next time.
-        let missing = missing.filter(|(_, why)| *why != RawMessageErrorKind::Other).map(|(first, _)| first);
         let before = std::mem::replace(&mut self.missing, missing);
         missing.is_some() && missing == before
     }

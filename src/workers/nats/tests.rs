@@ -466,7 +466,7 @@ fn a_coordinator_that_starts_again_gets_the_outcomes_that_wait_for_it() {
 }
 
 #[test]
-fn a_set_leaves_a_worker_that_hangs_though_it_says_what_it_has() {
+fn a_set_leaves_a_hanging_worker_that_still_reports_it() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let hangs = Player::start(&server, "hangs", 1, Script::Hangs);

@@ -1,4 +1,4 @@
-//! Brokers that are killed, that lose what they have, or that do not run for a while.
+//! Brokers that are killed or that lose sets.
 
 use super::*;
 

@@ -70,7 +70,7 @@ fn a_set_of_a_lost_worker_does_not_wait_for_the_broker() {
 }
 
 #[test]
-fn a_coordinator_that_starts_again_hears_of_the_sets_that_are_out() {
+fn a_restarted_coordinator_gets_reports_on_sets_that_are_out() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let worker = Player::start(&server, "one", 2, Script::Hangs);
